@@ -1,0 +1,53 @@
+# Two commands on a fresh machine: `make run` and `make test`. They need python3 (3.11 or newer), make and git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test check format bench crash lock docs clean
+
+run: $(VENV)/.installed
+	$(BIN)/moot demo --plain
+
+test: check
+
+# What CI runs: formatting, lint, types, tests.
+check: $(VENV)/.tested
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+format: $(VENV)/.tested
+	$(BIN)/ruff format src tests bench
+	$(BIN)/ruff check --fix src tests bench
+
+# Ratios against floors measured in the same run; table on the screen, JSON in bench/results.
+bench: $(VENV)/.tested
+	$(BIN)/python -m bench.run
+
+# kill -9 at random moments, a hundred times.
+crash: $(VENV)/.tested
+	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py -s
+
+# State diagrams of docs/machines, drawn from the tables.
+docs: $(VENV)/.installed
+	$(BIN)/python docs/draw_machines.py
+
+lock: $(VENV)/.tested
+	$(PIP) install 'pip-tools>=7.4'
+	$(BIN)/pip-compile --quiet --extra test --strip-extras --no-header --no-annotate \
+	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+$(VENV)/.installed: pyproject.toml requirements.lock
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Moot needs Python 3.11 or newer; try make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --constraint requirements.lock --editable .
+	touch $@
+
+$(VENV)/.tested: $(VENV)/.installed
+	$(PIP) install --requirement requirements.lock
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,58 @@
+"""Facts in the making: what a command adds, with the state as it will be once they are logged."""
+
+from moot.core.events import (
+    Fact,
+    PauseReason,
+    QueueChanged,
+    SessionCompleted,
+    SessionPaused,
+    StepClosed,
+    TurnCancelled,
+)
+from moot.core.markers import Priority
+from moot.core.routing import Entry
+from moot.core.state import State, evolve
+from moot.core.team import Member, Team
+
+
+class Draft:
+    """Collects facts and evolves its own copy of the state with each, so that later choices see earlier ones."""
+
+    __slots__ = ("facts", "state")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.facts: list[Fact] = []
+
+    @property
+    def team(self) -> Team:
+        return self.state.team
+
+    def add(self, fact: Fact) -> None:
+        self.state = evolve(self.state, fact)
+        self.facts.append(fact)
+
+    def set_queue(self, executing: str | None, queue: tuple[Entry, ...]) -> None:
+        """Log the queue if it is not what it was."""
+        if (executing, queue) == (self.state.executing, self.state.queue):
+            return
+        plain = all(entry.priority is Priority.P2 for entry in queue)
+        self.add(
+            QueueChanged(
+                executing=executing,
+                pending=tuple([entry.member for entry in queue]),
+                priorities=() if plain else tuple(entry.priority for entry in queue),
+            )
+        )
+
+    def pause(self, waiting_for: Member, reason: PauseReason) -> None:
+        self.add(SessionPaused(waiting_for=waiting_for.id, reason=reason))
+
+    def end(self, reason: str) -> None:
+        """The session is over: running turns are killed, the queue is emptied, questions are withdrawn."""
+        for turn in self.state.running:
+            self.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason="session_ended"))
+        self.set_queue(None, ())
+        for step_id in self.state.open_steps:
+            self.add(StepClosed(step_id=step_id, outcome="cancelled"))
+        self.add(SessionCompleted(reason=reason))

@@ -1,0 +1,77 @@
+"""The one tree of errors that Moot raises on purpose.
+
+MootError
+├── Refused            a session does not accept a command; nothing changed
+├── ConfigError        a team file or a setting is not usable
+├── AgentError         a member's turn failed
+└── LogError
+    ├── NotFound       no such session
+    ├── Conflict       somebody else appended first
+    ├── CommandReused  one command id, two different bodies
+    ├── Corrupt        a stored row is not what was written
+    ├── Locked         another process holds the file
+    ├── Unusable       the file cannot be opened (newer version, not a database, no permission)
+    └── StorageFull    the disk takes no more; reading still works
+"""
+
+
+class MootError(Exception):
+    """Anything Moot says no to, in one sentence."""
+
+
+class Refused(MootError):
+    """A command that the session does not accept. `code` is stable; the text comes from the notice catalogue."""
+
+    def __init__(self, code: str, **params: object) -> None:
+        super().__init__(code, params)
+        self.code = code
+        self.params = params
+
+
+class ConfigError(MootError):
+    """A team file or setting that cannot be used."""
+
+
+class AgentError(MootError):
+    """A turn that failed; `error_type` is one of the types of spec/4 (timeout, network, agent, auth…)."""
+
+    def __init__(self, error_type: str, message: str) -> None:
+        super().__init__(message)
+        self.error_type = error_type
+
+
+class LogError(MootError):
+    """The log could not do what was asked."""
+
+
+class NotFound(LogError):
+    """No session has this id."""
+
+
+class Conflict(LogError):
+    """The expected seq is not the head: somebody else appended first."""
+
+
+class CommandReused(LogError):
+    """This command id was used before with another body."""
+
+
+class Corrupt(LogError):
+    """A stored event does not match its hash; everything before `seq` is good."""
+
+    def __init__(self, session_id: str, seq: int, why: str) -> None:
+        super().__init__(f"session {session_id} is damaged at seq {seq}: {why}; events before it are intact")
+        self.session_id = session_id
+        self.seq = seq
+
+
+class Locked(LogError):
+    """Another process holds the log."""
+
+
+class Unusable(LogError):
+    """The log file cannot be opened as it is."""
+
+
+class StorageFull(LogError):
+    """The disk takes no more."""

@@ -1,0 +1,212 @@
+"""The facts of a session: everything that a log can say. Names are never reused or renamed; new fields have defaults.
+
+A fact is what happened (`MessagePosted(member=…, text=…)`), in the past tense. The codec puts it into its envelope with
+seq, time and source. Fields without a default are always written: they are the contract of spec/5.
+"""
+
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+
+from moot.core.routing import Action
+from moot.core.team import Budget, ChatSettings, Flow, Language, Member
+
+PauseReason = Literal[
+    "addressed",
+    "fallback",
+    "unresolved",
+    "agent_error",
+    "agent_timeout",
+    "hop_limit",
+    "step",
+    "user_pause",
+    "budget",
+    "finished",
+]
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What a turn cost, as the agent reports it."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class Option(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    id: str
+    label: str
+    description: str = ""
+
+
+class SessionCreated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "agent.session_created"
+    team: str
+    flow: Flow
+    members: tuple[Member, ...]
+    language: Language
+    title: str
+    chat: ChatSettings = ChatSettings()
+    budget: Budget = Budget()
+
+
+class MessagePosted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """`text` is what is shown and handed on; `raw` is what was said, where markers were taken out of it."""
+
+    event: ClassVar[str] = "message.posted"
+    member: str
+    text: str
+    raw: str | None = None
+    turn_id: str | None = None
+
+
+class TeamTaskSet(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "session.team_task_set"
+    member: str
+    team_task: str
+
+
+class LanguageChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "session.language_changed"
+    language: Language
+
+
+class RoutingDecided(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """How a message was routed; in chat the action of seed 001 §8 and the members it put into the queue."""
+
+    event: ClassVar[str] = "routing.decided"
+    confidence: float
+    action: Action | None = None
+    queue_updates: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+class QueueChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The whole queue. `priorities` stands beside `pending` and is left out while all are P2."""
+
+    event: ClassVar[str] = "queue.changed"
+    executing: str | None
+    pending: tuple[str, ...]
+    priorities: tuple[str, ...] = ()
+
+
+class TurnStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """`index`: how many turns this member had before. `hop`: AI turns since a human last spoke, this one included."""
+
+    event: ClassVar[str] = "turn.started"
+    turn_id: str
+    member: str
+    index: int
+    hop: int
+    retry_of: str | None = None
+
+
+class TurnStepped(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "turn.step"
+    turn_id: str
+    member: str
+    thought: str | None = None
+    action: str | None = None
+    observation: str | None = None
+
+
+class TurnCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "turn.completed"
+    turn_id: str
+    member: str
+    usage: Usage = Usage()
+
+
+class TurnFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "turn.failed"
+    turn_id: str
+    member: str
+    error_type: str
+    message: str
+
+
+class TurnCancelled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "turn.cancelled"
+    turn_id: str
+    member: str
+    reason: str
+
+
+class SessionActivated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "session.activated"
+
+
+class PauseRequested(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """`/pause` while a turn runs: it finishes, then the queue waits."""
+
+    event: ClassVar[str] = "session.pause_requested"
+    member: str | None
+
+
+class SessionPaused(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "session.paused"
+    waiting_for: str
+    reason: PauseReason
+
+
+class SessionCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "session.completed"
+    reason: str
+
+
+class NoticePosted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A message for people: a code of the catalogue and the parameters that its texts name."""
+
+    event: ClassVar[str] = "notice.posted"
+    code: str
+    names: tuple[str, ...] = ()
+    available: tuple[str, ...] = ()
+    who: str = ""
+    detail: str = ""
+    limit: int = 0
+    minutes: float = 0.0
+
+
+class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A question that waits for one answer. `default` is what happens when nobody answers in time."""
+
+    event: ClassVar[str] = "agent.user_confirm"
+    step_id: str
+    kind: str
+    options: tuple[Option, ...]
+    expires_at: str | None
+    default: str | None
+    code: str = ""  # of the notice catalogue, when Moot itself asks
+    asked_by: str | None = None
+
+
+class StepClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "agent.user_confirm_closed"
+    step_id: str
+    outcome: Literal["answered", "expired", "superseded", "cancelled"]
+    by: str | None = None
+    confirmed: bool | None = None
+    choice: str | None = None
+    answer: str | None = None
+
+
+Fact = (
+    SessionCreated
+    | MessagePosted
+    | TeamTaskSet
+    | LanguageChanged
+    | RoutingDecided
+    | QueueChanged
+    | TurnStarted
+    | TurnStepped
+    | TurnCompleted
+    | TurnFailed
+    | TurnCancelled
+    | SessionActivated
+    | PauseRequested
+    | SessionPaused
+    | SessionCompleted
+    | NoticePosted
+    | StepAsked
+    | StepClosed
+)

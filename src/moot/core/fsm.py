@@ -1,0 +1,83 @@
+"""State machines as data: a table of rows, checked when it is made, and one way to move.
+
+A row is `(state, trigger, target)`. Tables have no guards: a pure function elsewhere picks the trigger.
+Coupled machines never touch each other; one fact becomes one trigger for each machine it concerns.
+Rows that the original design left open and we settled are marked as extensions.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from moot.core.errors import MootError
+
+S = TypeVar("S", bound=StrEnum)
+T = TypeVar("T", bound=StrEnum)
+
+
+class IllegalTransition(MootError):
+    """The table has no such row; the state is unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[S, T]):
+    state: S
+    trigger: T
+    target: S
+    extension: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Machine(Generic[S, T]):
+    name: str
+    initial: S
+    final: frozenset[S]
+    states: tuple[S, ...]
+    rows: tuple[Row[S, T], ...]
+    table: Mapping[tuple[S, T], S]
+
+    def advance(self, state: S, trigger: T) -> S:
+        """The next state, or `IllegalTransition` when the table has no row for this pair."""
+        try:
+            return self.table[state, trigger]
+        except KeyError:
+            allowed = ", ".join(sorted({row.trigger for row in self.rows if row.state == state})) or "nothing"
+            raise IllegalTransition(f"{self.name}: {state} does not take {trigger}; it takes {allowed}") from None
+
+
+def machine(
+    name: str,
+    *,
+    initial: S,
+    final: Iterable[S] = (),
+    rows: Iterable[tuple[S, T, S]],
+    extensions: Iterable[tuple[S, T, S]] = (),
+) -> Machine[S, T]:
+    """Check a table and make the machine; a table that contradicts itself fails at import."""
+    every = tuple(Row(*row) for row in rows) + tuple(Row(*row, extension=True) for row in extensions)
+    table: dict[tuple[S, T], S] = {}
+    for row in every:
+        if (row.state, row.trigger) in table:
+            raise ValueError(f"{name}: two rows for ({row.state}, {row.trigger})")
+        table[row.state, row.trigger] = row.target
+    states = tuple(type(initial))
+    ends = frozenset(final)
+    unreachable = set(states) - _reachable(initial, every)
+    if unreachable:
+        raise ValueError(f"{name}: unreachable: {', '.join(sorted(unreachable))}")
+    dead = {state for state in states if not any(row.state == state for row in every)}
+    if dead - ends:
+        raise ValueError(f"{name}: dead ends that are not declared final: {', '.join(sorted(dead - ends))}")
+    return Machine(name=name, initial=initial, final=ends, states=states, rows=every, table=table)
+
+
+def _reachable(initial: S, rows: tuple[Row[S, T], ...]) -> set[S]:
+    seen, frontier = {initial}, [initial]
+    while frontier:
+        state = frontier.pop()
+        for row in rows:
+            if row.state == state and row.target not in seen:
+                seen.add(row.target)
+                frontier.append(row.target)
+    return seen

@@ -1,0 +1,1 @@
+"""The seven state machines of Moot, one table a file."""

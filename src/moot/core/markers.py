@@ -1,0 +1,150 @@
+"""Reading the routing markers out of a message (chat: markers).
+
+    [NEXT: a, b!P1]  who speaks next          [DONE]          a human ends the session
+    [DROP: a]        out of the queue         [FROM: x]       who speaks
+    [TEAM_TASK: …]   the team's shared goal
+
+Markers in fenced code blocks and in quoted lines (`> …`) are text. NEXT, DONE and DROP are taken out of the text that
+is shown and handed on; not one other character changes.
+"""
+
+import re
+from bisect import bisect_right
+from enum import StrEnum
+
+from msgspec import Struct
+
+_MARKER = re.compile(
+    r"\[(?:"
+    r"NEXT[:：](?P<next>[^\[\]\r\n]*)"
+    r"|DROP[:：](?P<drop>[^\[\]\r\n]*)"
+    r"|(?P<done>DONE)"
+    r"|FROM[:：](?P<sender>[^\[\]\r\n]*)"
+    r"|TEAM_TASK[:：](?P<team_task>(?:[^\[\]]|\[[^\[\]]*\])*)"
+    r")\]",
+    re.IGNORECASE | re.ASCII,  # no look-alikes: `ſ` is not an `S`
+)
+_SEPARATORS = re.compile(r"[,，、]")
+_PRIORITY = re.compile(r"!(P[123])\Z", re.IGNORECASE)
+_DECORATIONS = 4  # how many times `@` and `**` are taken off a name: hostile text has no end of them
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
+_QUOTE = re.compile(r" {0,3}>")
+
+
+class Priority(StrEnum):
+    P1 = "P1"  # to the front of the queue
+    P2 = "P2"  # to the tail
+    P3 = "P3"  # behind every P2
+
+
+class Target(Struct, frozen=True, gc=False):
+    """One name of a `[NEXT:]` list, as written but for `@`, `**` and the priority."""
+
+    name: str
+    priority: Priority = Priority.P2
+
+
+class Markers(Struct, frozen=True, kw_only=True, gc=False):
+    """What a message says besides its text. `clean` is the text without NEXT, DONE and DROP."""
+
+    clean: str
+    signature: str = ""  # the whole [FROM:] marker, which stays in `clean`
+    next: tuple[Target, ...] = ()
+    drop: tuple[str, ...] = ()
+    done: bool = False
+    sender: str | None = None
+    team_task: str | None = None
+
+
+DROP_ALL = ("ALL",)
+
+
+def parse(text: str) -> Markers:
+    if "[" not in text:
+        return Markers(clean=text)
+    inert = _inert_spans(text)
+    ends = [end for _, end in inert]
+    targets: list[Target] = []
+    drop: list[str] = []
+    kept: list[str] = []
+    done, sender, signature, team_task, copied = False, None, "", None, 0
+    for found in _MARKER.finditer(text):
+        span = bisect_right(ends, found.start())
+        if span < len(inert) and inert[span][0] <= found.start():
+            continue
+        inner = found[found.lastgroup or 0]
+        match found.lastgroup:
+            case "next":
+                targets += _read_targets(inner)
+            case "drop":
+                drop += [target.name for target in _read_targets(inner)]
+            case "done":
+                done = True
+            case "sender":
+                if sender is None:  # the first one counts
+                    sender, signature = _undecorate(inner.strip()) or None, found[0]
+                continue
+            case _:
+                team_task = inner.strip() or team_task  # the last one counts
+                continue
+        kept.append(text[copied : found.start()])
+        copied = found.end()
+    kept.append(text[copied:])
+    return Markers(
+        clean="".join(kept),
+        signature=signature,
+        next=tuple(targets),
+        drop=DROP_ALL if any(name.lower() == "all" for name in drop) else tuple(drop),
+        done=done,
+        sender=sender,
+        team_task=team_task,
+    )
+
+
+def _read_targets(names: str) -> list[Target]:
+    """The names of a list, without blanks."""
+    targets = [_read_target(part.strip()) for part in _SEPARATORS.split(names)]
+    return [target for target in targets if target.name]
+
+
+def _read_target(part: str) -> Target:
+    name = _undecorate(part)
+    found = _PRIORITY.search(name)
+    if not found:
+        return Target(name)
+    return Target(_undecorate(name[: found.start()]), Priority(found[1].upper()))
+
+
+def _undecorate(name: str) -> str:
+    """`@name` and `**name**` mean `name`."""
+    for _ in range(_DECORATIONS):
+        bare = name.removeprefix("@").strip()
+        if bare.startswith("**") and bare.endswith("**") and len(bare) > 4:
+            bare = bare[2:-2].strip()
+        if bare == name:
+            break
+        name = bare
+    return name
+
+
+def _inert_spans(text: str) -> list[tuple[int, int]]:
+    """Where markers are only text: fenced code (an open fence runs to the end) and quoted lines."""
+    spans: list[tuple[int, int]] = []
+    if "```" not in text and "~~~" not in text and ">" not in text:
+        return spans
+    fence, start, position = "", 0, 0
+    for line in text.splitlines(keepends=True):
+        body = line.rstrip("\r\n")
+        found = _FENCE.match(body)
+        if fence:
+            if found and found[1].startswith(fence) and not body[found.end() :].strip():
+                spans.append((start, position + len(line)))
+                fence = ""
+        elif found:
+            fence, start = found[1], position
+        elif _QUOTE.match(body):
+            spans.append((position, position + len(line)))
+        position += len(line)
+    if fence:
+        spans.append((start, position))
+    return spans

@@ -1,0 +1,66 @@
+"""Slash commands typed into a conversation (chat: commands in a conversation). `/path/to/file` is not one."""
+
+import re
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from moot.core import controls, steps
+from moot.core.commands import ChangeQueue
+from moot.core.draft import Draft
+from moot.core.errors import Refused
+from moot.core.events import LanguageChanged, NoticePosted
+from moot.core.queue_line import queue_names
+from moot.core.state import State
+from moot.core.team import Member
+
+_SLASH = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+class Slash(Struct, frozen=True):
+    name: str
+    argument: str = ""
+
+    def __str__(self) -> str:
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+def parse(text: str) -> Slash | None:
+    found = _SLASH.fullmatch(text.strip())
+    return Slash(found[1].lower(), (found[2] or "").lower()) if found else None
+
+
+def _status(state: State) -> NoticePosted:
+    """Answered from the state, without a model."""
+    team, executing = state.team, state.executing
+    acting = f" ({team.member(executing).display_name} ⏳)" if executing else ""
+    waiting_for = team.member(state.waiting_for).display_name if state.waiting_for else "-"
+    return NoticePosted(code="status", detail=f"{state.status}{acting}", who=waiting_for, limit=state.hops)
+
+
+def _queue(state: State) -> NoticePosted:
+    names = queue_names(state)
+    return NoticePosted(code="queue", names=names) if names else NoticePosted(code="queue_is_empty")
+
+
+OBEY: dict[str, Callable[[Draft, Member | None], None]] = {
+    "/help": lambda draft, _: draft.add(NoticePosted(code="help")),
+    "/status": lambda draft, _: draft.add(_status(draft.state)),
+    "/queue": lambda draft, _: draft.add(_queue(draft.state)),
+    "/queue skip": lambda draft, _: controls.change_queue(draft, ChangeQueue(action="skip")),
+    "/queue clear": steps.ask_to_clear_queue,
+    "/retry": lambda draft, _: controls.retry(draft),
+    "/pause": controls.pause,
+    "/resume": lambda draft, _: controls.resume(draft),
+    "/lang zh": lambda draft, _: draft.add(LanguageChanged(language="zh")),
+    "/lang en": lambda draft, _: draft.add(LanguageChanged(language="en")),
+    "/end": lambda draft, _: draft.end("ended"),
+}
+
+
+def obey(draft: Draft, typed: Slash, by: Member | None) -> None:
+    """Do what was typed, or refuse; nothing of it reaches an AI."""
+    action = OBEY.get(str(typed))
+    if action is None:
+        raise Refused("unknown_command", detail=str(typed), available=tuple(OBEY))
+    action(draft, by)

@@ -1,0 +1,81 @@
+"""Given / when / then for the pure core: no event loop, no log, no agents.
+
+given(team).when(Post(text="[NEXT: bob] hi")).then("message.posted", "routing.decided", …)
+"""
+
+from typing import Self
+
+from moot.core.commands import Command, CompleteTurn, CreateSession, FailTurn, Post
+from moot.core.decide import create, decide
+from moot.core.errors import Refused
+from moot.core.events import Fact, NoticePosted
+from moot.core.notices import explain, show
+from moot.core.state import State
+from moot.core.team import Team
+
+AT = "2026-01-01T00:00:00.000Z"
+
+
+class Scenario:
+    """A session in the making: `facts` is its log, `new` what the last command added, `refusal` why it did not."""
+
+    def __init__(self, team: Team) -> None:
+        created = create(CreateSession(team=team))
+        self.state: State = created.state
+        self.facts: list[Fact] = list(created.facts)
+        self.new: list[Fact] = list(created.facts)
+        self.refusal: Refused | None = None
+
+    def when(self, *commands: Command, at: str = AT) -> Self:
+        for command in commands:
+            self.new, self.refusal = [], None
+            try:
+                decided = decide(self.state, command, at)
+            except Refused as refusal:
+                self.refusal = refusal
+                continue
+            self.state, self.new = decided.state, decided.facts
+            self.facts += decided.facts
+        return self
+
+    def says(self, text: str, by: str | None = None) -> Self:
+        """A human posts a text."""
+        return self.when(Post(text=text, by=by))
+
+    def replies(self, text: str) -> Self:
+        """The AI whose turn it is finishes with a text."""
+        return self.when(CompleteTurn(turn_id=self.state.running[0].turn_id, text=text))
+
+    def fails(self, error_type: str = "agent", message: str = "boom") -> Self:
+        """The AI whose turn it is fails."""
+        return self.when(FailTurn(turn_id=self.state.running[0].turn_id, error_type=error_type, message=message))
+
+    def then(self, *names: str) -> Self:
+        """The last command added exactly these events."""
+        assert self.refusal is None, f"refused: {self.refusal_text}"  # noqa: S101
+        added = [fact.event for fact in self.new]
+        assert added == list(names), f"expected {list(names)}, got {added}"  # noqa: S101
+        return self
+
+    def refused(self, code: str) -> Self:
+        """The last command was refused with this code and changed nothing."""
+        assert self.refusal is not None, f"accepted: {[fact.event for fact in self.new]}"  # noqa: S101
+        assert self.refusal.code == code, f"refused with {self.refusal.code}, not {code}"  # noqa: S101
+        return self
+
+    @property
+    def refusal_text(self) -> str:
+        return explain(self.refusal, self.state.language) if self.refusal else ""
+
+    @property
+    def queue(self) -> list[str]:
+        return [entry.member for entry in self.state.queue]
+
+    @property
+    def notices(self) -> list[str]:
+        """What the last command told people, in the session's language."""
+        return [show(fact, self.state.language) or "" for fact in self.new if isinstance(fact, NoticePosted)]
+
+
+def given(team: Team) -> Scenario:
+    return Scenario(team)

@@ -1,0 +1,45 @@
+"""Teams and readers that the tests of the core share."""
+
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from moot.core.events import Fact
+from moot.core.state import State, evolve
+from moot.core.team import Budget, ChatSettings, Language, Team, member
+
+SomeFact = TypeVar("SomeFact")
+
+
+def make_chat_team(
+    humans: Sequence[str] = ("alice",),
+    ais: Sequence[str] = ("bob", "carol", "dave"),
+    *,
+    language: Language = "en",
+    chat: ChatSettings | None = None,
+    budget: Budget | None = None,
+) -> Team:
+    """Humans first, then AIs; `bob` is shown as `Bob`."""
+    kinds = [(name, "human") for name in humans] + [(name, "ai") for name in ais]
+    return Team(
+        name="trio",
+        language=language,
+        members=tuple(
+            member(name, kind, name=name.capitalize(), position=position) for position, (name, kind) in enumerate(kinds)
+        ),
+        chat=chat or ChatSettings(),
+        budget=budget or Budget(),
+    )
+
+
+def only(facts: Iterable[Fact], kind: type[SomeFact]) -> list[SomeFact]:
+    """The facts of one kind."""
+    return [fact for fact in facts if isinstance(fact, kind)]
+
+
+def fold(facts: Iterable[Fact]) -> State:
+    """The state, from nothing but the facts."""
+    state: State | None = None
+    for fact in facts:
+        state = evolve(state, fact)
+    assert state is not None
+    return state

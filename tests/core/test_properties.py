@@ -1,0 +1,237 @@
+"""The promises, over sessions that hypothesis makes up: several humans and AIs, failures, commands, garbage.
+
+Commands are generated without knowing the session; `aim` points those about "the running turn" or "the open step"
+(written as `?`) at it, so that most of them hit.
+"""
+
+import hashlib
+from collections import Counter
+from functools import reduce
+from itertools import pairwise
+from typing import TypeVar, get_args
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from moot.core import commands, state
+from moot.core.codec import Head, decode, stamp
+from moot.core.commands import Command
+from moot.core.decide import Decided, create, decide
+from moot.core.errors import Refused
+from moot.core.events import Fact, SessionCompleted, SessionPaused, TurnStarted, Usage
+from moot.core.machines.session import Status
+from moot.core.outstanding import RunTurn, outstanding
+from moot.core.routing import Entry
+from moot.core.slash import OBEY
+from moot.core.state import State
+from moot.core.team import Budget, ChatSettings, Team
+from tests.core.teams import fold, make_chat_team, only
+
+HUMANS, AIS = ("alice", "adam", "eve"), ("bob", "carol", "dave")
+T = TypeVar("T")
+AT = "2026-01-01T00:00:00.000Z"
+
+
+def weighted(*choices: tuple[int, st.SearchStrategy[T]]) -> st.SearchStrategy[T]:
+    """One of these, each as often as its weight says: what is rare in life must not be rare here."""
+    return st.sampled_from([strategy for weight, strategy in choices for _ in range(weight)]).flatmap(lambda one: one)
+
+
+garbage = st.text(st.characters(), max_size=20)
+names = st.sampled_from([*HUMANS, *AIS, *AIS, *AIS, "Bob!P1", "carol!P3", "@dave", "**eve**", "zoe", "", "!P1"])
+name_lists = st.lists(names, min_size=1, max_size=12).map(", ".join)
+nexts = name_lists.map("go [NEXT: {}]".format)
+pieces = weighted(
+    (4, nexts),
+    (1, name_lists.map("[next：{}]".format)),
+    (1, (name_lists | st.just("all")).map("[DROP: {}]".format)),
+    (1, names.map("[FROM: {}]".format)),
+    (1, st.just("[TEAM_TASK: win]")),
+    (1, st.sampled_from(["hello", "\n```\n", "[NEXT:", "[NEXT:]", "]", "> ", "\x1b[2J", "\u200b", "[x]"])),
+    (1, garbage),
+)
+texts = st.lists(pieces, max_size=3).map(" ".join)
+speakers = st.sampled_from(["alice"] * 6 + [None, "adam", "eve", "bob", "zoe"])
+turns = st.sampled_from(["?"] * 6 + ["t1", "t2"])
+costs = st.sampled_from([0.0, 0.1, -1.0, float("nan"), float("inf")])
+usages = st.builds(Usage, input_tokens=st.integers(0, 50), output_tokens=st.integers(0, 50), cost_usd=costs)
+slashes = st.sampled_from([*(command for command in OBEY if command != "/end"), "/queue clear", "/x"])
+posts = st.builds(commands.Post, text=weighted((3, texts), (2, nexts), (1, slashes)), by=speakers)
+results: st.SearchStrategy[Command] = weighted(
+    (6, st.builds(commands.CompleteTurn, turn_id=turns, text=texts, usage=usages)),
+    (1, st.builds(commands.FailTurn, turn_id=turns, error_type=garbage | st.just("timeout"), message=garbage)),
+    (1, st.builds(commands.ExpireTurn, turn_id=turns)),
+    (1, st.builds(commands.ReportStep, turn_id=turns, thought=garbage, observation=st.none() | garbage)),
+)
+queue_changes = st.builds(
+    commands.ChangeQueue,
+    action=st.sampled_from(["skip", "clear", "move"]),
+    by=speakers,
+    member=st.none() | names,
+    to=st.integers(-2, 5),
+)
+controls: st.SearchStrategy[Command] = weighted(
+    (2, st.builds(commands.Pause, by=speakers)),
+    (2, st.builds(commands.Resume, by=speakers)),
+    (2, st.builds(commands.Retry, by=speakers)),
+    (1, st.builds(commands.CancelTurn, by=speakers)),
+    (2, queue_changes),
+    (1, st.builds(commands.SetLanguage, language=st.sampled_from(["zh", "en"]))),
+)
+answers = st.builds(
+    commands.Answer,
+    step_id=st.sampled_from(["?", "?", "confirm_queue_clear_1"]),
+    by=speakers,
+    confirmed=st.none() | st.booleans(),
+    choice=st.sampled_from([None, "clear", "keep", "other"]),
+    answer=st.none() | garbage,
+)
+steps: st.SearchStrategy[Command] = weighted((3, answers), (1, st.builds(commands.ExpireStep, step_id=st.just("?"))))
+endings = st.sampled_from(["[DONE]", "bye [DONE] [NEXT: bob]", "/end"])
+last_words = st.builds(commands.Post, text=endings, by=speakers) | st.builds(commands.End, by=speakers)
+anything: st.SearchStrategy[Command] = weighted((6, posts), (8, results), (3, controls), (1, steps))
+histories = st.tuples(st.lists(anything, min_size=20, max_size=40), st.lists(last_words, max_size=1))
+teams = st.builds(
+    lambda humans, ais, hops, history, budget: make_chat_team(
+        HUMANS[:humans], AIS[:ais], chat=ChatSettings(max_hops=hops, history=history), budget=budget
+    ),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.sampled_from([0, 1, 3, 50]),
+    st.sampled_from([0, 1, 3]),
+    st.builds(Budget, max_turns=st.sampled_from([0, 0, 2]), max_tokens=st.sampled_from([0, 0, 60])),
+)
+
+
+def aim(command: Command, now: State) -> Command:
+    """`?` becomes the running turn, or the open step."""
+    if getattr(command, "turn_id", None) == "?" and now.running:
+        return replace(command, turn_id=now.running[0].turn_id)
+    if getattr(command, "step_id", None) == "?" and now.open_steps:
+        return replace(command, step_id=next(iter(now.open_steps)))
+    return command
+
+
+def has_twins(queue: tuple[Entry, ...]) -> bool:
+    return any(left.member == right.member for left, right in pairwise(queue))
+
+
+def check_never_stuck(before: State, decided: Decided) -> None:
+    """Running, or waiting for a named human, or over; and the log says which."""
+    now, last = decided.state, decided.facts[-1] if decided.facts else None
+    assert (now.status is Status.ACTIVE) == bool(now.running)
+    assert len(now.running) <= 1  # strictly serial
+    assert now.executing == (now.running[0].member if now.running else None)
+    assert [effect.turn for effect in outstanding(now) if isinstance(effect, RunTurn)] == list(now.running)
+    if now.status is Status.PAUSED:
+        assert isinstance(last, SessionPaused) if last else now == before
+        assert now.waiting_for is None or now.team.member(now.waiting_for).is_human
+        assert now.waiting_for == (last.waiting_for if isinstance(last, SessionPaused) else before.waiting_for)
+    if now.status is Status.COMPLETED:
+        assert isinstance(last, SessionCompleted)
+        assert (now.queue, now.running, now.open_steps, now.waiting_for) == ((), (), {}, None)
+
+
+def check_bounds(before: State, command: Command, now: State) -> None:
+    """Limits hold, and nobody is queued next to himself unless somebody between was taken out."""
+    limit = now.team.chat.max_hops
+    assert not limit or now.hops <= limit
+    assert len(now.history) <= max(now.team.chat.history, 1)
+    removes = isinstance(command, commands.ChangeQueue) or "DROP" in getattr(command, "text", "")
+    if not removes and "/queue" not in getattr(command, "text", "") and not has_twins(before.queue):
+        assert not has_twins(now.queue)
+
+
+def play(team: Team, history: list[Command]) -> tuple[list[Fact], State]:
+    """Run the commands, checking after each."""
+    created = create(commands.CreateSession(team=team))
+    facts, now = list(created.facts), created.state
+    for wanted in history:
+        command = aim(wanted, now)
+        kept = state.encode(now)
+        try:
+            decided = decide(now, command, AT)
+        except Refused:
+            assert state.encode(now) == kept  # a refusal changes nothing
+            continue
+        assert state.encode(now) == kept  # neither does deciding
+        assert decide(state.decode(kept), command, AT) == decided  # from a snapshot: the same, byte for byte
+        assert state.encode(reduce(state.evolve, decided.facts, now)) == state.encode(decided.state)
+        check_never_stuck(now, decided)
+        check_bounds(now, command, decided.state)
+        facts += decided.facts
+        now = decided.state
+    return facts, now
+
+
+def check_log(team: Team, facts: list[Fact], final: State) -> None:
+    """Dense seq, a chain anybody can recompute, and a state that comes back from the bytes alone."""
+    half = len(facts) // 2
+    events = stamp(team, "s1", Head(), facts[:half], AT)
+    events += stamp(team, "s1", events[-1].head if events else Head(), facts[half:], AT)
+    assert [event.seq for event in events] == list(range(1, len(facts) + 1))
+    previous = ""
+    for event in events:
+        previous = hashlib.sha256(previous.encode() + event.data).hexdigest()
+        assert event.hash == previous
+    read_back = [decode(event.data, event.hash) for event in events]
+    assert read_back == events
+    assert state.encode(fold(event.fact for event in read_back)) == state.encode(final)
+
+
+def check_turns(facts: list[Fact], final: State) -> None:
+    """Each turn starts once and ends once: done, failed or cancelled, unless it still runs."""
+    started = [fact.turn_id for fact in only(facts, TurnStarted)]
+    ends = Counter(
+        fact.turn_id  # type: ignore[union-attr]
+        for fact in facts
+        if fact.event in {"turn.completed", "turn.failed", "turn.cancelled"}
+    )
+    assert started == [f"t{number}" for number in range(1, len(started) + 1)]
+    assert ends + Counter(turn.turn_id for turn in final.running) == Counter(started)
+
+
+def test_sessions_keep_the_promises() -> None:
+    """Seed 001 §1: never stuck; and pure replay, dense order, each turn ends once, completed accepts nothing."""
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=400)
+    @given(teams, histories)
+    def explore(team: Team, parts: tuple[list[Command], list[Command]]) -> None:
+        facts, final = play(team, [*parts[0], *parts[1]])
+        check_log(team, facts, final)
+        check_turns(facts, final)
+        assert sum(isinstance(fact, SessionCompleted) for fact in facts) == (final.status is Status.COMPLETED)
+        seen.update(fact.event for fact in facts)
+
+    explore()
+    never = [kind.event for kind in get_args(Fact) if not seen[kind.event]]
+    assert never == []  # a search that misses an event proves nothing about it
+
+
+@settings(max_examples=60)
+@given(teams, anything | last_words)
+def test_completed_accepts_nothing(team: Team, command: Command) -> None:
+    """Seed 000: completed → [*]; whatever comes is refused with one code."""
+    ended = decide(create(commands.CreateSession(team=team)).state, commands.End(), AT).state
+    with pytest.raises(Refused, match="session_completed"):
+        decide(ended, command, AT)
+
+
+@settings(max_examples=60)
+@given(teams, histories, st.integers(0, 10))
+def test_a_human_can_always_go_on(team: Team, parts: tuple[list[Command], list[Command]], failures: int) -> None:
+    """Seed 001 §1: from any state that is not the end, a named AI can be reached again with plain messages."""
+    _, now = play(team, parts[0])
+    if now.status is Status.COMPLETED:
+        return
+    for _ in range(failures + len(now.queue) + 3):  # pauses, limits and people in the queue
+        if now.running:
+            late = commands.FailTurn(turn_id=now.running[0].turn_id, error_type="agent", message="")
+            now = decide(now, late, AT).state
+        now = decide(now, commands.Post(text="[DROP: ALL] [NEXT: bob] go", by="alice"), AT).state
+        if now.running:
+            break
+    assert [turn.member for turn in now.running] == ["bob"]

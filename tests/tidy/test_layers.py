@@ -1,0 +1,130 @@
+"""The direction of imports and the purity of the core (spec/1: architecture)."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tidy.sources import PACKAGE, list_python_files, parse, place
+
+# core ← runtime ← {agents, cli}; config is beside runtime; only app and cli wire. "moot" is the package's front page.
+MAY_IMPORT: dict[str, set[str]] = {
+    "core": {"core"},
+    "runtime": {"core", "runtime"},
+    "config": {"core", "config"},
+    "agents": {"core", "runtime", "config", "agents"},
+    "testing": {"core", "runtime", "config", "testing"},
+    "app": {"core", "runtime", "config", "agents", "app"},
+    "cli": {"core", "runtime", "config", "agents", "app", "cli", "moot"},
+    "moot": {"agents", "app", "moot"},
+}
+THIRD_PARTY: dict[str, set[str]] = {
+    "core": {"msgspec"},
+    "runtime": {"msgspec"},
+    "config": {"msgspec", "yaml"},
+    "agents": {"msgspec"},
+    "testing": {"msgspec"},
+    "app": {"msgspec"},
+    "cli": {"msgspec"},
+    "moot": set(),
+}
+PURE = {  # modules of the standard library without clock, randomness, files, sockets, threads or logging
+    *("bisect", "collections", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "itertools"),
+    *("json", "math", "operator", "re", "string", "typing", "unicodedata"),
+}
+IMPURE = {
+    *("asyncio", "datetime", "io", "logging", "os", "pathlib", "random", "secrets", "socket", "sqlite3"),
+    *("subprocess", "sys", "tempfile", "threading", "time", "uuid"),
+}
+IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
+WAITING = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
+
+MODULES = list_python_files(PACKAGE)
+CORE = list_python_files(PACKAGE / "core")
+
+
+def layer_of(path: Path) -> str:
+    """The first folder or file below the package: core/routing.py → core, app.py → app, __init__.py → moot."""
+    first = path.relative_to(PACKAGE).parts[0]
+    return "moot" if first == "__init__.py" else first.removesuffix(".py")
+
+
+LAYERS = {layer_of(path) for path in MODULES}
+
+
+def imports_of(path: Path) -> Iterator[tuple[int, str]]:
+    """Every import with its line, also inside functions and under TYPE_CHECKING: they all are dependencies."""
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{place(path)}:{node.lineno}: a relative import hides the direction"
+            for alias in node.names:
+                yield node.lineno, f"{node.module}.{alias.name}"
+
+
+def ours(name: str) -> str | None:
+    """The layer that `moot.core.team.Team` belongs to; None for what is not ours."""
+    head, _, rest = name.partition(".")
+    if head != "moot":
+        return None
+    first = rest.partition(".")[0]
+    return first if first in LAYERS else "moot"
+
+
+def test_every_layer_has_its_place() -> None:
+    """Spec 1 layers: a new room gets a rule before it gets code."""
+    assert sorted(LAYERS - set(MAY_IMPORT)) == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_imports_point_inwards(path: Path) -> None:
+    """Spec 1 layers: core ← runtime ← {agents, cli}; nothing but app and cli knows them all."""
+    layer = layer_of(path)
+    wrong = [
+        f"{place(path)}:{line} imports {name}"
+        for line, name in imports_of(path)
+        if (target := ours(name)) and target not in MAY_IMPORT[layer]
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_other_packages_are_used_where_they_belong(path: Path) -> None:
+    """Spec 1 dependencies: each library has its layer."""
+    allowed = THIRD_PARTY[layer_of(path)] | set(sys.stdlib_module_names) | {"moot"}
+    wrong = [f"{place(path)}:{line} {name}" for line, name in imports_of(path) if name.split(".")[0] not in allowed]
+    assert wrong == []
+
+
+def test_only_app_and_cli_wire() -> None:
+    """Spec 1 layers: one place chooses the log, the clock and the workers."""
+    parts = ("moot.runtime.stores", "moot.runtime.sessions", "moot.runtime.dispatch", "moot.agents.roster", "moot.app")
+    users = {
+        layer_of(path)
+        for path in MODULES
+        for _, name in imports_of(path)
+        if name.startswith(parts) and not place(path).startswith("src/moot/runtime/")
+    }
+    assert users == {"app", "cli", "moot"}
+
+
+@pytest.mark.parametrize("path", CORE, ids=place)
+def test_the_core_is_pure(path: Path) -> None:
+    """Spec 1: no await, clock, randomness, ids, files, sockets, logging in the core."""
+    imported = {name.split(".")[0] for _, name in imports_of(path)}
+    assert imported - PURE - {"moot", "msgspec"} == set()
+    for node in ast.walk(parse(path)):
+        assert not isinstance(node, WAITING), f"{place(path)}:{node.lineno}: the core does not wait"
+        assert not isinstance(node, ast.Global), f"{place(path)}:{node.lineno}: the core holds no state"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in IMPURE_CALLS, f"{place(path)}:{node.lineno}: {node.func.id}()"
+
+
+def test_the_lists_of_modules_do_not_contradict() -> None:
+    """Spec 1: what is known to be impure is never on the list of what the core may use."""
+    assert set() == PURE & IMPURE
+    assert sys.stdlib_module_names >= PURE | IMPURE
+    assert len(CORE) > 20  # the files are really found
