@@ -1,0 +1,45 @@
+"""What is wrong with a team file: where, a sentence, and what would help."""
+
+import re
+
+from msgspec import Struct
+
+from moot.config.wording import shorten
+from moot.core.team import Path
+
+_PLAIN_KEY = re.compile(r"[\w-]{1,60}")
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """`line` counts from 1 and is None for objects that come from no file; `hint` may be empty."""
+
+    path: Path = ()
+    text: str
+    hint: str = ""
+    line: int | None = None
+
+    @property
+    def where(self) -> str:
+        return format_path(self.path)
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.text}; {self.hint}" if self.hint else self.text
+
+    def format(self, origin: str) -> str:
+        """`FILE:LINE: path: sentence`, without the parts that are not known."""
+        place = origin if self.line is None else f"{origin}:{self.line}"
+        return ": ".join(part for part in (place, self.where, self.sentence) if part)
+
+
+def format_path(path: Path) -> str:
+    """`members[1].agent.type`; a key that is not a plain word is quoted."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif _PLAIN_KEY.fullmatch(part):
+            text += f".{part}" if text else part
+        else:
+            text += f"[{shorten(part)}]"
+    return text

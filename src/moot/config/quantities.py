@@ -1,0 +1,40 @@
+"""The bounded types that settings are made of."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from moot.core import limits
+from moot.core.events import Usage
+from moot.core.team import Budget, ChatSettings
+
+_MOST = 1_000_000_000  # nobody means more; it keeps sums within 64 bits
+_YEAR_S = 31_536_000.0  # timers overflow far beyond it
+_ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
+_FUNCTION_PATH = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
+PATTERNS = {_ENV_NAME: "the name of an environment variable", _FUNCTION_PATH: "package.module:function"}
+
+Name = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
+Text = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=0, le=_MOST)]
+Rank = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
+AtLeastOne = Annotated[int, Meta(ge=1, le=_MOST)]
+Duration = Annotated[float, Meta(gt=0, le=_YEAR_S)]
+Delay = Annotated[float, Meta(ge=0, le=_YEAR_S)]
+Score = Annotated[float, Meta(ge=0, le=100)]  # above 1 it is a percentage (supervisor: quality_approved)
+EnvName = Annotated[str, Meta(pattern=_ENV_NAME)]
+FunctionPath = Annotated[str, Meta(pattern=_FUNCTION_PATH, description="package.module:function")]
+Command = Annotated[tuple[Text, ...], Meta(min_length=1)]
+
+# the core's structs carry no bounds: what was logged once must always decode
+CORE_BOUNDS: dict[tuple[type, str], dict[str, float]] = {
+    (ChatSettings, "max_hops"): {"ge": 0, "le": _MOST},
+    (ChatSettings, "history"): {"ge": 0, "le": limits.HISTORY_MESSAGES},
+    (ChatSettings, "turn_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (Budget, "max_tokens"): {"ge": 0, "le": 10**15},
+    (Budget, "max_cost_usd"): {"ge": 0, "le": _MOST},
+    (Budget, "max_turns"): {"ge": 0, "le": _MOST},
+    (Usage, "input_tokens"): {"ge": 0, "le": _MOST},
+    (Usage, "output_tokens"): {"ge": 0, "le": _MOST},
+    (Usage, "cost_usd"): {"ge": 0, "le": _MOST},
+}

@@ -1,0 +1,231 @@
+"""Holding plain data against types, all of it: where msgspec stops at the first problem, this lists every one.
+
+Whatever passes here is accepted by `msgspec.convert`.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import msgspec
+from msgspec import inspect
+
+from moot.config.problem import Problem
+from moot.config.quantities import CORE_BOUNDS, PATTERNS
+from moot.config.wording import describe_value, join_choices, shorten, suggest
+from moot.core.team import Path
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_OVERSIZED = 2**63  # beyond it a number cannot be stored
+
+
+@lru_cache(maxsize=8)
+def read_type(cls: type) -> inspect.Type:
+    return inspect.type_info(cls)
+
+
+def check(value: object, expected: inspect.Type, path: Path = ()) -> Iterator[Problem]:
+    match expected:
+        case inspect.Metadata():
+            yield from check(value, expected.type, path)
+        case inspect.AnyType():
+            yield from _check_plain(value, path)
+        case inspect.UnionType():
+            yield from _check_union(value, expected, path)
+        case inspect.StructType() if isinstance(value, dict):
+            yield from _check_struct(value, expected, path)
+        case inspect.DictType() if isinstance(value, dict):
+            for key, item in value.items():
+                yield from check(item, expected.value_type, (*path, key))
+        case inspect.VarTupleType() | inspect.TupleType() if isinstance(value, list):
+            yield from _check_list(value, expected, path)
+        case _ if not _has_shape(value, expected):
+            yield _wrong_type(value, [expected], path)
+        case inspect.LiteralType() | inspect.EnumType():
+            yield from _check_choice(value, _list_choices(expected), path)
+        case _:
+            yield from _check_plain(value, path)
+            yield from _check_bounds(value, expected, path)
+
+
+def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Path) -> Iterator[Problem]:
+    fields = {field.encode_name: field for field in struct.fields}
+    known = [*fields] if struct.tag_field is None else [struct.tag_field, *fields]
+    for key in value:
+        if key not in known:
+            yield Problem(
+                path=(*path, key), text=f"unknown key {shorten(key)}", hint=suggest(key, known, "the keys here are")
+            )
+    for key, field in fields.items():
+        if key in value:
+            yield from check(value[key], _bounded(struct.cls, field), (*path, key))
+        elif field.required:
+            yield Problem(path=(*path, key), text=f"required key {key!r} is missing")
+
+
+def _bounded(cls: type, field: inspect.Field) -> inspect.Type:
+    bounds = CORE_BOUNDS.get((cls, field.name))
+    return msgspec.structs.replace(field.type, **bounds) if bounds else field.type
+
+
+def _check_union(value: object, union: inspect.UnionType, path: Path) -> Iterator[Problem]:
+    if value is None and union.includes_none:
+        return
+    branches = [branch for branch in union.types if not isinstance(branch, inspect.NoneType)]
+    tagged = {
+        branch.tag: branch for branch in map(_bare, branches) if isinstance(branch, inspect.StructType) and branch.tag
+    }
+    if tagged and isinstance(value, dict):
+        yield from _check_tagged(value, tagged, path)
+        return
+    fitting = [branch for branch in branches if _has_shape(value, branch)]
+    if fitting:
+        yield from check(value, fitting[0], path)
+    else:
+        yield _wrong_type(value, branches, path)
+
+
+def _check_tagged(
+    value: dict[str, object], branches: dict[str | int, inspect.StructType], path: Path
+) -> Iterator[Problem]:
+    """The tag picks the branch; without a good one nothing else can be said about the value."""
+    tag_field = next(iter(branches.values())).tag_field or "type"
+    tag = value.get(tag_field)
+    if tag_field not in value:
+        yield Problem(
+            path=(*path, tag_field),
+            text=f"required key {tag_field!r} is missing",
+            hint=f"acceptable: {join_choices(branches)}",
+        )
+    elif isinstance(tag, str) and tag in branches:
+        yield from _check_struct(value, branches[tag], path)
+    else:
+        yield from _check_choice(tag, list(branches), (*path, tag_field))
+
+
+def _check_list(
+    value: list[object], expected: inspect.VarTupleType | inspect.TupleType, path: Path
+) -> Iterator[Problem]:
+    if isinstance(expected, inspect.TupleType):
+        types: Sequence[inspect.Type] = expected.item_types
+        if len(value) != len(types):
+            yield Problem(path=path, text=f"found {len(value)} items; expected exactly {len(types)}")
+            return
+    else:
+        types = [expected.item_type] * len(value)
+        yield from _check_length(len(value), "items", expected, path)
+    for position, (item, item_type) in enumerate(zip(value, types, strict=True)):
+        yield from check(item, item_type, (*path, position))
+
+
+def _check_choice(value: object, choices: Sequence[object], path: Path) -> Iterator[Problem]:
+    # by type too: true is not 1
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
+        hint = suggest(value, choices, "acceptable")
+        yield Problem(path=path, text=f"found {describe_value(value)}, which is not acceptable here", hint=hint)
+
+
+def _check_plain(value: object, path: Path) -> Iterator[Problem]:
+    """Anything goes that can be stored: no half characters, no endless numbers."""
+    match value:
+        case str() if _SURROGATE.search(value):
+            yield Problem(path=path, text="the text holds a character that cannot be stored (a lone surrogate)")
+        case float() if not math.isfinite(value):
+            yield Problem(path=path, text=f"found {value}; expected a finite number")
+        case int() if abs(value) >= _OVERSIZED:
+            yield Problem(path=path, text=f"found {describe_value(value)}; it is too large")
+        case list():
+            for position, item in enumerate(value):
+                yield from _check_plain(item, (*path, position))
+        case dict():
+            for key, item in value.items():
+                yield from _check_plain(item, (*path, key))
+
+
+def _check_bounds(value: object, expected: inspect.Type, path: Path) -> Iterator[Problem]:
+    if isinstance(expected, inspect.StrType) and isinstance(value, str):
+        yield from _check_length(len(value), "characters", expected, path)
+        if expected.pattern and not re.search(expected.pattern, value):
+            yield Problem(path=path, text=f"found {describe_value(value)}; expected {PATTERNS[expected.pattern]}")
+    elif isinstance(expected, (inspect.IntType, inspect.FloatType)) and isinstance(value, (int, float)):
+        broken = [
+            f"{word} {bound:g}"
+            for word, bound, holds in (
+                ("at least", expected.ge, expected.ge is None or value >= expected.ge),
+                ("more than", expected.gt, expected.gt is None or value > expected.gt),
+                ("at most", expected.le, expected.le is None or value <= expected.le),
+            )
+            if bound is not None and not holds
+        ]
+        # what is endless or too large has been said already
+        if broken and abs(value) < _OVERSIZED:
+            yield Problem(path=path, text=f"found {shorten(value)}; expected {' and '.join(broken)}")
+
+
+def _check_length(
+    length: int, unit: str, expected: inspect.StrType | inspect.VarTupleType, path: Path
+) -> Iterator[Problem]:
+    if expected.min_length is not None and length < expected.min_length:
+        yield Problem(path=path, text=f"found {length} {unit}; expected at least {expected.min_length}")
+    if expected.max_length is not None and length > expected.max_length:
+        yield Problem(path=path, text=f"found {length} {unit}; expected at most {expected.max_length}")
+
+
+def _bare(expected: inspect.Type) -> inspect.Type:
+    return _bare(expected.type) if isinstance(expected, inspect.Metadata) else expected
+
+
+def _list_choices(expected: inspect.LiteralType | inspect.EnumType) -> list[object]:
+    if isinstance(expected, inspect.LiteralType):
+        return list(expected.values)
+    return [each.value for each in expected.cls]
+
+
+def _has_shape(value: object, expected: inspect.Type) -> bool:
+    match _bare(expected):
+        case inspect.StructType() | inspect.DictType():
+            return isinstance(value, dict)
+        case inspect.VarTupleType() | inspect.TupleType():
+            return isinstance(value, list)
+        case inspect.LiteralType() | inspect.EnumType() as choice:
+            return any(type(value) is type(each) for each in _list_choices(choice))
+        case inspect.StrType():
+            return isinstance(value, str)
+        case inspect.BoolType():
+            return isinstance(value, bool)
+        case inspect.IntType():
+            return isinstance(value, int) and not isinstance(value, bool)
+        case inspect.FloatType():
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case other:
+            raise NotImplementedError(f"no rule for {other}; add one here")
+
+
+def _wrong_type(value: object, expected: Sequence[inspect.Type], path: Path) -> Problem:
+    wanted = " or ".join(_describe_type(each) for each in expected)
+    kinds = {type(_bare(each)) for each in expected}
+    hint = ""
+    if inspect.StrType in kinds and isinstance(value, (bool, int, float)):
+        hint = "put it in quotes"
+    elif kinds & {inspect.IntType, inspect.FloatType} and isinstance(value, str) and value.strip().isdecimal():
+        hint = "take it out of the quotes"
+    return Problem(path=path, text=f"found {describe_value(value)}; expected {wanted}", hint=hint)
+
+
+def _describe_type(expected: inspect.Type) -> str:
+    match _bare(expected):
+        case inspect.LiteralType() | inspect.EnumType() as choice:
+            return f"one of: {join_choices(_list_choices(choice))}"
+        case inspect.StructType() | inspect.DictType():
+            return "a mapping"
+        case inspect.VarTupleType() | inspect.TupleType():
+            return "a list"
+        case inspect.StrType():
+            return "text"
+        case inspect.BoolType():
+            return "true or false"
+        case inspect.IntType():
+            return "a whole number"
+        case _:
+            return "a number"

@@ -1,0 +1,36 @@
+"""Every problem of a team at once: how it is written, its types, its rules."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from moot.config.problem import Problem
+from moot.config.source import Source
+from moot.config.team_file import TeamFile
+from moot.config.team_rules import check_rules
+from moot.config.type_check import check, read_type
+from moot.config.wording import describe_value
+
+
+def find_problems(source: Source) -> list[Problem]:
+    """In the order of lines, none twice."""
+    located = {_locate(problem, source): None for problem in _find(source)}
+    return sorted(located, key=lambda problem: problem.line or 0)
+
+
+def _find(source: Source) -> Iterator[Problem]:
+    yield from source.problems
+    if not source.is_readable:
+        return
+    if not isinstance(source.data, dict):
+        found = describe_value(source.data)
+        yield Problem(text=f"found {found}; a team is a mapping", hint="start with moot: 1, name: … and members: …")
+        return
+    yield from check(source.data, read_type(TeamFile))
+    yield from check_rules(source.data)
+
+
+def _locate(problem: Problem, source: Source) -> Problem:
+    if problem.line is not None:
+        return problem
+    return msgspec.structs.replace(problem, line=source.find_line(problem.path))
