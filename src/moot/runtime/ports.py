@@ -1,0 +1,154 @@
+"""Where the pure core meets the world: five small protocols, each with an in-memory twin or a fake in `moot.testing`.
+
+Nothing outside these ports may assume that two parts of Moot share a process.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from moot.core.codec import Event, Head
+from moot.core.commands import WorkerCommand
+from moot.core.events import Usage
+from moot.core.machines.session import Status
+from moot.core.team import Flow
+from moot.core.turns import TurnInput
+
+
+class Handle(Protocol):
+    def cancel(self) -> None: ...
+
+
+class Clock(Protocol):
+    """Wall time for stamps, monotonic time for waiting."""
+
+    def now(self) -> str:
+        """RFC 3339, UTC, milliseconds, `Z`."""
+
+    def call_later(self, delay_s: float, callback: Callable[[], object]) -> Handle: ...
+
+    async def sleep(self, delay_s: float) -> None: ...
+
+
+class CommandKey(Struct, frozen=True):
+    """Makes a command exactly-once: the id its sender chose and a digest of its body."""
+
+    command_id: str
+    digest: str
+
+
+class Receipt(Struct, frozen=True):
+    """What became of a command: `seq` is the head after it."""
+
+    digest: str
+    seq: int
+
+
+class Summary(Struct, frozen=True, kw_only=True):
+    """What a list of sessions shows. `busy`: something is outstanding, so a restart must open this session."""
+
+    title: str
+    team: str
+    flow: Flow
+    status: Status
+    waiting_for: str | None
+    busy: bool
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    session_id: str
+    created_at: str
+    updated_at: str
+    head: Head
+    summary: Summary
+
+
+class Snapshot(Struct, frozen=True):
+    """A folded state, as a cache: it may be missing, old, or of another version of the code (`version`)."""
+
+    head: Head
+    version: str
+    state: bytes
+
+
+class Log(Protocol):
+    """The only truth. Appends are durable when `append` returns; reads verify the hash chain."""
+
+    async def append(
+        self,
+        session_id: str,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        command: CommandKey | None = None,
+        summary: Summary | None = None,
+    ) -> None:
+        """All or nothing. Raises Conflict when the head is not `expected_seq`, StorageFull when the disk is.
+
+        `expected_seq` 0 makes the session and needs a summary; later a summary is given only when it changed.
+        """
+
+    async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
+        """Events with seq > after, in order. Raises NotFound, or Corrupt at the first that is not what was written."""
+
+    def follow(self, session_id: str, after: int = 0) -> AsyncIterator[list[Event]]:
+        """History behind `after`, then live, for ever; batches are never empty, no hole and no double between them."""
+
+    async def head(self, session_id: str) -> Head:
+        """Raises NotFound."""
+
+    async def find_command(self, session_id: str, command_id: str) -> Receipt | None: ...
+
+    async def sessions(self) -> list[Listing]:
+        """Newest first by last event."""
+
+    async def delete(self, session_id: str) -> None:
+        """Raises NotFound. Those who follow it are ended."""
+
+    async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None: ...
+
+    async def load_snapshot(self, session_id: str) -> Snapshot | None: ...
+
+    async def close(self) -> None: ...
+
+
+class Delta(Struct, frozen=True):
+    """A piece of text as it is being written: shown, never logged."""
+
+    text: str
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """Something an agent thought, did or saw; logged."""
+
+    thought: str | None = None
+    action: str | None = None
+    observation: str | None = None
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """The end of a turn."""
+
+    text: str = ""
+    usage: Usage = Usage()
+
+
+Output = Delta | Step | Result
+
+
+class Agent(Protocol):
+    """Plays an AI member. Yields outputs, the last one a Result; raises AgentError; is cancelled like any task."""
+
+    def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]: ...
+
+
+Report = Callable[[WorkerCommand], Awaitable[None]]
+Show = Callable[[str, str], None]  # turn id, delta
+
+
+class Dispatch(Protocol):
+    """Hands turns to workers. A worker reports steps and exactly one end; a report that comes too late is ignored."""
+
+    def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Handle:
+        """Cancelling the handle stops the worker; once its end is reported, cancelling does nothing."""

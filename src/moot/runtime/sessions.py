@@ -1,0 +1,99 @@
+"""The sessions of a log: made, opened, recovered after a crash, and evicted when nobody needs them in memory."""
+
+import asyncio
+import logging
+import secrets
+from collections import OrderedDict
+from collections.abc import Collection
+
+from moot.core.codec import Head, stamp
+from moot.core.commands import CreateSession
+from moot.core.decide import create
+from moot.core.errors import LogError
+from moot.core.state import State
+from moot.core.team import Team
+from moot.runtime.engine import Engine, summarise
+from moot.runtime.ports import Clock, Dispatch, Log
+from moot.runtime.snapshots import load_state
+
+logger = logging.getLogger(__name__)
+
+OPEN_SESSIONS = 256  # idle ones beyond this are evicted, the least recently used first
+
+
+class Sessions:
+    """Engines by session id. Ask for an engine each time it is needed: an idle one may be evicted in between."""
+
+    def __init__(self, log: Log, clock: Clock, dispatch: Dispatch, tasks: asyncio.TaskGroup) -> None:
+        self._log = log
+        self._clock = clock
+        self._dispatch = dispatch
+        self._tasks = tasks
+        self._engines: OrderedDict[str, Engine] = OrderedDict()
+        self._opening = asyncio.Lock()
+
+    async def create(self, team: Team, title: str = "", session_id: str | None = None) -> Engine:
+        session_id = session_id or f"s_{secrets.token_hex(8)}"
+        decided = create(CreateSession(team=team, title=title))
+        events = stamp(team, session_id, Head(), decided.facts, self._clock.now())
+        await self._log.append(session_id, 0, events, summary=summarise(decided.state))
+        return self._admit(session_id, decided.state, events[-1].head)
+
+    async def open(self, session_id: str) -> Engine:
+        """The session's engine, with everything outstanding under way. Raises NotFound, Corrupt."""
+        engine = self._engines.get(session_id)
+        if engine is None:
+            async with self._opening:
+                engine = self._engines.get(session_id) or await self._load(session_id)
+        self._engines.move_to_end(session_id)
+        return engine
+
+    async def recover(self, teams: Collection[str]) -> int:
+        """After a start: open what was busy when the last process ended. A damaged session does not hurt the others."""
+        recovered = 0
+        for listing in await self._log.sessions():
+            if not listing.summary.busy or listing.summary.team not in teams:
+                continue
+            try:
+                await self.open(listing.session_id)
+                recovered += 1
+            except LogError as error:
+                logger.error("session %s stays closed: %s", listing.session_id, error)  # noqa: TRY400 - one line is enough
+        return recovered
+
+    async def close(self) -> None:
+        """Park what runs and save what a quick start needs."""
+        engines = list(self._engines.values())
+        self._engines.clear()
+        for engine in engines:
+            engine.park()
+        for engine in engines:
+            await engine.save_snapshot()
+
+    async def _load(self, session_id: str) -> Engine:
+        state, head = await load_state(self._log, session_id)
+        engine = self._admit(session_id, state, head)
+        engine.act()
+        return engine
+
+    def _admit(self, session_id: str, state: State, head: Head) -> Engine:
+        engine = Engine(
+            session_id,
+            state,
+            head,
+            log=self._log,
+            clock=self._clock,
+            dispatch=self._dispatch,
+            spawn=self._tasks.create_task,
+        )
+        self._engines[session_id] = engine
+        if len(self._engines) > OPEN_SESSIONS:
+            self._evict(keep=session_id)
+        return engine
+
+    def _evict(self, keep: str) -> None:
+        for session_id, engine in self._engines.items():
+            if engine.is_idle and session_id != keep:
+                del self._engines[session_id]
+                self._tasks.create_task(engine.save_snapshot())
+                return

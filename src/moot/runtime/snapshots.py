@@ -1,0 +1,57 @@
+"""Folded states kept beside the log, so that a long session opens fast. A cache: it may be thrown away at any time."""
+
+import hashlib
+from functools import cache
+
+import msgspec
+
+from moot.core import state as states
+from moot.core.codec import Head
+from moot.core.errors import LogError
+from moot.core.state import State, evolve
+from moot.runtime.ports import Log, Snapshot
+
+READ_EVENTS = 5_000  # at a time
+DIGEST_BYTES = 32
+
+
+def take(state: State, head: Head) -> Snapshot:
+    data = states.encode(state)
+    return Snapshot(head, snapshot_version(), _digest(head, data) + data)
+
+
+async def load_state(log: Log, session_id: str) -> tuple[State, Head]:
+    """Fold a session, from its snapshot if that is a true prefix of the log."""
+    snapshot = await log.load_snapshot(session_id)
+    state: State | None = None
+    head = Head()
+    if snapshot and _is_sound(snapshot) and await _is_prefix(log, session_id, snapshot.head):
+        state, head = states.decode(snapshot.state[DIGEST_BYTES:]), snapshot.head
+    while events := await log.read(session_id, head.seq, READ_EVENTS):
+        for event in events:
+            state = evolve(state, event.fact)
+        head = events[-1].head
+    if state is None:
+        raise LogError(f"session {session_id} has no events")
+    return state, head
+
+
+def _is_sound(snapshot: Snapshot) -> bool:
+    """Of this version, and what was saved at that head."""
+    digest, data = snapshot.state[:DIGEST_BYTES], snapshot.state[DIGEST_BYTES:]
+    return snapshot.version == snapshot_version() and digest == _digest(snapshot.head, data)
+
+
+def _digest(head: Head, data: bytes) -> bytes:
+    return hashlib.sha256(head.hash.encode() + data).digest()
+
+
+async def _is_prefix(log: Log, session_id: str, head: Head) -> bool:
+    events = await log.read(session_id, head.seq - 1, 1)
+    return bool(events) and events[0].head == head
+
+
+@cache
+def snapshot_version() -> str:
+    """Changes whenever the shape of the state does."""
+    return hashlib.sha256(msgspec.json.encode(msgspec.json.schema(State))).hexdigest()[:16]

@@ -1,0 +1,126 @@
+"""What can be done to the file. A change refuses before it writes, so a refused one leaves nothing to undo."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from moot.core.codec import Event
+from moot.core.errors import Conflict, NotFound
+from moot.runtime.ports import CommandKey, Snapshot, Summary
+from moot.runtime.stores.schema import HASH_BYTES
+
+_FIND = (
+    "SELECT s.key, a.seq, length(a.hashes) FROM sessions s JOIN appends a ON a.session = s.key"
+    " WHERE s.id = ? ORDER BY a.seq DESC LIMIT 1"
+)
+
+
+class Place(NamedTuple):
+    """A session in the file: its integer key and the seq of its last event."""
+
+    key: int
+    seq: int
+
+
+class Transaction:
+    """The places that a transaction knows and moves; they become the writer's when it commits."""
+
+    __slots__ = ("_known", "execute", "moved")
+
+    def __init__(self, connection: sqlite3.Connection, known: dict[str, Place]) -> None:
+        self.execute = connection.execute
+        self._known = known
+        self.moved: dict[str, Place | None] = {}
+
+    def find(self, session_id: str) -> Place | None:
+        if session_id in self.moved:
+            return self.moved[session_id]
+        place = self._known.get(session_id)
+        if place is None:
+            row = self.execute(_FIND, (session_id,)).fetchone()
+            if row is not None:
+                place = Place(row[0], row[1] + row[2] // HASH_BYTES - 1)
+        return place
+
+    def get(self, session_id: str) -> Place:
+        place = self.find(session_id)
+        if place is None:
+            raise NotFound(f"no session {session_id}")
+        return place
+
+
+class Change(Protocol):
+    def apply(self, transaction: Transaction) -> None: ...
+
+
+class Append(Struct, frozen=True, kw_only=True):
+    session_id: str
+    expected_seq: int
+    events: Sequence[Event]
+    command: CommandKey | None
+    summary: Summary | None
+
+    def apply(self, transaction: Transaction) -> None:
+        execute, events, last = transaction.execute, self.events, self.events[-1]
+        key = self._check(transaction)
+        hashes = bytes.fromhex("".join([event.hash for event in events]))
+        data = b"\n".join([event.data for event in events])
+        execute(
+            "INSERT INTO appends (session, seq, at, hashes, data) VALUES (?, ?, ?, ?, ?)",
+            (key, self.expected_seq + 1, last.timestamp, hashes, data),
+        )
+        if self.command is not None:
+            row = (key, self.command.command_id, self.command.digest, last.seq)
+            execute("INSERT INTO commands (session, id, digest, seq) VALUES (?, ?, ?, ?)", row)
+        if self.summary is not None and self.expected_seq:
+            execute("UPDATE sessions SET summary = ? WHERE key = ?", (msgspec.json.encode(self.summary), key))
+        transaction.moved[self.session_id] = Place(key, last.seq)
+
+    def _check(self, transaction: Transaction) -> int:
+        """The key of the session, which is made when this is its first append."""
+        place = transaction.find(self.session_id)
+        if place is None:
+            return self._create(transaction)
+        if place.seq != self.expected_seq:
+            raise Conflict(
+                f"session {self.session_id} is at seq {place.seq}, not {self.expected_seq}; read, then retry"
+            )
+        if self.command is not None:
+            query = "SELECT 1 FROM commands WHERE session = ? AND id = ?"
+            if transaction.execute(query, (place.key, self.command.command_id)).fetchone():
+                raise Conflict(
+                    f"session {self.session_id} has taken command {self.command.command_id} before; look it up"
+                )
+        return place.key
+
+    def _create(self, transaction: Transaction) -> int:
+        if self.expected_seq != 0:
+            raise NotFound(f"no session {self.session_id}")
+        row = (self.session_id, self.events[0].timestamp, msgspec.json.encode(self.summary))
+        cursor = transaction.execute("INSERT INTO sessions (id, created_at, summary) VALUES (?, ?, ?)", row)
+        assert cursor.lastrowid is not None  # noqa: S101 - an INSERT that did not raise has made a row
+        return cursor.lastrowid
+
+
+class Delete(Struct, frozen=True):
+    session_id: str
+
+    def apply(self, transaction: Transaction) -> None:
+        place = transaction.get(self.session_id)
+        transaction.execute("DELETE FROM sessions WHERE key = ?", (place.key,))
+        transaction.moved[self.session_id] = None
+
+
+class SaveSnapshot(Struct, frozen=True):
+    session_id: str
+    snapshot: Snapshot
+
+    def apply(self, transaction: Transaction) -> None:
+        key, snapshot = transaction.get(self.session_id).key, self.snapshot
+        transaction.execute(
+            "INSERT OR REPLACE INTO snapshots (session, seq, hash, version, state) VALUES (?, ?, ?, ?, ?)",
+            (key, snapshot.head.seq, snapshot.head.hash, snapshot.version, snapshot.state),
+        )

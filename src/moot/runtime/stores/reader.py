@@ -1,0 +1,106 @@
+"""Reads the file and trusts no row: what the hash chain does not vouch for is reported, not returned."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from moot.core.codec import Event, Head
+from moot.core.errors import Corrupt, LogError, NotFound
+from moot.runtime.ports import Listing, Receipt, Snapshot, Summary
+from moot.runtime.stores import schema
+from moot.runtime.stores.schema import HASH_BYTES
+from moot.runtime.stores.walk import Walk
+
+# From the row that holds `after`: its hash is where the chain goes on.
+_ROWS = (
+    "SELECT seq, hashes, data FROM appends WHERE session = ?1 AND seq >="
+    " coalesce((SELECT max(seq) FROM appends WHERE session = ?1 AND seq <= ?2), 0) ORDER BY seq"
+)
+_HEAD = "SELECT seq, hashes FROM appends WHERE session = ? ORDER BY seq DESC LIMIT 1"
+# Newest first by the order of commits, which no clock can disturb.
+_SESSIONS = (
+    "SELECT s.id, s.created_at, s.summary, a.at, a.seq, a.hashes FROM sessions s JOIN appends a ON a.id ="
+    " (SELECT id FROM appends WHERE session = s.key ORDER BY seq DESC LIMIT 1) ORDER BY a.id DESC"
+)
+_summary_decoder = msgspec.json.Decoder(Summary)
+
+
+class Reader:
+    """One caller at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = schema.open_for_reading(path)
+
+    def read(self, session_id: str, after: int, limit: int) -> list[Event]:
+        with self._reading():
+            rows = self._connection.execute(_ROWS, (self._find(session_id), after))
+            walk = Walk(session_id, after, limit)
+            try:
+                return walk.through(rows)
+            except sqlite3.DatabaseError as error:
+                if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+                    raise Corrupt(session_id, after + 1, str(error)) from error
+                raise
+            finally:
+                rows.close()  # a statement that is not at its end would hold back checkpoints
+
+    def head(self, session_id: str) -> Head:
+        with self._reading():
+            row = self._connection.execute(_HEAD, (self._find(session_id),)).fetchone()
+        if row is None:
+            raise Corrupt(session_id, 1, "it is missing")
+        return _head(*row)
+
+    def find_command(self, session_id: str, command_id: str) -> Receipt | None:
+        query = (
+            "SELECT c.digest, c.seq FROM sessions s JOIN commands c ON c.session = s.key WHERE s.id = ? AND c.id = ?"
+        )
+        with self._reading():
+            row = self._connection.execute(query, (session_id, command_id)).fetchone()
+        return Receipt(*row) if row else None
+
+    def sessions(self) -> list[Listing]:
+        with self._reading():
+            rows = self._connection.execute(_SESSIONS).fetchall()
+            return [
+                Listing(
+                    session_id=session_id,
+                    created_at=created_at,
+                    updated_at=updated_at,
+                    head=_head(seq, hashes),
+                    summary=_summary_decoder.decode(summary),
+                )
+                for session_id, created_at, summary, updated_at, seq, hashes in rows
+            ]
+
+    def load_snapshot(self, session_id: str) -> Snapshot | None:
+        query = "SELECT seq, hash, version, state FROM sessions s JOIN snapshots ON session = s.key WHERE s.id = ?"
+        with self._reading():
+            row = self._connection.execute(query, (session_id,)).fetchone()
+        return Snapshot(Head(row[0], row[1]), row[2], row[3]) if row else None
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _find(self, session_id: str) -> int:
+        row = self._connection.execute("SELECT key FROM sessions WHERE id = ?", (session_id,)).fetchone()
+        if row is None:
+            raise NotFound(f"no session {session_id}")
+        key: int = row[0]
+        return key
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, msgspec.MsgspecError) as error:
+            raise LogError(f"{self._path} could not be read ({error})") from error
+
+
+def _head(seq: int, hashes: bytes) -> Head:
+    """The end of a row that starts at `seq`."""
+    return Head(seq + len(hashes) // HASH_BYTES - 1, hashes[-HASH_BYTES:].hex())
