@@ -1,0 +1,148 @@
+"""`make bench`: every bar of the foundation as a ratio to a floor measured in the same run. Table out, JSON beside it.
+
+Machines are noisy: the ratios mean something, the absolute times little. Nothing here is a test.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import mean, median
+
+from msgspec import Struct
+
+from bench import floors, folding, turns
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """`value` against `floor` where there is one; `bar` says what is good enough."""
+
+    what: str
+    value: float
+    unit: str
+    floor: float | None = None
+    ratio: float | None = None
+    bar: str
+    holds: bool
+
+
+def chat_turns(folder: Path) -> list[Row]:
+    floor = floors.dict_and_deque_turns(20_000)
+    in_memory = asyncio.run(turns.one_session(10_100, None))
+    turn_bytes = asyncio.run(turns.stored_turn(folder / "bytes"))
+    raw = floors.raw_commits(folder, [turn_bytes] * 1_000)
+    durable = asyncio.run(turns.one_session(10_100, folder / "durable"))
+    raw = (raw + floors.raw_commits(folder, [turn_bytes] * 1_000)) / 2  # before and after: the disk drifts
+    cost, cost_durable = mean(in_memory), mean(durable)
+    return [
+        Row(
+            what="routed turn, memory log",
+            value=cost * 1e6,
+            unit="µs",
+            floor=floor * 1e6,
+            ratio=cost / floor,
+            bar="≤ 60 µs",
+            holds=cost <= 60e-6,
+        ),
+        Row(
+            what="routed turn, durable",
+            value=cost_durable * 1e6,
+            unit="µs",
+            floor=raw * 1e6,
+            ratio=cost_durable / raw,
+            bar="≤ 1.5 × raw commit",
+            holds=cost_durable <= 1.5 * raw,
+        ),
+        _growth("turn 10,000 / turn 100, memory", in_memory),
+        _growth("turn 10,000 / turn 100, durable", durable),
+    ]
+
+
+def _growth(what: str, durations: list[float]) -> Row:
+    ratio = turns.growth(durations, 1_000)
+    return Row(what=what, value=ratio, unit="×", ratio=ratio, bar="≤ 1.1 ×", holds=ratio <= 1.1)
+
+
+def many_sessions(folder: Path) -> list[Row]:
+    turn_bytes = asyncio.run(turns.stored_turn(folder / "bytes64"))
+    rounds = 60
+    floor = 64 / floors.raw_commits(folder, [turn_bytes * 64] * rounds)
+    rate = asyncio.run(turns.many_sessions(64, rounds, folder / "many"))
+    return [
+        Row(
+            what="64 sessions at once, durable",
+            value=rate,
+            unit="turns/s",
+            floor=floor,
+            ratio=rate / floor,
+            bar="≥ 0.7 × raw group commit",
+            holds=rate >= 0.7 * floor,
+        )
+    ]
+
+
+def pure_rates(folder: Path) -> list[Row]:
+    facts = folding.long_session(100_000)
+    rates, events = folding.measure(facts)
+    cold, warm = asyncio.run(folding.opening(events, folder))
+    return [
+        Row(what="stamp: encode and hash", value=rates.encode, unit="events/s", bar="-", holds=True),
+        Row(what="decode", value=rates.decode, unit="events/s", bar="-", holds=True),
+        Row(what="fold", value=rates.fold, unit="events/s", bar="≥ 300,000/s", holds=rates.fold >= 300_000),
+        Row(what="open 100,000 events, no snapshot", value=cold * 1e3, unit="ms", bar="-", holds=True),
+        Row(
+            what="open 100,000 events, snapshot",
+            value=warm * 1e3,
+            unit="ms",
+            ratio=warm / cold,
+            bar="≤ 50 ms",
+            holds=warm <= 0.05,
+        ),
+    ]
+
+
+def start_up() -> list[Row]:
+    def seconds(*command: str) -> float:
+        def once() -> float:
+            start = time.perf_counter()
+            subprocess.run([sys.executable, *command], check=True, capture_output=True)
+            return time.perf_counter() - start
+
+        return median(once() for _ in range(9))
+
+    bare = seconds("-c", "pass")
+    helped = seconds("-m", "moot.cli.main", "--help")
+    return [
+        Row(
+            what="moot --help",
+            value=helped * 1e3,
+            unit="ms",
+            floor=bare * 1e3,
+            ratio=helped / bare,
+            bar="≤ 250 ms",
+            holds=helped <= 0.25,
+        )
+    ]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as name:  # the disk that sessions live on
+        folder = Path(name)
+        rows = [*start_up(), *chat_turns(folder), *many_sessions(folder), *pure_rates(folder)]
+    print(f"{'what':34}{'value':>14}  {'unit':9}{'floor':>12}{'ratio':>8}  {'bar':28}")
+    for row in rows:
+        floor = f"{row.floor:,.1f}" if row.floor else "-"
+        ratio = f"{row.ratio:.2f}" if row.ratio else "-"
+        mark = "ok" if row.holds else "MISSED"
+        print(f"{row.what:34}{row.value:>14,.1f}  {row.unit:9}{floor:>12}{ratio:>8}  {row.bar:28}{mark}")
+    results = Path(__file__).parent / "results"
+    results.mkdir(exist_ok=True)
+    named = {row.what: {field: getattr(row, field) for field in row.__struct_fields__} for row in rows}
+    (results / "foundation.json").write_text(json.dumps(named, indent=2, ensure_ascii=False))
+
+
+if __name__ == "__main__":
+    main()

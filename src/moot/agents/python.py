@@ -1,0 +1,76 @@
+"""Members written in Python: an async function that gets the turn and returns or yields what it has to say."""
+
+import importlib
+import inspect
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+
+from moot.core.errors import AgentError
+from moot.core.turns import TurnInput
+from moot.runtime.ports import Delta, Output, Result, Step
+
+Said = str | Output | None
+AgentFunction = Callable[[TurnInput], Awaitable[Said] | AsyncIterator[Said]]
+
+
+class PythonMember:
+    """Calls the function once a turn. What it yields is streamed and joined; what it returns is the result."""
+
+    def __init__(self, function: AgentFunction) -> None:
+        self._function = function
+        self._is_coroutine = inspect.iscoroutinefunction(function)
+        self.__name__ = getattr(function, "__name__", "agent")
+        self.__doc__ = function.__doc__
+
+    def __call__(self, turn: TurnInput) -> Awaitable[Said] | AsyncIterator[Said]:
+        return self._function(turn)
+
+    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        if self._is_coroutine:
+            yield _as_result(await self._function(turn))  # type: ignore[misc]
+            return
+        written: list[str] = []
+        async for said in self._function(turn):  # type: ignore[union-attr]
+            match said:
+                case Result():
+                    yield said
+                    return
+                case Step():
+                    yield said
+                case str() | Delta():
+                    text = said if isinstance(said, str) else said.text
+                    written.append(text)
+                    yield Delta(text)
+                case None:
+                    pass
+                case _:
+                    raise AgentError("agent", f"yielded {type(said).__name__}; yield text, a Step, a Delta or a Result")
+        yield Result(text="".join(written))
+
+
+def _as_result(said: Said) -> Result:
+    match said:
+        case Result():
+            return said
+        case str():
+            return Result(text=said)
+        case None:
+            return Result()
+        case _:
+            raise AgentError("agent", f"returned {type(said).__name__}; return text, a Result or nothing")
+
+
+def agent(function: AgentFunction) -> PythonMember:
+    """Turn an async function into a member: `moot.open(team, agents={"bob": function})`."""
+    if not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)):
+        raise TypeError(f"@moot.agent needs an async function, {function!r} is not one")
+    return PythonMember(function)
+
+
+def load(call: str) -> PythonMember:
+    """The function named `package.module:function`. AgentError says what is wrong with the name."""
+    module_name, _, function_name = call.partition(":")
+    try:
+        found = getattr(importlib.import_module(module_name), function_name)
+        return found if isinstance(found, PythonMember) else agent(found)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        raise AgentError("config", f"cannot load {call!r} ({error}); it must be package.module:function") from error

@@ -1,0 +1,19 @@
+"""Where sessions are kept: `--data DIR`, else $MOOT_DATA, else the user's data folder."""
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+
+def add_data_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the sessions (default: $MOOT_DATA or your data folder)"
+    )
+
+
+def data_folder(options: Namespace) -> Path:
+    if options.data:
+        return Path(options.data)
+    if os.environ.get("MOOT_DATA"):
+        return Path(os.environ["MOOT_DATA"])
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "moot"

@@ -1,0 +1,29 @@
+"""`moot machines`: every state machine, from its table."""
+
+import json
+from argparse import ArgumentParser, Namespace
+
+from moot.cli import exits
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="one JSON array")
+    form.add_argument("--mermaid", action="store_true", help="Mermaid state diagrams")
+
+
+def run(options: Namespace) -> int:
+    from moot.core.machines.catalogue import MACHINES, describe, to_mermaid
+
+    if options.json:
+        print(json.dumps([describe(machine) for machine in MACHINES], indent=2))
+        return exits.OK
+    for machine in MACHINES:
+        if options.mermaid:
+            print(f"%% {machine.name}\n{to_mermaid(machine)}\n")
+            continue
+        print(f"{machine.name}  (starts {machine.initial}, ends {', '.join(sorted(machine.final)) or 'never'})")
+        for row in machine.rows:
+            print(f"  {row.state:24} {row.trigger:32} → {row.target}{'  +' if row.extension else ''}")
+        print()
+    return exits.OK

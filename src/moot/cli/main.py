@@ -1,0 +1,63 @@
+"""`moot`: parses the command line and runs one command. Each command is a file of its own, imported when it is used."""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from moot import __version__
+from moot.cli import exits
+
+GREETING = """\
+Moot: sessions in which people and AI agents work together. The floor always comes back to a human.
+  moot demo --plain                              watch a scripted team work: no key, no network
+  moot validate team.yaml                        check a team file: every problem with its line
+  moot run team.yaml --say '[NEXT: bob] hello'   talk to a team; --json for programs
+  moot sessions list                             what was said, kept for good
+  moot route chat < lines.jsonl                  dry run: who would speak next, and why
+  moot machines                                  the state machines that decide it
+  moot --help                                    every command and option
+"""
+
+# a module of this package each, in the order of --help
+COMMANDS: dict[str, str] = {
+    "demo": "play a built-in scripted team: no key, no network",
+    "validate": "check a team file: every problem with its line",
+    "run": "run a session without a screen",
+    "route": "dry run: how would this be routed? JSON lines in, JSON lines out",
+    "machines": "every state machine, from its table",
+    "sessions": "list, show, export, replay, verify or remove sessions",
+    "schema": "the JSON Schema of the team file, for editors",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments:
+        print(GREETING, end="")
+        return exits.OK
+    parser = make_parser(arguments[0])
+    try:
+        options = parser.parse_args(arguments)
+        return exits.run(options.run, options)
+    except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
+        sys.stderr.close()
+        return exits.OK
+
+
+def make_parser(wanted: str) -> argparse.ArgumentParser:
+    """The parser of all commands; only the wanted one is imported and filled in."""
+    parser = argparse.ArgumentParser(prog="moot", description="Sessions in which people and AI agents work together.")
+    parser.add_argument("--version", action="version", version=f"moot {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, line in COMMANDS.items():
+        subparser = commands.add_parser(name, help=line, description=line)
+        if name == wanted:
+            module = importlib.import_module(f"moot.cli.{name}")
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=subparser.get_default("run") or module.run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
