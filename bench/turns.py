@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -11,6 +11,7 @@ from moot.app import App, open_app
 from moot.core.commands import Post
 from moot.core.team import ChatSettings
 from moot.core.turns import TurnInput
+from moot.runtime.ports import Output, Result
 from moot.testing import human, make_team, scripted
 
 SAID = "A message of ordinary length, as agents write them: it says what was done and what is left. [NEXT: {next}]"
@@ -18,15 +19,12 @@ TEAM = make_team(human("alice"), scripted("bob"), scripted("carol"), chat=ChatSe
 
 
 class PingPong:
-    """Bob and Carol name each other `turns` times; `moments` says when each turn began."""
+    """Plays both members: they name each other `turns` times. `moments` says when each turn of a session began."""
 
     def __init__(self, turns: int) -> None:
         self.turns = turns
         self.moments: dict[str, list[float]] = {}
         self._done: dict[str, asyncio.Event] = {}
-
-    def agents(self) -> dict[str, Callable[[TurnInput], Awaitable[str]]]:
-        return {"bob": self._bob, "carol": self._carol}
 
     async def play(self, app: App) -> list[float]:
         """One session from the human's message to the last turn."""
@@ -37,25 +35,19 @@ class PingPong:
         await done.wait()
         return moments
 
-    async def _bob(self, turn: TurnInput) -> str:
-        return self._hand_over(turn, "carol")
-
-    async def _carol(self, turn: TurnInput) -> str:
-        return self._hand_over(turn, "bob")
-
-    def _hand_over(self, turn: TurnInput, to: str) -> str:
+    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
         moments = self.moments[turn.session_id]
         moments.append(time.perf_counter())
         if len(moments) < self.turns:
-            return SAID.format(next=to)
-        self._done[turn.session_id].set()
-        return "That is all."
+            yield Result(text=SAID.format(next="carol" if turn.member.id == "bob" else "bob"))
+        else:
+            self._done[turn.session_id].set()
 
 
 async def one_session(turns: int, data: Path | None) -> list[float]:
     """Seconds of each turn but the first."""
     game = PingPong(turns)
-    async with open_app(TEAM, agents=game.agents(), data=data) as app:
+    async with open_app(TEAM, agents={"bob": game, "carol": game}, data=data) as app:
         moments = await game.play(app)
     return [after - before for before, after in pairwise(moments)]
 
@@ -63,7 +55,7 @@ async def one_session(turns: int, data: Path | None) -> list[float]:
 async def many_sessions(sessions: int, turns: int, data: Path) -> float:
     """Turns per second of all sessions together."""
     game = PingPong(turns)
-    async with open_app(TEAM, agents=game.agents(), data=data) as app:
+    async with open_app(TEAM, agents={"bob": game, "carol": game}, data=data) as app:
         start = time.perf_counter()
         await asyncio.gather(*(game.play(app) for _ in range(sessions)))
         return sessions * turns / (time.perf_counter() - start)
@@ -72,7 +64,7 @@ async def many_sessions(sessions: int, turns: int, data: Path) -> float:
 async def stored_turn(data: Path) -> list[bytes]:
     """The bytes that one turn stores, for a floor that writes the same."""
     game = PingPong(4)
-    async with open_app(TEAM, agents=game.agents(), data=data) as app:
+    async with open_app(TEAM, agents={"bob": game, "carol": game}, data=data) as app:
         await game.play(app)
         [listing] = await app.log.sessions()
         events = await app.log.read(listing.session_id)

@@ -36,7 +36,7 @@ class Draft:
         """Log the queue if it is not what it was."""
         if (executing, queue) == (self.state.executing, self.state.queue):
             return
-        plain = all(entry.priority is Priority.P2 for entry in queue)
+        plain = not queue or all(entry.priority is Priority.P2 for entry in queue)
         self.add(
             QueueChanged(
                 executing=executing,

@@ -109,7 +109,7 @@ def _read_targets(names: str) -> list[Target]:
 
 def _read_target(part: str) -> Target:
     name = _undecorate(part)
-    found = _PRIORITY.search(name)
+    found = _PRIORITY.search(name) if "!" in name else None
     if not found:
         return Target(name)
     return Target(_undecorate(name[: found.start()]), Priority(found[1].upper()))
@@ -117,6 +117,8 @@ def _read_target(part: str) -> Target:
 
 def _undecorate(name: str) -> str:
     """`@name` and `**name**` mean `name`."""
+    if not name.startswith(("@", "*")):
+        return name
     for _ in range(_DECORATIONS):
         bare = name.removeprefix("@").strip()
         if bare.startswith("**") and bare.endswith("**") and len(bare) > 4:

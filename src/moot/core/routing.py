@@ -115,6 +115,8 @@ def enqueue(queue: tuple[Entry, ...], new: Iterable[Entry]) -> tuple[tuple[Entry
 
 def take_out(queue: tuple[Entry, ...], names: tuple[str, ...], team: Team) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
     """The queue without the named members (`[DROP:]`), and the names that are nobody's."""
+    if not names:
+        return queue, ()
     if names == DROP_ALL:
         return (), ()
     resolution = resolve_addressees(names, team)

@@ -16,6 +16,9 @@ class SystemClock:
         seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1_000)
         return f"{_format_second(seconds)}{milliseconds:03d}Z"
 
+    def monotonic(self) -> float:
+        return time.monotonic()
+
     def call_later(self, delay_s: float, callback: Callable[[], object]) -> Handle:
         return asyncio.get_running_loop().call_later(delay_s, callback)
 

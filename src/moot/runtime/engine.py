@@ -18,6 +18,7 @@ from moot.core.turns import turn_input
 from moot.runtime import snapshots
 from moot.runtime.clock import seconds_between
 from moot.runtime.ports import Clock, CommandKey, Dispatch, Handle, Log, Receipt, Summary
+from moot.runtime.timers import Timers
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class Engine:
         self.head = head
         self._log = log
         self._clock = clock
+        self._timers = Timers(clock)
         self._dispatch = dispatch
         self._spawn = spawn
         self._turn = asyncio.Lock()
@@ -137,11 +139,14 @@ class Engine:
         if self._is_parked:
             return
         wanted = {effect.key: effect for effect in outstanding(self.state)}
-        for key in [key for key in self._under_way if key not in wanted]:
-            self._under_way.pop(key).cancel()
+        under_way = self._under_way
+        if wanted.keys() == under_way.keys():
+            return
+        for key in under_way.keys() - wanted.keys():
+            under_way.pop(key).cancel()
         for key, effect in wanted.items():
-            if key not in self._under_way:
-                self._under_way[key] = self._start(effect)
+            if key not in under_way:
+                under_way[key] = self._start(effect)
 
     def park(self) -> None:
         """Stop everything without a word in the log: it stays outstanding and goes on when the session is opened."""
@@ -150,6 +155,7 @@ class Engine:
         for handle in self._under_way.values():
             handle.cancel()
         self._under_way.clear()
+        self._timers.close()
 
     def _start(self, effect: Effect) -> Handle:
         match effect:
@@ -157,10 +163,10 @@ class Engine:
                 job = turn_input(self.session_id, self.state, turn)
                 return self._dispatch.start(job, self.state.team.name, self._report, self._show)
             case TurnDeadline(turn_id=turn_id, after_s=after_s):
-                return self._clock.call_later(after_s, lambda: self._fire(ExpireTurn(turn_id=turn_id)))
+                return self._timers.start(after_s, lambda: self._fire(ExpireTurn(turn_id=turn_id)))
             case StepDeadline(step_id=step_id, at=at):
                 delay_s = max(0.0, seconds_between(self._clock.now(), at))
-                return self._clock.call_later(delay_s, lambda: self._fire(ExpireStep(step_id=step_id)))
+                return self._timers.start(delay_s, lambda: self._fire(ExpireStep(step_id=step_id)))
 
     def _fire(self, command: TimerCommand) -> None:
         self._spawn(self._report(command))

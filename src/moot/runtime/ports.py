@@ -26,6 +26,9 @@ class Clock(Protocol):
     def now(self) -> str:
         """RFC 3339, UTC, milliseconds, `Z`."""
 
+    def monotonic(self) -> float:
+        """Seconds; never goes back."""
+
     def call_later(self, delay_s: float, callback: Callable[[], object]) -> Handle: ...
 
     async def sleep(self, delay_s: float) -> None: ...

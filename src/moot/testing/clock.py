@@ -22,6 +22,9 @@ class VirtualClock:
     def now(self) -> str:
         return format_time(self._start + timedelta(seconds=self._elapsed_s))
 
+    def monotonic(self) -> float:
+        return self._elapsed_s
+
     def call_later(self, delay_s: float, callback: Callable[[], object]) -> "_Timer":
         timer = _Timer(callback)
         heapq.heappush(self._timers, (self._elapsed_s + delay_s, next(self._order), timer))
