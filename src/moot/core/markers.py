@@ -112,7 +112,7 @@ def _read_target(part: str) -> Target:
     found = _PRIORITY.search(name) if "!" in name else None
     if not found:
         return Target(name)
-    return Target(_undecorate(name[: found.start()]), Priority(found[1].upper()))
+    return Target(_undecorate(name[: found.start()].rstrip()), Priority(found[1].upper()))
 
 
 def _undecorate(name: str) -> str:
