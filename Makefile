@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 .PHONY: run test check format bench crash lock docs clean
 
 run: $(VENV)/.installed
-	$(BIN)/moot demo --plain
+	$(BIN)/moot serve
 
 test: check
 

@@ -1,9 +1,12 @@
 """What the machine can do at best, measured in the same run as what Moot does: the only fair comparison."""
 
+import asyncio
 import sqlite3
 import time
 from collections import deque
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 
 def dict_and_deque_turns(turns: int) -> float:
@@ -38,3 +41,44 @@ def raw_commits(folder: Path, rows_per_commit: list[list[bytes]]) -> float:
         return (time.perf_counter() - start) / len(rows_per_commit)
     finally:
         connection.close()
+
+
+async def raw_group_commits(folder: Path, row: bytes, writers: int, rounds: int) -> float:
+    """Rows per second of a plain group commit: `writers` tasks, each waiting for its own row to be on disk before it
+    writes the next, and one thread that commits whatever waits."""
+    connection = sqlite3.connect(folder / "group.db", isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, data BLOB)")
+    loop = asyncio.get_running_loop()
+    waiting: SimpleQueue[asyncio.Future[None] | None] = SimpleQueue()
+
+    def commit_for_ever() -> None:
+        while (first := waiting.get()) is not None:
+            batch = [first]
+            while not waiting.empty() and (more := waiting.get()) is not None:
+                batch.append(more)
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT INTO rows (data) VALUES (?)", [(row,)] * len(batch))
+            connection.execute("COMMIT")
+            loop.call_soon_threadsafe(resolve, batch)
+
+    def resolve(batch: list[asyncio.Future[None]]) -> None:
+        for future in batch:
+            future.set_result(None)
+
+    async def write() -> None:
+        for _ in range(rounds):
+            future = loop.create_future()
+            waiting.put(future)
+            await future
+
+    thread = Thread(target=commit_for_ever)
+    thread.start()
+    start = time.perf_counter()
+    await asyncio.gather(*(write() for _ in range(writers)))
+    took = time.perf_counter() - start
+    waiting.put(None)
+    thread.join()
+    connection.close()
+    return writers * rounds / took

@@ -3,7 +3,6 @@
 Machines are noisy: the ratios mean something, the absolute times little. Nothing here is a test.
 """
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 from statistics import mean, median
 
+import uvloop
 from msgspec import Struct
 
 from bench import floors, folding, turns
@@ -31,10 +31,10 @@ class Row(Struct, frozen=True, kw_only=True):
 
 def chat_turns(folder: Path) -> list[Row]:
     floor = floors.dict_and_deque_turns(20_000)
-    in_memory = asyncio.run(turns.one_session(10_100, None))
-    turn_bytes = asyncio.run(turns.stored_turn(folder / "bytes"))
+    in_memory = uvloop.run(turns.one_session(10_100, None))
+    turn_bytes = uvloop.run(turns.stored_turn(folder / "bytes"))
     raw = floors.raw_commits(folder, [turn_bytes] * 1_000)
-    durable = asyncio.run(turns.one_session(10_100, folder / "durable"))
+    durable = uvloop.run(turns.one_session(10_100, folder / "durable"))
     raw = (raw + floors.raw_commits(folder, [turn_bytes] * 1_000)) / 2  # before and after: the disk drifts
     cost, cost_durable = mean(in_memory), mean(durable)
     return [
@@ -67,15 +67,14 @@ def _growth(what: str, durations: list[float]) -> Row:
 
 
 def many_sessions(folder: Path) -> list[Row]:
-    turn_bytes = asyncio.run(turns.stored_turn(folder / "bytes64"))
-    rounds = 60
-    floor = 64 / floors.raw_commits(folder, [turn_bytes * 64] * rounds)
-    rate = asyncio.run(turns.many_sessions(64, rounds, folder / "many"))
+    turn_bytes = uvloop.run(turns.stored_turn(folder / "bytes64"))
+    floor = uvloop.run(floors.raw_group_commits(folder, turn_bytes[0], 64, 200))
+    rate = uvloop.run(turns.many_sessions(64, 60, folder / "many")) * len(turn_bytes)
     return [
         Row(
             what="64 sessions at once, durable",
             value=rate,
-            unit="turns/s",
+            unit="events/s",
             floor=floor,
             ratio=rate / floor,
             bar="≥ 0.7 × raw group commit",
@@ -87,7 +86,7 @@ def many_sessions(folder: Path) -> list[Row]:
 def pure_rates(folder: Path) -> list[Row]:
     facts = folding.long_session(100_000)
     rates, events = folding.measure(facts)
-    cold, warm = asyncio.run(folding.opening(events, folder))
+    cold, warm = uvloop.run(folding.opening(events, folder))
     return [
         Row(what="stamp: encode and hash", value=rates.encode, unit="events/s", bar="-", holds=True),
         Row(what="decode", value=rates.decode, unit="events/s", bar="-", holds=True),

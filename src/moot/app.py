@@ -1,8 +1,9 @@
 """The one place that wires things together: a log, a clock, workers, the teams on offer."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import hashlib
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from moot.agents.python import AgentFunction, PythonMember, agent
@@ -11,10 +12,13 @@ from moot.config.loading import TeamTarget, load_team
 from moot.config.team_file import TeamFile
 from moot.core.codec import Event
 from moot.core.commands import Answer, HumanCommand, Post
+from moot.core.errors import CommandReused, Conflict
 from moot.core.machines.session import Status
 from moot.core.state import State, evolve
+from moot.core.team import Team
 from moot.runtime.clock import SystemClock
 from moot.runtime.dispatch import EmbeddedDispatch
+from moot.runtime.engine import Engine
 from moot.runtime.ports import Agent, Clock, CommandKey, Log, Receipt
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
@@ -30,14 +34,33 @@ class App:
         self.teams = teams
         self.log = log
         self.sessions = sessions
+        self.spawn = sessions.spawn
+        self.streams = sessions.streams
 
-    async def session(self, session_id: str | None = None, *, team: str | None = None, title: str = "") -> "Session":
-        """A new session of the named team (the first one by default), or the one with this id."""
+    async def session(
+        self, session_id: str | None = None, *, team: str | None = None, title: str = "", once: str | None = None
+    ) -> "Session":
+        """A new session of the named team (the first one by default), or the one with this id.
+
+        Asking again with the same `once` gives the same new session; CommandReused if team or title differ then.
+        """
         if session_id is not None:
             engine = await self.sessions.open(session_id)
-        else:
+        elif once is None:
             engine = await self.sessions.create(self._team(team).team(), title)
+        else:
+            engine = await self._create_once(self._team(team).team(), title, once)
         return Session(engine.session_id, self)
+
+    async def _create_once(self, team: Team, title: str, once: str) -> Engine:
+        session_id = f"s_{hashlib.sha256(once.encode()).hexdigest()[:16]}"
+        try:
+            return await self.sessions.create(team, title, session_id)
+        except Conflict:
+            engine = await self.sessions.open(session_id)
+            if (engine.state.team.name, engine.state.title) != (team.name, title):
+                raise CommandReused("this command id made another session before") from None
+            return engine
 
     async def recover(self) -> int:
         """Go on with every session of these teams that was busy when the last process ended."""
@@ -58,7 +81,10 @@ class Session:
         self._app = app
 
     async def state(self) -> State:
-        return (await self._app.sessions.open(self.id)).state
+        """As of now: everything that was shown to anybody is in it."""
+        engine = await self._app.sessions.open(self.id)
+        state, _ = await engine.current()
+        return state
 
     async def submit(self, command: HumanCommand, key: CommandKey | None = None) -> Receipt:
         """Durable when this returns. Raises Refused."""
@@ -80,21 +106,21 @@ class Session:
 
     async def _run(self, command: HumanCommand | None) -> AsyncIterator[Event]:
         engine = await self._app.sessions.open(self.id)
-        state, seq = engine.state, engine.head.seq
-        if command is None and is_settled(state):
-            return
+        state, head = await engine.current()
+        accepted_seq = head.seq
         if command is not None:
-            receipt = await engine.submit(command)
-            if receipt.seq == seq:
-                return
-        async for events in self._app.log.follow(self.id, seq):
-            for event in events:
-                state = evolve(state, event.fact)
-                yield event
-            if is_settled(state):
-                return
+            accepted_seq = (await engine.submit(command)).seq
+        if accepted_seq == head.seq and is_settled(state):
+            return
+        async with aclosing(self._app.log.follow(self.id, head.seq)) as batches:
+            async for events in batches:
+                for event in events:
+                    state = evolve(state, event.fact)
+                    yield event
+                if events[-1].seq >= accepted_seq and is_settled(state):
+                    return
 
-    def follow(self, after: int = 0) -> AsyncIterator[list[Event]]:
+    def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]:
         return self._app.log.follow(self.id, after)
 
 

@@ -3,6 +3,8 @@
 import importlib
 import inspect
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from typing import cast
 
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
@@ -29,21 +31,23 @@ class PythonMember:
             yield _as_result(await self._function(turn))  # type: ignore[misc]
             return
         written: list[str] = []
-        async for said in self._function(turn):  # type: ignore[union-attr]
-            match said:
-                case Result():
-                    yield said
-                    return
-                case Step():
-                    yield said
-                case str() | Delta():
-                    text = said if isinstance(said, str) else said.text
-                    written.append(text)
-                    yield Delta(text)
-                case None:
-                    pass
-                case _:
-                    raise AgentError("agent", f"yielded {type(said).__name__}; yield text, a Step, a Delta or a Result")
+        async with aclosing(cast("AsyncGenerator[Said, None]", self._function(turn))) as outputs:
+            async for said in outputs:
+                match said:
+                    case Result():
+                        yield said
+                        return
+                    case Step():
+                        yield said
+                    case str() | Delta():
+                        text = said if isinstance(said, str) else said.text
+                        written.append(text)
+                        yield Delta(text)
+                    case None:
+                        pass
+                    case _:
+                        kind = type(said).__name__
+                        raise AgentError("agent", f"yielded {kind}; yield text, a Step, a Delta or a Result")
         yield Result(text="".join(written))
 
 

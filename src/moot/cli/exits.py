@@ -10,7 +10,9 @@ OK, FAILED, USAGE, INVALID_CONFIG, NOT_FOUND, BUSY, INTEGRITY, TIMEOUT, INTERRUP
 
 def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
     """Run a command, plain or async; turn what it raises into a sentence and a code."""
-    import asyncio  # only now: `moot --help` needs none of it
+    import inspect  # only now: `moot --help` needs none of it
+
+    import uvloop
 
     from moot.core import errors
 
@@ -25,7 +27,7 @@ def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
     )
     try:
         result = command(options)
-        return int(asyncio.run(result) if asyncio.iscoroutine(result) else result)
+        return int(uvloop.run(result) if inspect.iscoroutine(result) else result)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # not a failure: the caller knows what to do

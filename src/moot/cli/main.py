@@ -24,6 +24,8 @@ COMMANDS: dict[str, str] = {
     "demo": "play a built-in scripted team: no key, no network",
     "validate": "check a team file: every problem with its line",
     "run": "run a session without a screen",
+    "serve": "gateway and web page: WebSocket, SSE, REST",
+    "token": "create, list or revoke tokens for those who connect",
     "route": "dry run: how would this be routed? JSON lines in, JSON lines out",
     "machines": "every state machine, from its table",
     "sessions": "list, show, export, replay, verify or remove sessions",

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from moot.cli import exits
 from moot.config.loading import load_team
-from moot.core import routing, text
+from moot.core import limits, routing, text
 from moot.core.decide import is_empty
 from moot.core.draft import Draft
 from moot.core.errors import MootError, Refused
@@ -76,7 +76,7 @@ def route_chat(question: Question) -> dict[str, Any]:
         if is_empty(markers):
             refuse(Refused("empty_message"))
     kept, _ = routing.take_out(queue, markers.drop, team)
-    resolution = routing.resolve_addressees([target.name for target in markers.next], team)
+    resolution = routing.resolve_addressees([target.name for target in markers.next[: limits.NEXT_TARGETS]], team)
     if markers.done and speaker.is_human:
         draft.end("done")
         decision = routing.RoutingDecision(action=Action(type=ActionType.WAIT_FOR_HUMAN))

@@ -58,8 +58,9 @@ class Run:
     async def play(self) -> int:
         session = await self._open()
         print(f"session {session.id}", file=sys.stderr)
-        await self._print(session, session.settle())  # what a crash or a stop left unfinished goes on first
-        await self._answer_steps(session)
+        if not any(text.startswith("/") for text in self._options.say[:1]):  # a command may be meant for what runs
+            await self._print(session, session.settle())  # what a crash or a stop left unfinished goes on first
+            await self._answer_steps(session)
         for text in self._options.say:
             by, said = await self._split_sender(session, text)
             await self._print(session, session.say(said, by))

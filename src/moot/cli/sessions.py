@@ -16,7 +16,7 @@ from moot.cli.run import pick_session_id
 from moot.cli.transcript import Transcript, to_markdown
 from moot.core import state as states
 from moot.core.codec import Event, frame
-from moot.core.errors import Corrupt
+from moot.core.errors import Corrupt, NotFound
 from moot.core.state import State, evolve
 from moot.core.team import Language
 from moot.runtime.clock import seconds_between
@@ -49,7 +49,10 @@ async def run(options: Namespace) -> int:
 
 @asynccontextmanager
 async def reading(options: Namespace) -> AsyncIterator[Log]:
-    log = await SqliteLog.open(data_folder(options) / DATABASE, read_only=True)
+    path = data_folder(options) / DATABASE
+    if not path.exists():
+        raise NotFound(f"there are no sessions in {path.parent} yet")
+    log = await SqliteLog.open(path, read_only=True)
     try:
         yield log
     finally:

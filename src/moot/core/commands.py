@@ -11,6 +11,8 @@ from msgspec import Struct
 from moot.core.events import Usage
 from moot.core.team import Language, Team
 
+QueueAction = Literal["skip", "clear", "move"]
+
 
 class CreateSession(Struct, frozen=True, kw_only=True, gc=False):
     team: Team
@@ -55,7 +57,7 @@ class CancelTurn(Struct, frozen=True, kw_only=True, gc=False):
 class ChangeQueue(Struct, frozen=True, kw_only=True, gc=False):
     """skip: the head, or `member`; clear: all; move: `member` to position `to`."""
 
-    action: Literal["skip", "clear", "move"]
+    action: QueueAction
     by: str | None = None
     member: str | None = None
     to: int = 0

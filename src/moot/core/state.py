@@ -23,6 +23,8 @@ from moot.core.routing import Entry
 from moot.core.team import Language, Team
 from moot.core.text import cut
 
+FOLD_VERSION = 1  # raised when `evolve` makes another state of the same facts: snapshots of before are then ignored
+
 
 class Message(Struct, frozen=True, array_like=True, gc=False):
     """A remembered message; the log has all of it, however long."""

@@ -18,6 +18,7 @@ from moot.core.turns import turn_input
 from moot.runtime import snapshots
 from moot.runtime.clock import seconds_between
 from moot.runtime.ports import Clock, CommandKey, Dispatch, Handle, Log, Receipt, Summary
+from moot.runtime.streams import Streams
 from moot.runtime.timers import Timers
 
 logger = logging.getLogger(__name__)
@@ -34,7 +35,16 @@ class Engine:
     """The only writer of a session in this process. `submit` may be called by anybody at any time."""
 
     def __init__(
-        self, session_id: str, state: State, head: Head, *, log: Log, clock: Clock, dispatch: Dispatch, spawn: Spawn
+        self,
+        session_id: str,
+        state: State,
+        head: Head,
+        *,
+        log: Log,
+        clock: Clock,
+        dispatch: Dispatch,
+        spawn: Spawn,
+        streams: Streams | None = None,
     ) -> None:
         self.session_id = session_id
         self.state = state
@@ -44,6 +54,7 @@ class Engine:
         self._timers = Timers(clock)
         self._dispatch = dispatch
         self._spawn = spawn
+        self._streams = streams or Streams()
         self._turn = asyncio.Lock()
         self._under_way: dict[str, Handle] = {}
         self._pending = 0  # commands of people that are not decided yet
@@ -55,6 +66,11 @@ class Engine:
     @property
     def is_idle(self) -> bool:
         return not self._under_way and not self._pending
+
+    async def current(self) -> tuple[State, Head]:
+        """State and head when nothing is on its way to the disk: not behind what followers have been shown."""
+        async with self._turn:
+            return self.state, self.head
 
     async def submit(self, command: Command, key: CommandKey | None = None) -> Receipt:
         """Have a command decided and logged; when this returns it is durable. Raises Refused or LogError.
@@ -197,7 +213,7 @@ class Engine:
         timer.cancel()
 
     def _show(self, turn_id: str, delta: str) -> None:
-        """Streaming text goes beside the log; nobody listens yet."""
+        self._streams.show(self.session_id, turn_id, delta)
 
 
 def summarise(state: State) -> Summary:

@@ -3,7 +3,7 @@
 Nothing outside these ports may assume that two parts of Moot share a process.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -95,7 +95,7 @@ class Log(Protocol):
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
         """Events with seq > after, in order. Raises NotFound, or Corrupt at the first that is not what was written."""
 
-    def follow(self, session_id: str, after: int = 0) -> AsyncIterator[list[Event]]:
+    def follow(self, session_id: str, after: int = 0) -> AsyncGenerator[list[Event], None]:
         """History behind `after`, then live, for ever; batches are never empty, no hole and no double between them."""
 
     async def head(self, session_id: str) -> Head:

@@ -15,6 +15,7 @@ from moot.core.team import Team
 from moot.runtime.engine import Engine, summarise
 from moot.runtime.ports import Clock, Dispatch, Log
 from moot.runtime.snapshots import load_state
+from moot.runtime.streams import Streams
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +29,8 @@ class Sessions:
         self._log = log
         self._clock = clock
         self._dispatch = dispatch
-        self._tasks = tasks
+        self.spawn = tasks.create_task
+        self.streams = Streams()
         self._engines: OrderedDict[str, Engine] = OrderedDict()
         self._opening = asyncio.Lock()
 
@@ -84,7 +86,8 @@ class Sessions:
             log=self._log,
             clock=self._clock,
             dispatch=self._dispatch,
-            spawn=self._tasks.create_task,
+            spawn=self.spawn,
+            streams=self.streams,
         )
         self._engines[session_id] = engine
         if len(self._engines) > OPEN_SESSIONS:
@@ -95,5 +98,5 @@ class Sessions:
         for session_id, engine in self._engines.items():
             if engine.is_idle and session_id != keep:
                 del self._engines[session_id]
-                self._tasks.create_task(engine.save_snapshot())
+                self.spawn(engine.save_snapshot())
                 return

@@ -53,5 +53,6 @@ async def _is_prefix(log: Log, session_id: str, head: Head) -> bool:
 
 @cache
 def snapshot_version() -> str:
-    """Changes whenever the shape of the state does."""
-    return hashlib.sha256(msgspec.json.encode(msgspec.json.schema(State))).hexdigest()[:16]
+    """Changes whenever the shape of the state does, or what folding means."""
+    shape = msgspec.json.encode(msgspec.json.schema(State))
+    return f"{states.FOLD_VERSION}-{hashlib.sha256(shape).hexdigest()[:16]}"

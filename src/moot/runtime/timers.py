@@ -39,7 +39,7 @@ class Timers:
         now = self._armed_for
         self._handle, self._armed_for = None, float("inf")
         for number, (due, callback) in list(self._pending.items()):
-            if due <= now:
+            if due <= now and number in self._pending:  # it may have been cancelled by the one before
                 del self._pending[number]
                 callback()
         if self._pending:

@@ -1,7 +1,7 @@
 """The log without a disk: for tests, for the simulator and for teams that need no memory of their own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, NotFound
@@ -78,7 +78,7 @@ class MemoryLog:
     async def read(self, session_id: str, after: int = 0, limit: int = _PAGE_EVENTS) -> list[Event]:
         return self._find(session_id).events[after : after + limit]
 
-    async def follow(self, session_id: str, after: int = 0) -> AsyncIterator[list[Event]]:
+    async def follow(self, session_id: str, after: int = 0) -> AsyncGenerator[list[Event], None]:
         session = self._find(session_id)
         while not session.ended:
             batch = session.events[after : after + _PAGE_EVENTS]

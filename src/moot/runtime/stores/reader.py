@@ -9,6 +9,8 @@ import msgspec
 
 from moot.core.codec import Event, Head
 from moot.core.errors import Corrupt, LogError, NotFound
+from moot.core.machines.session import Status
+from moot.core.team import Flow
 from moot.runtime.ports import Listing, Receipt, Snapshot, Summary
 from moot.runtime.stores import schema
 from moot.runtime.stores.schema import HASH_BYTES
@@ -72,7 +74,7 @@ class Reader:
                     created_at=created_at,
                     updated_at=updated_at,
                     head=_head(seq, hashes),
-                    summary=_summary_decoder.decode(summary),
+                    summary=_read_summary(summary),
                 )
                 for session_id, created_at, summary, updated_at, seq, hashes in rows
             ]
@@ -104,3 +106,13 @@ class Reader:
 def _head(seq: int, hashes: bytes) -> Head:
     """The end of a row that starts at `seq`."""
     return Head(seq + len(hashes) // HASH_BYTES - 1, hashes[-HASH_BYTES:].hex())
+
+
+def _read_summary(data: bytes) -> Summary:
+    """A damaged row must not hide the other sessions; its own events may be sound."""
+    try:
+        return _summary_decoder.decode(data)
+    except msgspec.MsgspecError:
+        return Summary(
+            title="(summary damaged)", team="", flow=Flow.CHAT, status=Status.PAUSED, waiting_for=None, busy=False
+        )

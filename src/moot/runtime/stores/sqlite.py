@@ -4,7 +4,7 @@ A connection for writing (group.py), one on the event loop for look-ups of a sin
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, TypeVar
@@ -104,7 +104,7 @@ class SqliteLog:
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
         return await self._on_thread(lambda: self._reader.read(session_id, after, limit))
 
-    async def follow(self, session_id: str, after: int = 0) -> AsyncIterator[list[Event]]:
+    async def follow(self, session_id: str, after: int = 0) -> AsyncGenerator[list[Event], None]:
         self._check_open()
         # No await between asking for the head and following it: no append can come in between.
         tail = self._tails.add(session_id, self._lookups.head(session_id).seq)

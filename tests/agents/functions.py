@@ -1,0 +1,33 @@
+"""Functions that team files of the tests name."""
+
+from collections.abc import AsyncIterator
+
+import moot
+from moot.core.events import Usage
+from moot.core.turns import TurnInput
+from moot.runtime.ports import Delta, Result, Step
+
+
+async def greet(turn: TurnInput) -> str:
+    """Says who spoke last."""
+    assert turn.message is not None
+    return f"hello {turn.message.member}"
+
+
+@moot.agent
+async def stream(turn: TurnInput) -> AsyncIterator[str | Step | Delta]:
+    yield "one "
+    yield Step(thought="two?")
+    yield Delta("two")
+
+
+@moot.agent
+async def count(turn: TurnInput) -> Result:
+    return Result(text="counted", usage=Usage(input_tokens=3, output_tokens=4, cost_usd=0.5))
+
+
+def plain(turn: TurnInput) -> str:
+    return "not async"
+
+
+NOTHING = None

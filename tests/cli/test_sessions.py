@@ -1,0 +1,170 @@
+"""`moot sessions`: what was said, kept for good."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from moot.core import state as states
+from tests.cli.command import CHAT, Moot, check_chain, names, texts
+
+
+def flip_a_byte(data: Path, session_id: str, seq: int) -> None:
+    """Alter one letter of a stored event, the way a bad disk would."""
+    connection = sqlite3.connect(data / "moot.db")
+    query = "SELECT a.id, a.seq, data FROM appends a JOIN sessions s ON s.key = session WHERE s.id = ? AND seq <= ?"
+    row, first, stored = connection.execute(query + " ORDER BY seq DESC LIMIT 1", (session_id, seq)).fetchone()
+    lines = stored.split(b"\n")
+    lines[seq - first] = lines[seq - first].replace(b'"seq"', b'"sEq"', 1)
+    connection.execute("UPDATE appends SET data = ? WHERE id = ?", (b"\n".join(lines), row))
+    connection.commit()
+    connection.close()
+
+
+def test_list(moot: Moot) -> None:
+    """The last active first; --json has id, seq, hash, times, team, title and what it waits for."""
+    assert moot("sessions", "list") == (0, "", "")
+    first, _ = moot.talk("alice: one")
+    second, frames = moot.talk("zoe: [NEXT: zoe] two")
+    said = moot("sessions", "list", "--json")
+    assert [each["session_id"] for each in said.objects] == [second, first]
+    listed = said.objects[0]
+    assert (listed["seq"], listed["hash"]) == (frames[-1]["seq"], frames[-1]["hash"])
+    assert (listed["created_at"], listed["updated_at"]) == (frames[0]["timestamp"], frames[-1]["timestamp"])
+    assert (listed["team"], listed["flow"], listed["title"]) == ("chat-five", "chat", "")
+    assert (listed["status"], listed["waiting_for"], listed["busy"]) == ("paused", "zoe", False)
+    plain = moot("sessions", "list").lines
+    assert [line.split()[0] for line in plain] == [second, first]
+    moot("run", CHAT, "--session", first, "--say", "alice: again")
+    assert [each["session_id"] for each in moot("sessions", "list", "--json").objects] == [first, second]
+
+
+def test_show(moot: Moot) -> None:
+    """The conversation as it was printed; with --json the folded state, seq and hash. A prefix is enough."""
+    printed = moot("run", CHAT, "--say", "alice: [NEXT: Bob] hello")
+    session_id = printed.err.split()[-1]
+    assert moot("sessions", "show", session_id[:7]) == (0, printed.out, "")
+    (shown,) = moot("sessions", "show", session_id, "--json").objects
+    (listed,) = moot("sessions", "list", "--json").objects
+    assert list(shown) == ["session_id", "seq", "hash", "state"]
+    assert [shown[key] for key in ("session_id", "seq", "hash")] == [listed[k] for k in ("session_id", "seq", "hash")]
+    assert (shown["state"]["status"], shown["state"]["waiting_for"]) == ("paused", "alice")
+
+
+def test_export_jsonl(moot: Moot, tmp_path: Path) -> None:
+    """Byte for byte the frames that `run --json` printed, to stdout or to a file."""
+    run = moot("run", CHAT, "--json", "--say", "alice: [NEXT: Zoe, Bob] hello 你好", "/lang zh", "/queue")
+    session_id = run.objects[0]["session_id"]
+    assert moot("sessions", "export", session_id) == (0, run.out, "")
+    out = tmp_path / "out.jsonl"
+    assert moot("sessions", "export", session_id, "--format", "jsonl", "--out", str(out)) == (0, "", "")
+    assert out.read_text(encoding="utf-8") == run.out
+    check_chain(run.lines)
+
+
+def test_export_md(moot: Moot) -> None:
+    """A heading a speaker, the text as it was said, notices quoted, the end told."""
+    session_id, _ = moot.talk("alice: [NEXT: Bob] hello", "zoe: bye [DONE]")
+    said = moot("sessions", "export", session_id, "--format", "md")
+    assert said.code == 0
+    assert said.lines[0] == "# chat-five"
+    headings = [line.split(" · ")[0] for line in said.lines if line.startswith("### ")]
+    assert headings == ["### Alice", "### Bob", "### Carol", "### Zoe"]
+    assert "> ⚠️ 'Dora' is not in this team, skipped" in said.lines
+    assert said.lines[-1].startswith("*■")
+
+
+def test_replay(moot: Moot) -> None:
+    """Event by event, as text with seq or as frames; --at stops there and shows the state of that moment."""
+    session_id, frames = moot.talk("alice: [NEXT: Bob] hello")
+    assert moot("sessions", "replay", session_id, "--json").out == moot("sessions", "export", session_id).out
+    plain = moot("sessions", "replay", session_id)
+    assert plain.code == 0
+    assert plain.lines[0].startswith("#1 ")
+    assert plain.lines[-1].startswith(f"#{len(frames)} ")
+    started = next(frame for frame in frames if frame["event"] == "turn.started")
+    said = moot("sessions", "replay", session_id, "--json", "--at", str(started["seq"]))
+    assert names(said.objects[:-1]) == names(frames[: started["seq"]])
+    state = states.decode(said.lines[-1].encode())
+    assert [turn.member for turn in state.running] == ["bob"]
+
+
+def test_replay_keeps_the_pace_when_asked(moot: Moot) -> None:
+    """--speed plays at so many times the real pace."""
+    session_id, _ = moot.talk("alice: hello")
+    assert moot("sessions", "replay", session_id, "--speed", "1000").out == moot("sessions", "replay", session_id).out
+
+
+def test_verify(moot: Moot) -> None:
+    """All sessions or one: each with its seq and hash, exit 0."""
+    ids = [moot.talk("alice: hello")[0] for _ in range(2)]
+    said = moot("sessions", "verify", "--json")
+    assert said.code == 0
+    assert sorted(each["session_id"] for each in said.objects) == sorted(ids)
+    listed = {each["session_id"]: each for each in moot("sessions", "list", "--json").objects}
+    for each in said.objects:
+        assert each["ok"] is True
+        assert [each[key] for key in ("seq", "hash")] == [listed[each["session_id"]][k] for k in ("seq", "hash")]
+    (one,) = moot("sessions", "verify", ids[0]).lines
+    assert one == f"{ids[0]}: ok, {listed[ids[0]]['seq']} events"
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3, 7])
+def test_verify_finds_a_flipped_byte(seq: int, moot: Moot) -> None:
+    """Exit 6 names the seq of the damaged event; other sessions are ok and can be used; what is before it is shown."""
+    damaged, frames = moot.talk("alice: [NEXT: Bob] hello")
+    sound, _ = moot.talk("alice: hello")
+    flip_a_byte(moot.data, damaged, seq)
+    said = moot("sessions", "verify", "--json")
+    assert said.code == 6
+    reports = {each["session_id"]: each for each in said.objects}
+    assert reports[sound]["ok"] is True
+    assert (reports[damaged]["ok"], reports[damaged]["damaged_at"]) == (False, seq)
+    assert reports[damaged].get("seq", 0) == seq - 1
+    assert f"damaged at seq {seq}" in moot("sessions", "verify", damaged).out
+    assert moot("sessions", "verify", sound).code == 0
+    assert moot("run", CHAT, "--session", sound, "--say", "alice: still here").code == 0
+    replayed = moot("sessions", "replay", damaged, "--json")
+    assert replayed.code == 6
+    assert names(replayed.objects) == names(frames[: seq - 1])
+    refused = moot("run", CHAT, "--session", damaged, "--say", "alice: hello?")
+    assert (refused.code, refused.out) == (6, "")
+    assert f"seq {seq}" in refused.err
+
+
+def test_rm(moot: Moot) -> None:
+    """The session is gone for good, the others stay; no question is asked without a terminal."""
+    first, _ = moot.talk("alice: one")
+    second, _ = moot.talk("alice: two")
+    said = moot("sessions", "rm", first)
+    assert (said.code, said.out, said.err) == (0, "", f"removed {first}\n")
+    assert moot("sessions", "show", first).code == 4
+    assert texts(moot.frames(second)) == ["two"]
+
+
+@pytest.mark.parametrize("action", ["show", "export", "replay", "verify", "rm"])
+def test_an_unknown_session(action: str, moot: Moot) -> None:
+    """Exit 4 with a hint, whatever was asked for."""
+    moot.talk("alice: hello")
+    said = moot("sessions", action, "s_nobody")
+    assert (said.code, said.out) == (4, "")
+    assert "moot sessions list" in said.err
+
+
+def test_untrusted_text_reaches_no_terminal(moot: Moot) -> None:
+    """Escapes and controls in what people say are gone before they are stored."""
+    session_id, _ = moot.talk("alice: \x1b]0;title\x07\x1b[2Jred\u202e \x00<b>")
+    for action in (["show", session_id], ["export", session_id], ["export", session_id, "--format", "md"]):
+        said = moot("sessions", *action)
+        assert not any(ord(each) < 32 and each != "\n" for each in said.out)
+        assert "\\u001b" not in said.out
+        assert "<b>" in said.out
+
+
+def test_json_is_one_object_a_line(moot: Moot) -> None:
+    """Every --json of these commands is JSON Lines."""
+    session_id, _ = moot.talk("alice: one\ntwo")
+    for action in (["list"], ["show", session_id], ["replay", session_id], ["verify"]):
+        for line in moot("sessions", *action, "--json").lines:
+            assert isinstance(json.loads(line), dict)

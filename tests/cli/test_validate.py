@@ -1,0 +1,86 @@
+"""`moot validate` and `moot schema`: what a team file may say."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.cli.command import CHAT, TEAMS, Moot
+
+SEVERAL = str(TEAMS / "broken" / "several.yaml")
+
+
+def test_a_good_file_is_ok(moot: Moot) -> None:
+    """One line, exit 0; with --json nothing, for there is no problem. Built-in teams go by name."""
+    assert moot("validate", CHAT) == (0, f"{CHAT}: ok\n", "")
+    assert moot("validate", CHAT, "--json") == (0, "", "")
+    assert moot("validate", "chat-demo").code == 0
+
+
+def test_every_problem_with_its_line(moot: Moot) -> None:
+    """All at once, `FILE:LINE: path: sentence`, exit 3."""
+    said = moot("validate", SEVERAL)
+    assert said.code == 3
+    assert len(said.lines) > 2
+    for line in said.lines:
+        number, _, sentence = line.removeprefix(f"{SEVERAL}:").partition(": ")
+        assert number.isdigit(), line
+        assert sentence
+    assert any("did you mean" in line for line in said.lines)
+
+
+def test_problems_as_json(moot: Moot) -> None:
+    """One object a problem, with the same sentences."""
+    plain, said = moot("validate", SEVERAL), moot("validate", SEVERAL, "--json")
+    assert said.code == 3
+    assert [set(each) for each in said.objects] == [{"line", "path", "text"}] * len(plain.lines)
+    for line, each in zip(plain.lines, said.objects, strict=True):
+        assert line.startswith(f"{SEVERAL}:{each['line']}: ")
+        assert line.endswith(each["text"])
+
+
+@pytest.mark.parametrize("file", ["no-such-file.yaml", str(TEAMS)])
+def test_nothing_to_read(file: str, moot: Moot) -> None:
+    """A file that is not there is a sentence on stderr and exit 3."""
+    said = moot("validate", file)
+    assert (said.code, said.out) == (3, "")
+    assert said.err.startswith("moot: ")
+
+
+def test_run_refuses_an_invalid_team(moot: Moot) -> None:
+    """The same problems on stderr, exit 3, and no session is made."""
+    said = moot("run", SEVERAL, "--say", "hello", "--json")
+    assert (said.code, said.out) == (3, "")
+    assert moot("validate", SEVERAL).lines == said.err.removeprefix("moot: ").splitlines()
+    assert not moot.data.exists()
+
+
+def test_the_schema_is_json_schema(moot: Moot) -> None:
+    """It names its dialect, every reference leads somewhere, and the keys are those of the team file."""
+    said = moot("schema")
+    assert said.code == 0
+    schema = json.loads(said.out)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    definitions = schema["$defs"]
+
+    def check(node: Any) -> None:
+        if isinstance(node, list):
+            for each in node:
+                check(each)
+        if not isinstance(node, dict):
+            return
+        if "$ref" in node:
+            assert node["$ref"].removeprefix("#/$defs/") in definitions
+        if "properties" in node and "required" in node:
+            assert set(node["required"]) <= set(node["properties"])
+        kinds = node.get("type", [])
+        if not isinstance(kinds, dict):  # else a property with that name
+            allowed = {"object", "array", "string", "number", "integer", "boolean", "null"}
+            assert {kinds} <= allowed if isinstance(kinds, str) else set(kinds) <= allowed
+        for each in node.values():
+            check(each)
+
+    check(schema)
+    keys = {"moot", "name", "flow", "language", "understanding", "members", "chat", "plan", "supervisor", "budget"}
+    assert set(definitions["TeamFile"]["properties"]) == keys
+    assert set(definitions["TeamFile"]["required"]) == {"moot", "name", "members"}
