@@ -13,14 +13,14 @@ test: check
 
 # What CI runs: formatting, lint, types, tests.
 check: $(VENV)/.tested
-	$(BIN)/ruff format --check src tests bench
-	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench docs examples
+	$(BIN)/ruff check src tests bench docs examples
 	$(BIN)/mypy
 	$(BIN)/pytest
 
 format: $(VENV)/.tested
-	$(BIN)/ruff format src tests bench
-	$(BIN)/ruff check --fix src tests bench
+	$(BIN)/ruff format src tests bench docs examples
+	$(BIN)/ruff check --fix src tests bench docs examples
 
 # Ratios against floors measured in the same run; table on the screen, JSON in bench/results.
 bench: $(VENV)/.tested
@@ -30,9 +30,10 @@ bench: $(VENV)/.tested
 crash: $(VENV)/.tested
 	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py -s
 
-# State diagrams of docs/machines, drawn from the tables.
+# The state diagrams and the picture of the demo, drawn from the code.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/draw_machines.py
+	$(BIN)/python docs/draw_demo.py
 
 lock: $(VENV)/.tested
 	$(PIP) install 'pip-tools>=7.4'

@@ -1,0 +1,52 @@
+"""Every example runs and prints what a reader expects."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MOOT = [sys.executable, "-m", "moot.cli.main"]
+
+COMMANDS: dict[str, list[str]] = {
+    "01_chat.py": [sys.executable, "01_chat.py"],
+    "02_python_agent.py": [sys.executable, "02_python_agent.py"],
+    "03_test_a_team.py": [sys.executable, "-m", "pytest", "03_test_a_team.py"],
+    "04_team.yaml": [
+        *MOOT,
+        "run",
+        "04_team.yaml",
+        "--say",
+        "[NEXT: Bob] A poster, please.",
+        "/retry",
+        "Thanks. [DONE]",
+    ],
+}
+LINES = {
+    "01_chat.py": ["ann: A poster, please.", "carol: Add the hours.", "paused, waiting for ann"],
+    "02_python_agent.py": ["counter: 3 words.", "  (shouter thinks: 2 messages so far)"],
+    "03_test_a_team.py": ["3 passed"],
+    "04_team.yaml": [
+        "Agent Bob encountered an error: the printer's server does not answer",
+        "Bob: Sundays, 10 to 4. The first coffee is free.",
+        "■ The session is over",
+    ],
+}
+
+
+def test_every_example_is_run() -> None:
+    """Examples: one that no test runs is one that does not work."""
+    assert sorted(path.name for path in EXAMPLES.iterdir() if path.is_file()) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_runs(name: str, tmp_path: Path) -> None:
+    """Examples: each ends with exit 0 and says what it is there to show."""
+    env = {**os.environ, "MOOT_DATA": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        COMMANDS[name], cwd=EXAMPLES, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line for line in LINES[name] if line not in done.stdout] == []
