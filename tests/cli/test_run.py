@@ -259,7 +259,7 @@ def test_text_for_people(moot: Moot) -> None:
         "— Poster · Alice, Zoe, Bob, Carol, sleepy",
         "Alice: hello",
         "📋 Queue: [Bob ⏳]",
-        "  · Bob short",
+        "  · Bob: short",
         "Bob: A draft.",
         "⚠️ 'Dora' is not in this team, skipped",
         "📋 Queue: [Carol ⏳]",

@@ -9,7 +9,8 @@ import pytest
 
 from tests.tidy.sources import PACKAGE, list_python_files, parse, place
 
-# core ← runtime ← {agents, cli}; config is beside runtime; only app and cli wire. "moot" is the package's front page.
+# core ← runtime ← {agents, gateway, cli}; config is beside runtime; protocol is shared by gateway and clients;
+# only app and cli wire. "moot" is the package's front page.
 MAY_IMPORT: dict[str, set[str]] = {
     "core": {"core"},
     "runtime": {"core", "runtime"},
@@ -17,8 +18,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agents": {"core", "runtime", "config", "agents"},
     "testing": {"core", "runtime", "config", "testing"},
     "app": {"core", "runtime", "config", "agents", "app"},
-    "cli": {"core", "runtime", "config", "agents", "app", "cli", "moot"},
-    "moot": {"agents", "app", "moot"},
+    "protocol": {"core", "protocol"},
+    "gateway": {"core", "runtime", "config", "app", "protocol", "gateway", "moot"},
+    "client": {"core", "runtime", "protocol", "client", "moot"},
+    "cli": {"core", "runtime", "config", "agents", "app", "protocol", "gateway", "client", "cli", "moot"},
+    "moot": {"agents", "app", "client", "moot"},
 }
 THIRD_PARTY: dict[str, set[str]] = {
     "core": {"msgspec"},
@@ -27,7 +31,10 @@ THIRD_PARTY: dict[str, set[str]] = {
     "agents": {"msgspec"},
     "testing": {"msgspec"},
     "app": {"msgspec"},
-    "cli": {"msgspec"},
+    "protocol": {"msgspec"},
+    "gateway": {"h11", "msgspec", "prometheus_client", "starlette", "uvicorn"},
+    "client": {"msgspec", "websockets"},
+    "cli": {"msgspec", "uvloop"},
     "moot": set(),
 }
 PURE = {  # modules of the standard library without clock, randomness, files, sockets, threads or logging
@@ -43,6 +50,7 @@ WAITING = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 MODULES = list_python_files(PACKAGE)
 CORE = list_python_files(PACKAGE / "core")
+PROTOCOL = list_python_files(PACKAGE / "protocol")
 
 
 def layer_of(path: Path) -> str:
@@ -101,19 +109,19 @@ def test_other_packages_are_used_where_they_belong(path: Path) -> None:
 
 def test_only_app_and_cli_wire() -> None:
     """Spec 1 layers: one place chooses the log, the clock and the workers."""
-    parts = ("moot.runtime.stores", "moot.runtime.sessions", "moot.runtime.dispatch", "moot.agents.roster", "moot.app")
+    parts = ("moot.runtime.stores", "moot.runtime.sessions", "moot.runtime.dispatch", "moot.agents.roster")
     users = {
         layer_of(path)
         for path in MODULES
         for _, name in imports_of(path)
         if name.startswith(parts) and not place(path).startswith("src/moot/runtime/")
     }
-    assert users == {"app", "cli", "moot"}
+    assert users == {"app", "cli"}
 
 
-@pytest.mark.parametrize("path", CORE, ids=place)
-def test_the_core_is_pure(path: Path) -> None:
-    """Spec 1: no await, clock, randomness, ids, files, sockets, logging in the core."""
+@pytest.mark.parametrize("path", [*CORE, *PROTOCOL], ids=place)
+def test_core_and_protocol_are_pure(path: Path) -> None:
+    """Spec 1: no await, clock, randomness, ids, files, sockets, logging in the core nor in the protocol's halves."""
     imported = {name.split(".")[0] for _, name in imports_of(path)}
     assert imported - PURE - {"moot", "msgspec"} == set()
     for node in ast.walk(parse(path)):

@@ -2,6 +2,8 @@
 
 import importlib
 import inspect
+import os
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import cast
@@ -73,6 +75,8 @@ def agent(function: AgentFunction) -> PythonMember:
 def load(call: str) -> PythonMember:
     """The function named `package.module:function`. AgentError says what is wrong with the name."""
     module_name, _, function_name = call.partition(":")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # the module may lie beside the team file, as with `python -m`
     try:
         found = getattr(importlib.import_module(module_name), function_name)
         return found if isinstance(found, PythonMember) else agent(found)

@@ -51,17 +51,21 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    """On uvloop where there is one."""
-    try:
-        from uvloop import new_event_loop
-    except ImportError:
-        from asyncio import new_event_loop
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+    with asyncio.Runner(loop_factory=find_loop()) as runner:
         try:
             return runner.run(run_server(options))
         except PortInUse as error:
             print(f"moot: {error}", file=sys.stderr)
             return exits.BUSY
+
+
+def find_loop() -> Callable[[], asyncio.AbstractEventLoop]:
+    """uvloop's, where there is one."""
+    try:
+        import uvloop
+    except ImportError:  # not on every platform
+        return asyncio.new_event_loop
+    return uvloop.new_event_loop
 
 
 async def run_server(options: Namespace) -> int:
@@ -81,23 +85,23 @@ async def run_server(options: Namespace) -> int:
                 hosts=allow_hosts(settings.host, settings.port, options.allow_host),
             )
             await app.recover()
-            started = announce(settings, tokens, data if options.open else None)
-            await serve(gateway, settings, metrics, bound=bound, stop=stop, started=started)
+            say = announcement(settings, tokens, data if options.open else None)
+            await serve(gateway, settings, metrics, bound=bound, stop=stop, announce=say)
     return exits.OK
 
 
-def announce(settings: GatewaySettings, tokens: Tokens, open_in: Path | None) -> Callable[[], None]:
+def announcement(settings: GatewaySettings, tokens: Tokens, open_in: Path | None) -> Callable[[], None]:
     """One line on stdout. A token that came from the environment is known already and stays out of it."""
     url = make_url(settings.host, settings.port)
     full_url = f"{url}#token={tokens.owner_token}"
 
-    def started() -> None:
+    def announce() -> None:
         print(url if tokens.owner_is_given else full_url, flush=True)
         print("Ctrl-C stops the server; sessions go on where they were at the next start.", file=sys.stderr)
         if open_in:
             open_page(open_in, full_url)
 
-    return started
+    return announce
 
 
 def choose_teams(files: list[str]) -> list[TeamFile]:

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from pathlib import Path
 
 import msgspec
 
@@ -47,12 +48,16 @@ async def run(options: Namespace) -> int:
     return int(await options.action(options))
 
 
-@asynccontextmanager
-async def reading(options: Namespace) -> AsyncIterator[Log]:
+def database(options: Namespace) -> Path:
     path = data_folder(options) / DATABASE
     if not path.exists():
         raise NotFound(f"there are no sessions in {path.parent} yet")
-    log = await SqliteLog.open(path, read_only=True)
+    return path
+
+
+@asynccontextmanager
+async def reading(options: Namespace) -> AsyncIterator[Log]:
+    log = await SqliteLog.open(database(options), read_only=True)
     try:
         yield log
     finally:
@@ -111,14 +116,22 @@ async def show(options: Namespace) -> int:
 
 async def export(options: Namespace) -> int:
     """the whole session as jsonl (one frame a line) or md"""
+    events: list[Event] = []
+    damage: Corrupt | None = None
     async with reading(options) as log:
-        events = [event async for event in every_event(log, await find(log, options.id))]
+        try:
+            async for event in every_event(log, await find(log, options.id)):
+                events.append(event)  # noqa: PERF401 - those before the damage are kept
+        except Corrupt as error:
+            damage = error
     if options.format == "md":
         text = to_markdown(events)
     else:
         text = "".join(frame(event, language).decode() + "\n" for event, language in with_language(events))
     with open(options.out, "w", encoding="utf-8") if options.out else nullcontext(sys.stdout) as file:  # noqa: ASYNC230
         file.write(text)
+    if damage:
+        raise damage
     return exits.OK
 
 
@@ -167,7 +180,7 @@ async def verify(options: Namespace) -> int:
 
 async def remove(options: Namespace) -> int:
     """remove a session for good; asks first on a terminal"""
-    log = await SqliteLog.open(data_folder(options) / DATABASE)
+    log = await SqliteLog.open(database(options))
     try:
         session_id = await find(log, options.id)
         if sys.stdin.isatty() and sys.stdout.isatty():

@@ -28,7 +28,7 @@ class Transcript:
                 return [after] if after and after != before and fact.executing else []
             case events.TurnStepped():
                 said = fact.thought or fact.action or fact.observation or ""
-                return _indent(f"  · {self._name(fact.member)} ", said)
+                return _indent(f"  · {self._name(fact.member)}: ", said)
             case events.NoticePosted() | events.StepAsked():
                 return _indent("", show(fact, self.state.language) or f"? {fact.event}")
             case events.SessionPaused():

@@ -27,6 +27,10 @@ class Refused(MootError):
         self.code = code
         self.params = params
 
+    def __str__(self) -> str:
+        named = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"refused: {self.code}" + (f" ({named})" if named else "")
+
 
 class ConfigError(MootError):
     """A team file or setting that cannot be used."""

@@ -5,6 +5,7 @@ given(team).when(Post(text="[NEXT: bob] hi")).then("message.posted", "routing.de
 
 from typing import Self
 
+from moot.config.team_file import TeamFile
 from moot.core.commands import Command, CompleteTurn, CreateSession, FailTurn, Post
 from moot.core.decide import create, decide
 from moot.core.errors import Refused
@@ -77,5 +78,5 @@ class Scenario:
         return [show(fact, self.state.language) or "" for fact in self.new if isinstance(fact, NoticePosted)]
 
 
-def given(team: Team) -> Scenario:
-    return Scenario(team)
+def given(team: Team | TeamFile) -> Scenario:
+    return Scenario(team.team() if isinstance(team, TeamFile) else team)

@@ -11,6 +11,11 @@ _HASH_CHARS = 2 * HASH_BYTES
 Row = tuple[int, bytes, bytes]  # seq of the first event, hashes, lines
 
 
+def _as_bytes(stored: object) -> bytes:
+    """Somebody who edits a row may leave text, a number or nothing in it; the chain then says where."""
+    return stored if isinstance(stored, bytes) else str(stored or "").encode()
+
+
 class Walk:
     """The first `limit` events behind `after`; what lies behind them is not looked at."""
 
@@ -25,7 +30,7 @@ class Walk:
         """`rows` start with the one that holds `after`. Raises Corrupt."""
         first = 0
         for first, hashes, data in rows:
-            lines, joined = data.split(b"\n"), hashes.hex()
+            lines, joined = _as_bytes(data).split(b"\n"), _as_bytes(hashes).hex()
             digests = [joined[start : start + _HASH_CHARS] for start in range(0, len(joined), _HASH_CHARS)]
             skip = self._enter(first, digests)
             stop = skip + self._limit - len(self._events)
