@@ -1,0 +1,1 @@
+"""The server: WebSocket, SSE and REST in front of the runtime."""

@@ -1,0 +1,228 @@
+"""The whole HTTP side as one ASGI application: guard, routes, page, and the WebSocket endpoint beside them."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Protocol
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
+
+from moot.app import App
+from moot.core.errors import MootError
+from moot.gateway import openapi
+from moot.gateway.auth import Tokens
+from moot.gateway.documents import (
+    CommandFrame,
+    Frame,
+    Health,
+    Login,
+    LoginDocument,
+    MachineDocument,
+    NewSession,
+    SessionDocument,
+    SessionEntry,
+    TeamDocument,
+)
+from moot.gateway.guard import Guard
+from moot.gateway.health import Watch
+from moot.gateway.hosts import Hosts
+from moot.gateway.logins import Logins
+from moot.gateway.metrics import Metrics
+from moot.gateway.operations import AFTER, LANGUAGE, Operation, Parameter
+from moot.gateway.page import Page
+from moot.gateway.replies import HttpError, Json, error_language, explain
+from moot.gateway.rest import Rest
+from moot.gateway.settings import GatewaySettings
+from moot.gateway.sse import Streams
+from moot.protocol.errors import ProtocolError
+
+logger = logging.getLogger(__name__)
+
+WATCH_S = 0.25  # how soon a revoked token is noticed by those who hold a connection
+SESSION = "/api/sessions/{session_id}"
+
+
+class Sockets(Protocol):
+    """An ASGI application for WebSocket scopes that passed the guard."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    async def close(self) -> None:
+        """Tell everybody that the server stops (1012)."""
+
+    def close_token(self, token_id: str) -> None:
+        """Close the connections of a token that counts no more."""
+
+
+class Gateway:
+    def __init__(
+        self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, *, sockets: Sockets, hosts: Hosts
+    ) -> None:
+        self._tokens = tokens
+        self._metrics = metrics
+        self._sockets = sockets
+        self._streams = Streams()
+        self._language = app.teams[0].language
+        self._page = Page()
+        self._logins = Logins(tokens, metrics, self.close_token)
+        self._watch = Watch(app.log, metrics)
+        self._rest = Rest(app, tokens, settings, metrics, self._streams)
+        self.operations = self._list_operations()
+        self._document = openapi.describe(self.operations)
+        self.router = Router(
+            routes=list(self._make_routes(self.operations)), default=self._find_nothing, redirect_slashes=False
+        )
+        self._guard = Guard(self._route, hosts=hosts, tokens=tokens, metrics=metrics, language=self._language)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._guard(scope, receive, send)
+
+    def close_token(self, token_id: str) -> None:
+        """A token counts no more: so do the connections that were made with it (E58)."""
+        self._sockets.close_token(token_id)
+        self._streams.close_token(token_id)
+
+    async def watch_tokens(self) -> None:
+        """For ever: close what was opened with tokens that are revoked or expired by now."""
+        while True:
+            await asyncio.sleep(WATCH_S)
+            for token_id in self._tokens.take_gone():
+                self.close_token(token_id)
+
+    async def close(self) -> None:
+        """The server stops: streams end, sockets are told."""
+        self._streams.close()
+        await self._sockets.close()
+
+    async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._sockets(scope, receive, send)
+        else:
+            await self.router(scope, receive, send)
+
+    def _list_operations(self) -> list[Operation]:
+        return [*self._list_session_operations(), *self._list_other_operations()]
+
+    def _list_session_operations(self) -> list[Operation]:
+        rest = self._rest
+        limit = Parameter("limit", "at most so many events; never more than 1000", int)
+        last_event_id = Parameter("Last-Event-ID", "an event_id or a seq: go on behind it", place="header")
+        return [
+            Operation(
+                method="GET",
+                path="/api/sessions",
+                summary="The sessions you may read, the last active first",
+                handler=rest.list_sessions,
+                gives=list[SessionEntry],
+            ),
+            Operation(
+                method="POST",
+                path="/api/sessions",
+                summary="Start a session",
+                handler=rest.create_session,
+                takes=NewSession,
+                gives=SessionDocument,
+                status=201,
+            ),
+            Operation(
+                method="GET",
+                path=SESSION,
+                summary="A session: its state, seq and hash",
+                handler=rest.get_session,
+                gives=SessionDocument,
+            ),
+            Operation(
+                method="GET",
+                path=f"{SESSION}/events",
+                summary="Frames of the log, in order",
+                handler=rest.list_events,
+                gives=list[Frame],
+                parameters=(AFTER, limit, LANGUAGE),
+            ),
+            Operation(
+                method="GET",
+                path=f"{SESSION}/stream",
+                summary="Server-sent events: history, then live; id is the event_id, data the frame",
+                handler=rest.stream,
+                gives=str,
+                parameters=(AFTER, LANGUAGE, last_event_id),
+                media_type="text/event-stream",
+            ),
+            Operation(
+                method="POST",
+                path=f"{SESSION}/commands",
+                summary="Send a user.* frame; exactly once with a command_id",
+                handler=rest.post_command,
+                takes=CommandFrame,
+                gives=Frame,
+                parameters=(LANGUAGE,),
+            ),
+        ]
+
+    def _list_other_operations(self) -> list[Operation]:
+        rest, watch, logins, page = self._rest, self._watch, self._logins, self._page
+        operation = partial(Operation, method="GET")
+        return [
+            operation(path="/api/teams", summary="Teams", handler=rest.list_teams, gives=list[TeamDocument]),
+            operation(
+                path="/api/machines",
+                summary="Every state machine, from its table",
+                handler=rest.list_machines,
+                gives=list[MachineDocument],
+            ),
+            operation(
+                method="POST",
+                path="/api/login",
+                summary="Exchange a token for a cookie",
+                handler=logins.login,
+                takes=Login,
+                gives=LoginDocument,
+            ),
+            operation(
+                method="POST", path="/api/logout", summary="Forget the cookie", handler=logins.logout, status=204
+            ),
+            operation(path="/api/openapi.json", summary="This document", handler=self._describe, gives=dict[str, Any]),
+            operation(path="/healthz", summary="The server runs", handler=watch.is_alive, gives=Health),
+            operation(path="/readyz", summary="The log can be read", handler=watch.is_ready, gives=Health),
+            operation(
+                path="/metrics",
+                summary="Counters for Prometheus",
+                handler=watch.metrics,
+                gives=str,
+                media_type="text/plain",
+            ),
+            operation(path="/", summary="The page", handler=page.index, gives=str, media_type="text/html"),
+            operation(path="/static/{path:path}", summary="Files of the page", handler=page.static, in_schema=False),
+        ]
+
+    def _make_routes(self, operations: Iterable[Operation]) -> Iterable[Route]:
+        for operation in operations:
+            endpoint = partial(self._answer, operation)
+            yield Route(operation.path, endpoint, methods=[operation.method], name=operation.handler.__name__)
+
+    async def _answer(self, operation: Operation, request: Request) -> Response:
+        response = await self._try(operation, request)
+        self._metrics.requests.labels(operation.path, str(response.status_code)).inc()
+        return response
+
+    async def _try(self, operation: Operation, request: Request) -> Response:
+        try:
+            return await operation.handler(request)
+        except MootError as error:
+            return explain(error, error_language(request, self._language))
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
+        except Exception:
+            logger.exception("%s %s failed", operation.method, operation.path)
+            return explain(ProtocolError("internal", retryable=True), error_language(request, self._language))
+
+    async def _describe(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
+        return Json(self._document)
+
+    async def _find_nothing(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = explain(HttpError("unknown_path"), error_language(Request(scope), self._language))
+        await response(scope, receive, send)

@@ -1,0 +1,147 @@
+"""In front of everything: exact Host, exact Origin, a token for all that is not public (spec/5: who may connect)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from moot.core.team import Language
+from moot.gateway.auth import SHOWN, Tokens, find_token
+from moot.gateway.hosts import Hosts
+from moot.gateway.metrics import Metrics
+from moot.gateway.principal import Principal
+from moot.gateway.replies import HttpError, error_language, explain
+from moot.protocol.errors import ProtocolError
+
+PRINCIPAL = "moot.principal"
+PUBLIC_PATHS = {"/", "/healthz", "/readyz", "/api/login"}
+PUBLIC_FOLDER = "/static/"
+SOCKET_PATHS = {"/", "/ws"}
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+)
+SECURITY_HEADERS: dict[bytes, bytes] = {
+    b"content-security-policy": CSP.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cache-control": b"no-store",
+}
+
+
+def is_public(path: str) -> bool:
+    return path in PUBLIC_PATHS or path.startswith(PUBLIC_FOLDER)
+
+
+def principal_of(scope: Mapping[str, Any]) -> Principal:
+    """Who asks, on a path that is not public."""
+    principal: Principal = scope[PRINCIPAL]
+    return principal
+
+
+class Guard:
+    def __init__(
+        self, inner: ASGIApp, *, hosts: Hosts, tokens: Tokens, metrics: Metrics, language: Language = "en"
+    ) -> None:
+        self._inner = inner
+        self._hosts = hosts
+        self._tokens = tokens
+        self._metrics = metrics
+        self._language = language
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        _hide_token(scope)
+        if scope["type"] == "websocket":
+            await self._guard_socket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._guard_request(scope, receive, _with_headers(send))
+
+    async def _guard_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        _, kind = find_token(scope)
+        needs_origin = kind in ("cookie", "none")
+        if scope["path"] in SOCKET_PATHS and self._is_ours(scope, needs_origin=needs_origin):
+            await self._inner(scope, receive, send)
+            return
+        await receive()
+        await send({"type": "websocket.close", "code": 4403})  # before accepting: HTTP 403
+
+    async def _guard_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = self._judge(scope)
+        if refusal is None:
+            await self._inner(scope, receive, send)
+            return
+        response = explain(refusal, error_language(Request(scope), self._language))
+        await response(scope, receive, send)
+
+    def _judge(self, scope: Scope) -> ProtocolError | None:
+        """Why a request is turned away; None lets it in, with its principal in the scope."""
+        path: str = scope["path"]
+        if not self._is_ours(scope, needs_origin=False):
+            return ProtocolError("forbidden")
+        if is_public(path):
+            return None
+        shown, kind = find_token(scope)
+        principal = self._tokens.authenticate(shown) if shown else None
+        if principal is None:
+            self._metrics.unauthenticated.inc()
+            return HttpError("unauthenticated")
+        needs_origin = kind == "cookie" and scope["method"] not in SAFE_METHODS
+        if kind == "cookie" and not self._is_same_origin(scope, needs_origin=needs_origin):
+            self._metrics.forbidden.labels("cross_site").inc()
+            return ProtocolError("forbidden")
+        scope[PRINCIPAL] = principal
+        return None
+
+    def _is_ours(self, scope: Scope, *, needs_origin: bool) -> bool:
+        hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+        if len(hosts) != 1 or not self._hosts.allows_host(hosts[0]):
+            self._metrics.forbidden.labels("host").inc()
+            return False
+        if len(origins) > 1 or any(not self._hosts.allows_origin(origin) for origin in origins):
+            self._metrics.forbidden.labels("origin").inc()
+            return False
+        if needs_origin and not origins:
+            self._metrics.forbidden.labels("no_origin").inc()
+            return False
+        return True
+
+    def _is_same_origin(self, scope: Scope, *, needs_origin: bool) -> bool:
+        """A browser sends our cookie from every port of this machine; what it says of the page must fit."""
+        fetched_from = _values(scope, b"sec-fetch-site")
+        if fetched_from:
+            return fetched_from == ["same-origin"] or (fetched_from == ["none"] and not needs_origin)
+        return bool(_values(scope, b"origin")) or not needs_origin
+
+
+def _values(scope: Scope, name: bytes) -> list[str]:
+    headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
+    return [value.decode("latin-1") for key, value in headers if key == name]
+
+
+def _hide_token(scope: Scope) -> None:
+    """Take the token out of the query, in place: servers log URLs, and what is not there cannot be logged."""
+    if scope["type"] not in ("http", "websocket") or SHOWN in scope:
+        return
+    shown = find_token(scope)
+    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if any(name == "token" for name, _ in pairs):
+        scope["query_string"] = urlencode([pair for pair in pairs if pair[0] != "token"]).encode()
+    scope[SHOWN] = shown
+
+
+def _with_headers(send: Send) -> Send:
+    async def secured(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", []))
+            present = {name.lower() for name, _ in headers}
+            headers += [pair for pair in SECURITY_HEADERS.items() if pair[0] not in present]
+            message["headers"] = headers
+        await send(message)
+
+    return secured

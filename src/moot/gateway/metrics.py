@@ -1,0 +1,47 @@
+"""What the server counts, for Prometheus. Labels come from fixed lists: nobody outside can make new ones."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+from prometheus_client.exposition import generate_latest
+
+
+class Metrics:
+    """One registry per server, so that two servers in one process do not share their counters."""
+
+    def __init__(self) -> None:
+        registry = self._registry = CollectorRegistry()
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(f"moot_{name}", text, labels, registry=registry)
+
+        def gauge(name: str, text: str, *labels: str) -> Gauge:
+            return Gauge(f"moot_{name}", text, labels, registry=registry)
+
+        self.connections = gauge("connections", "WebSocket connections that are open")
+        self.streams = gauge("streams", "SSE streams that are open")
+        self.sessions = gauge("sessions", "Sessions in the log", "status")
+        self.events_logged = gauge("events_logged", "Events in the log, of all sessions")
+        self.frames_sent = counter("frames_sent", "Frames sent to clients, over WebSocket and SSE")
+        self.frames_received = counter("frames_received", "Frames received from clients, over WebSocket and REST")
+        self.closes = counter("closes", "WebSocket connections closed by the server", "code")
+        self.resumes = counter("resumes", "Resumed histories by outcome", "outcome")
+        self.replays = counter("replays", "Histories sent to clients: whole or from a cursor")
+        self.ignored_acks = counter("ignored_acks", "Acks that were stale, foreign or beyond what was sent")
+        self.commands_accepted = counter("commands_accepted", "Commands that are durable")
+        self.commands_refused = counter("commands_refused", "Commands that were refused", "code")
+        self.sends_timed_out = counter("sends_timed_out", "Clients dropped because they did not read")
+        self.requests = counter("http_requests", "HTTP requests by route and status", "route", "status")
+        self.forbidden = counter("forbidden_requests", "Requests from a wrong Host or Origin", "reason")
+        self.unauthenticated = counter("unauthenticated_requests", "Requests without a valid token")
+
+    def closed(self, code: int) -> None:
+        self.closes.labels(str(code)).inc()
+
+    def resumed(self, outcome: str) -> None:
+        self.resumes.labels(outcome).inc()
+
+    def refused(self, code: str) -> None:
+        self.commands_refused.labels(code).inc()
+
+    def render(self) -> bytes:
+        """The Prometheus text format."""
+        return generate_latest(self._registry)

@@ -1,0 +1,157 @@
+"""What one client is sent: answers and replays in the order they were asked for, then live events by cursor.
+
+The append path never waits for a socket: the writer pulls what comes after its cursors. Streaming frames come last and
+are dropped first when the client is slow.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from moot.core.codec import Event
+from moot.core.errors import Corrupt, LogError, MootError
+from moot.core.team import Language
+from moot.gateway.feeds import Feed, Frame
+from moot.gateway.socket_protocol import text_message
+from moot.runtime.ports import Log
+
+PAGE_FRAMES = 512  # of one session, between two looks at the others
+PAGE_BYTES = 256 * 1024  # a socket that takes nothing is given no more than that, and one frame
+BATCH_FRAMES = 64  # in one message, for clients that take batches
+PASSING_FRAMES = 256
+ASKED = 100  # answers and replays that may wait; then no more questions are read
+
+Deliver = Callable[[bytes], Awaitable[None]]
+
+
+class Cursor:
+    """How far a client has been sent a session."""
+
+    __slots__ = ("feed", "is_over", "language", "seq")
+
+    def __init__(self, feed: Feed, after: int, language: Language) -> None:
+        self.feed = feed
+        self.seq = after
+        self.language = language
+        self.is_over = False
+
+
+class Outbox:
+    """Filled by anybody, emptied by the one writer, `run`."""
+
+    def __init__(
+        self, log: Log, deliver: Deliver, *, takes_batches: bool, ended: Callable[[Cursor, MootError], None]
+    ) -> None:
+        self.cursors: dict[str, Cursor] = {}
+        self.sent = 0  # frames
+        self._log = log
+        self._deliver = deliver
+        self._batch_frames = BATCH_FRAMES if takes_batches else 1
+        self._ended = ended
+        self._asked: deque[str | Cursor] = deque()
+        self._passing: deque[str] = deque(maxlen=PASSING_FRAMES)
+        self._work = asyncio.Event()
+        self._room = asyncio.Event()
+
+    def wake(self) -> None:
+        self._work.set()
+
+    def answer(self, text: str) -> None:
+        self._asked.append(text)
+        self.wake()
+
+    def follow(self, cursor: Cursor, *said: str) -> None:
+        """Say this, replay what the client misses, then go on live; later answers wait until the replay is over."""
+        self.cursors[cursor.feed.session_id] = cursor
+        self._asked += (*said, cursor)
+        self.wake()
+
+    def show(self, text: str) -> None:
+        self._passing.append(text)
+        self.wake()
+
+    @property
+    def lag_events(self) -> int:
+        return max((cursor.feed.head - cursor.seq for cursor in self.cursors.values()), default=0)
+
+    @property
+    def lag_bytes(self) -> int:
+        said = sum(len(asked) for asked in self._asked if isinstance(asked, str))
+        return said + sum(cursor.feed.bytes_after(cursor.seq) for cursor in self.cursors.values())
+
+    async def has_room(self) -> None:
+        """Return when the client has taken most answers: who does not read is not listened to."""
+        while len(self._asked) >= ASKED:
+            self._room.clear()
+            await self._room.wait()
+
+    async def run(self) -> None:
+        """Send whatever there is, for ever."""
+        while True:
+            self._work.clear()
+            while self._asked:
+                await self._send_asked(self._asked.popleft())
+            self._room.set()
+            for cursor in tuple(self.cursors.values()):
+                await self._send_page(cursor)
+            if self.lag_events:
+                await asyncio.sleep(0)  # the socket notices only then that it is full
+                continue
+            while self._passing and not self._work.is_set():
+                await self._say(self._passing.popleft())
+            await self._work.wait()
+
+    async def _send_asked(self, asked: str | Cursor) -> None:
+        if isinstance(asked, str):
+            await self._say(asked)
+            return
+        end = asked.feed.head
+        while asked.seq < end and not asked.is_over:
+            await self._send_page(asked)
+            await asyncio.sleep(0)
+
+    async def _say(self, text: str) -> None:
+        await self._deliver(text_message(text.encode()))
+        self.sent += 1
+
+    async def _send_page(self, cursor: Cursor) -> None:
+        feed = cursor.feed
+        if feed.ended:
+            self._end(cursor, feed.ended)
+            return
+        if cursor.seq == feed.head:
+            return
+        frames = feed.after(cursor.seq, PAGE_FRAMES)
+        if frames is None:
+            try:
+                frames = [Frame(event) for event in await self._read(cursor)]
+            except LogError as error:  # removed or damaged
+                self._end(cursor, error)
+                return
+        step, sent_bytes = self._batch_frames, 0
+        for at in range(0, len(frames), step):
+            batch = frames[at : at + step]
+            message = batch[0].message(cursor.language) if len(batch) == 1 else feed.join(batch, cursor.language)
+            await self._deliver(message)
+            cursor.seq = batch[-1].event.seq
+            self.sent += len(batch)
+            sent_bytes += len(message)
+            if sent_bytes > PAGE_BYTES:
+                return
+
+    async def _read(self, cursor: Cursor) -> list[Event]:
+        """From the log; as much as there is before a damaged place."""
+        session_id = cursor.feed.session_id
+        try:
+            return await self._log.read(session_id, cursor.seq, PAGE_FRAMES)
+        except Corrupt as error:
+            good = error.seq - 1 - cursor.seq
+            if good <= 0:
+                raise
+            return await self._log.read(session_id, cursor.seq, good)
+
+    def _end(self, cursor: Cursor, why: MootError) -> None:
+        cursor.is_over = True
+        if self.cursors.get(cursor.feed.session_id) is cursor:
+            del self.cursors[cursor.feed.session_id]
+            self._ended(cursor, why)

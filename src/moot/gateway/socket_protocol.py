@@ -1,0 +1,122 @@
+"""uvicorn's WebSocket protocol, with what a server of many slow and strange clients needs besides.
+
+- Its `send` waits until the socket takes bytes, for the close frame too: a stalled reader could never be closed. Here
+  the close frame is put behind what the socket still holds, and the link is cut if the client does not read that far.
+- Messages are written as they are on the wire, so that what many clients are sent is put into its frame only once.
+- A message in many small pieces, or one whose end does not come, is refused.
+"""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.http11 import Request
+
+WIRE = "moot.wire"  # the extension of the scope that offers a ClosableProtocol's `write`
+LINGER_S = 20.0
+FRAGMENTS = 1_000  # of one message
+FRAGMENTED_S = 30.0  # for all of them to come
+_TEXT = 0x80 | Opcode.TEXT
+
+
+def text_message(payload: bytes) -> bytes:
+    """A text message of one frame on its way from a server (RFC 6455 §5.2: not masked)."""
+    size = len(payload)
+    if size < 126:
+        return b"%c%c%b" % (_TEXT, size, payload)
+    if size < 65_536:
+        return b"%c\x7e%b%b" % (_TEXT, size.to_bytes(2, "big"), payload)
+    return b"%c\x7f%b%b" % (_TEXT, size.to_bytes(8, "big"), payload)
+
+
+def join_messages(messages: list[bytes]) -> bytes:
+    """A JSON array of what these messages say, as one message."""
+    return text_message(b"[%b]" % b",".join([message[_header_bytes(message) :] for message in messages]))
+
+
+def _header_bytes(message: bytes) -> int:
+    return {126: 4, 127: 10}.get(message[1], 2)
+
+
+class ClosableProtocol(WebSocketsSansIOProtocol):
+    _fragments = 0
+    _fragmented_timer: asyncio.TimerHandle | None = None
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        if not self.close_sent:  # the application starts when the loop turns
+            extensions: Any = self.scope["extensions"]
+            extensions[WIRE] = self
+
+    def write(self, message: bytes) -> None:
+        """Send a message as it is. Wait for `writable` before."""
+        if self.disconnected or self.transport.is_closing():
+            raise ClientDisconnected
+        self.transport.write(message)
+
+    async def send(self, message: Any) -> None:
+        if message["type"] == "websocket.close" and self.handshake_complete and not self.writable.is_set():
+            self._close_stalled(message.get("code", 1000), message.get("reason") or "")
+            return
+        await super().send(message)
+
+    def _close_stalled(self, code: int, reason: str) -> None:
+        if not self.close_sent and not self.transport.is_closing():
+            self.stop_keepalive()
+            self.conn.send_close(code, reason)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+            if self.read_paused:  # the client's own close frame must be seen
+                self.read_paused = False
+                self.transport.resume_reading()
+        self._cut_later()
+
+    def keepalive_timeout(self) -> None:
+        """The link is dead: closing alone would wait until the system has got rid of what it holds."""
+        super().keepalive_timeout()
+        self._cut_later()
+
+    def _cut_later(self) -> None:
+        if self.close_timer is None and not self.disconnected:
+            self.close_timer = self.loop.call_later(LINGER_S, self.transport.abort)
+
+    def handle_text(self, event: Frame) -> None:
+        self._start_message(event)
+        super().handle_text(event)
+
+    def handle_bytes(self, event: Frame) -> None:
+        self._start_message(event)
+        super().handle_bytes(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        self._fragments += 1
+        if event.fin:
+            self._stop_waiting()
+        elif self._fragments > FRAGMENTS:
+            self._refuse_message("too many fragments")
+            return
+        super().handle_cont(event)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _start_message(self, event: Frame) -> None:
+        self._fragments = 1
+        if not event.fin:
+            self._fragmented_timer = self.loop.call_later(FRAGMENTED_S, self._refuse_message, "its end did not come")
+
+    def _stop_waiting(self) -> None:
+        if self._fragmented_timer:
+            self._fragmented_timer.cancel()
+            self._fragmented_timer = None
+
+    def _refuse_message(self, why: str) -> None:
+        self._stop_waiting()
+        if self.close_sent or self.transport.is_closing():
+            return
+        self.conn.fail(CloseCode.MESSAGE_TOO_BIG, why)
+        self.handle_parser_exception()

@@ -1,0 +1,171 @@
+"""Events over server-sent events: the same frames as over WebSocket, for proxies, scripts and `EventSource`."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import aclosing, suppress
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from moot.core.codec import Event, frame
+from moot.core.team import Language
+from moot.gateway.bodies import parse_number, read_number
+from moot.gateway.metrics import Metrics
+from moot.protocol.errors import ProtocolError
+from moot.protocol.frames import MAX_SEQ
+from moot.runtime.ports import Log
+
+HEARTBEAT_S = 15.0
+CHUNK_BYTES = 64 * 1024
+LAST_WORD_S = 1.0
+OPENING = b"retry: 1000\n\n"
+HEARTBEAT = b": alive\n\n"
+
+
+def read_cursor(request: Request, session_id: str) -> int:
+    """The seq behind which to start: `Last-Event-ID` (an event_id of this session, or a seq), else `?after=`, else 0.
+
+    The header counts more: an `EventSource` that reconnects repeats its old URL.
+    """
+    last_event_id = request.headers.get("last-event-id")
+    if last_event_id is None:
+        return read_number(request, "after", 0, "bad_cursor", MAX_SEQ)
+    seq = last_event_id.removeprefix(f"{session_id}-")
+    return parse_number(seq, "Last-Event-ID", "bad_cursor", MAX_SEQ)
+
+
+class Streams:
+    """The open streams by token, so that a revoked one and a server that stops can end them."""
+
+    def __init__(self) -> None:
+        self._open: dict[asyncio.Event, str] = {}
+        self._is_closed = False
+
+    def add(self, token_id: str) -> asyncio.Event:
+        told = asyncio.Event()
+        self._open[told] = token_id
+        if self._is_closed:
+            told.set()
+        return told
+
+    def remove(self, told: asyncio.Event) -> None:
+        del self._open[told]
+
+    def close_token(self, token_id: str) -> None:
+        for told, owner in self._open.items():
+            if owner == token_id:
+                told.set()
+
+    def close(self) -> None:
+        self._is_closed = True
+        for told in self._open:
+            told.set()
+
+
+class _Over(Exception):
+    """The stream ends: the client has gone, was told to go, or takes nothing any more."""
+
+
+class EventStream(Response):
+    """History behind `after`, then live, until the client, its token, the session or the server goes."""
+
+    media_type = "text/event-stream"
+
+    def __init__(
+        self,
+        log: Log,
+        session_id: str,
+        after: int,
+        language: Language,
+        *,
+        streams: Streams,
+        token_id: str,
+        metrics: Metrics,
+        send_timeout_s: float,
+    ) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._log = log
+        self._session_id = session_id
+        self._after = after
+        self._language = language
+        self._streams = streams
+        self._token_id = token_id
+        self._metrics = metrics
+        self._send_timeout_s = send_timeout_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the shape of ASGI
+        told = self._streams.add(self._token_id)
+        self._metrics.streams.inc()
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(_wait_until_gone(receive))
+                tasks.create_task(_wait_until_told(told))
+                tasks.create_task(self._beat(send))
+                tasks.create_task(self._write(send))
+        except* _Over:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LAST_WORD_S):
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            self._metrics.streams.dec()
+            self._streams.remove(told)
+
+    async def _write(self, send: Send) -> None:
+        await self._send(send, OPENING)
+        async with aclosing(self._log.follow(self._session_id, self._after)) as batches:
+            async for events in batches:
+                for count, chunk in self._chunks(events):
+                    await self._send(send, chunk)
+                    self._metrics.frames_sent.inc(count)
+        raise _Over
+
+    def _chunks(self, events: list[Event]) -> Iterator[tuple[int, bytes]]:
+        """Whole messages, several in one send when they are small."""
+        chunk, count = bytearray(), 0
+        for event in events:
+            chunk += b"id: %b-%d\nevent: %b\ndata: %b\n\n" % (
+                event.session_id.encode(),
+                event.seq,
+                event.name.encode(),
+                frame(event, self._language),
+            )
+            count += 1
+            if len(chunk) >= CHUNK_BYTES:
+                yield count, bytes(chunk)
+                chunk, count = bytearray(), 0
+        if chunk:
+            yield count, bytes(chunk)
+
+    async def _beat(self, send: Send) -> None:
+        """Comments keep proxies from cutting a quiet stream. Each send is whole messages, so the order is free."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            await self._send(send, HEARTBEAT)
+
+    async def _send(self, send: Send, chunk: bytes) -> None:
+        try:
+            async with asyncio.timeout(self._send_timeout_s):
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        except TimeoutError:
+            self._metrics.sends_timed_out.inc()
+            raise _Over from None
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    raise _Over
+
+
+async def _wait_until_told(told: asyncio.Event) -> None:
+    await told.wait()
+    raise _Over
+
+
+def check_cursor(after: int, head_seq: int) -> None:
+    """A cursor beyond the head belongs to another history; waiting there would leave a hole."""
+    if after > head_seq:
+        raise ProtocolError("bad_cursor")

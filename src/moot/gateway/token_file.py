@@ -1,0 +1,99 @@
+"""The tokens that were given out, kept as hashes: who reads the file cannot use them."""
+
+import hashlib
+import secrets
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from moot.core.errors import ConfigError, NotFound
+from moot.gateway.principal import Principal, Role
+from moot.gateway.private_files import held, write_private
+
+TOKENS = 10_000
+
+
+class TokenRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`expires_at` is a time like every other in Moot: text order is time order."""
+
+    token_id: str
+    sha256: str
+    role: Role
+    created_at: str
+    expires_at: str | None = None
+    session_id: str | None = None
+    member: str | None = None
+    label: str = ""
+
+    @property
+    def principal(self) -> Principal:
+        return Principal(token_id=self.token_id, role=self.role, session_id=self.session_id, member=self.member)
+
+    def has_expired(self, now: str) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+class _Contents(Struct, frozen=True):
+    tokens: tuple[TokenRecord, ...] = ()
+
+
+def hash_token(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class TokenFile:
+    """Changed by `moot token`, read by the server that runs on the same folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def read(self) -> tuple[TokenRecord, ...]:
+        """No file is no token. Raises ConfigError when it is not what was written."""
+        try:
+            return msgspec.json.decode(self.path.read_bytes(), type=_Contents).tokens
+        except FileNotFoundError:
+            return ()
+        except msgspec.DecodeError as error:
+            raise ConfigError(f"{self.path} is not a list of tokens ({error}); mend or remove it") from error
+
+    def create(
+        self,
+        role: Role,
+        created_at: str,
+        *,
+        session_id: str | None = None,
+        member: str | None = None,
+        label: str = "",
+        expires_at: str | None = None,
+    ) -> tuple[str, TokenRecord]:
+        """A new token, to be shown once, and what is kept of it."""
+        token = f"moot_{secrets.token_urlsafe(32)}"
+        record = TokenRecord(
+            token_id=f"t_{secrets.token_hex(4)}",
+            sha256=hash_token(token),
+            role=role,
+            created_at=created_at,
+            expires_at=expires_at,
+            session_id=session_id,
+            member=member,
+            label=label,
+        )
+        with held(self.path):
+            kept = [each for each in self.read() if not each.has_expired(created_at)]
+            if len(kept) >= TOKENS:
+                raise ConfigError(f"there are {TOKENS} tokens already; revoke some with `moot token revoke ID`")
+            self._write([*kept, record])
+        return token, record
+
+    def revoke(self, token_id: str) -> None:
+        """Raises NotFound."""
+        with held(self.path):
+            records = self.read()
+            kept = [each for each in records if each.token_id != token_id]
+            if len(kept) == len(records):
+                raise NotFound(f"no token {token_id!r}; `moot token list` shows those there are")
+            self._write(kept)
+
+    def _write(self, records: list[TokenRecord]) -> None:
+        write_private(self.path, msgspec.json.format(msgspec.json.encode(_Contents(tuple(records)))) + b"\n")

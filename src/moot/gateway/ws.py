@@ -1,0 +1,228 @@
+"""The WebSocket endpoint: lets clients in, runs a reader and a writer for each, closes those that do not keep up."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+from urllib.parse import parse_qs
+
+from moot.app import App
+from moot.core.team import Language
+from moot.gateway.auth import Tokens, find_token
+from moot.gateway.connection import Connection, Surroundings, TooManyMessages
+from moot.gateway.feeds import Feeds
+from moot.gateway.metrics import Metrics
+from moot.gateway.principal import Principal
+from moot.gateway.settings import GatewaySettings
+from moot.protocol.frames import unlogged
+from moot.runtime.clock import SystemClock
+from moot.runtime.ports import Clock
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+WATCH_S = 0.25
+STALL_S = 1.0  # a client that is too far behind must have taken nothing for so long
+RESTART, NOT_TEXT, UNAUTHENTICATED, SLOW, RATE, GONE = 1012, 1003, 4401, 4408, 4429, 1006
+
+
+class Close(Exception):
+    """A connection is over, with this code."""
+
+    def __init__(self, code: int, reason: str = "") -> None:
+        super().__init__(code, reason)
+        self.code = code
+        self.reason = reason
+
+
+class Client:
+    """A socket with its connection, as the endpoint watches it."""
+
+    def __init__(self, send: Send, clock: Clock, metrics: Metrics) -> None:
+        self._send = send
+        self._clock = clock
+        self._metrics = metrics
+        self.sending_since: float | None = None
+        self.connection: Connection
+        self.closing: asyncio.Future[Close] = asyncio.get_running_loop().create_future()
+
+    async def deliver(self, text: str) -> None:
+        self.sending_since = self._clock.monotonic()
+        try:
+            await self._send({"type": "websocket.send", "text": text})
+        except OSError as error:  # the client has gone
+            raise Close(GONE) from error
+        self.sending_since = None
+        self._metrics.frames_sent.inc()
+
+    def close(self, code: int, reason: str = "") -> None:
+        if not self.closing.done():
+            self.closing.set_result(Close(code, reason))
+
+    async def wait_for_close(self) -> None:
+        raise await self.closing
+
+
+class WebSocketEndpoint:
+    """An ASGI application for WebSocket scopes that have passed the Host and Origin checks."""
+
+    def __init__(
+        self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, clock: Clock | None = None
+    ) -> None:
+        self._clock = clock or SystemClock()
+        self._feeds = Feeds(app.log, app.spawn, settings.window_events)
+        self._around = Surroundings(app, self._feeds, tokens, metrics, settings, self._clock)
+        self._clients: set[Client] = set()
+        self._watch: asyncio.Task[None] | None = None
+        self._is_closing = False
+        app.streams.listeners.add(self._show)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()  # websocket.connect
+        shown, _ = find_token(scope)
+        principal = self._around.tokens.authenticate(shown) if shown else None
+        refusal = self._refuse(principal)
+        if refusal:
+            await _reject(send, *refusal)
+            return
+        await send({"type": "websocket.accept"})
+        if principal is None:
+            await self._say_close(send, Close(UNAUTHENTICATED, "a token is needed"))
+            return
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        await self._serve(receive, send, principal, query)
+
+    async def close(self) -> None:
+        """The server restarts: everybody is told, and comes back by itself."""
+        self._is_closing = True
+        for client in self._clients:
+            client.close(RESTART, "the server restarts")
+        while self._clients:
+            await self._clock.sleep(0.02)
+        if self._watch:
+            self._watch.cancel()
+        self._feeds.close()
+        self._around.app.streams.listeners.discard(self._show)
+
+    def close_token(self, token_id: str) -> None:
+        for client in self._clients:
+            if client.connection.principal.token_id == token_id:
+                client.close(UNAUTHENTICATED, "the token was revoked")
+
+    def _refuse(self, principal: Principal | None) -> tuple[int, str] | None:
+        settings = self._around.settings
+        if self._is_closing or len(self._clients) >= settings.connections:
+            return 503, "too many connections; try again later"
+        if principal:
+            same = sum(client.connection.principal.token_id == principal.token_id for client in self._clients)
+            if same >= settings.connections_per_user:
+                return 429, f"this token has {same} connections already; close one"
+        return None
+
+    async def _serve(self, receive: Receive, send: Send, principal: Principal, query: dict[str, list[str]]) -> None:
+        metrics = self._around.metrics
+        client = Client(send, self._clock, metrics)
+        connection = client.connection = Connection(
+            self._around,
+            principal,
+            client.deliver,
+            language=_language(query),
+            takes_batches=query.get("batch") == ["1"],
+        )
+        self._clients.add(client)
+        metrics.connections.inc()
+        if self._watch is None:
+            self._watch = self._around.app.spawn(self._keep_watch())
+        connection.greet()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(_read(connection, receive))
+                tasks.create_task(connection.outbox.run())
+                tasks.create_task(client.wait_for_close())
+        except* Close as group:
+            await self._say_close(send, _first_close(group))
+        finally:
+            connection.leave()
+            self._clients.discard(client)
+            metrics.connections.dec()
+
+    async def _say_close(self, send: Send, close: Close) -> None:
+        self._around.metrics.closes.labels(str(close.code)).inc()
+        if close.code == GONE:
+            return
+        with suppress(OSError):  # it may have gone by itself
+            await send({"type": "websocket.close", "code": close.code, "reason": close.reason})
+
+    async def _keep_watch(self) -> None:
+        """Close who takes nothing any more; now and then show everybody that the link is alive."""
+        settings = self._around.settings
+        next_beat = self._clock.monotonic() + settings.heartbeat_s
+        while True:
+            await self._clock.sleep(WATCH_S)
+            now = self._clock.monotonic()
+            for client in self._clients:
+                if self._is_stalled(client, now):
+                    client.close(SLOW, "the client does not read; reconnect to resume")
+            if now >= next_beat:
+                next_beat = now + settings.heartbeat_s
+                for client in self._clients:
+                    client.connection.beat()
+
+    def _is_stalled(self, client: Client, now: float) -> bool:
+        if client.sending_since is None:
+            return False
+        settings, blocked_s = self._around.settings, now - client.sending_since
+        too_far = client.connection.outbox.lag_events > settings.lag_events
+        return blocked_s >= settings.send_timeout_s or (too_far and blocked_s >= STALL_S)
+
+    def _show(self, session_id: str, turn_id: str, text: str) -> None:
+        """Streaming text: beside the log, to those who follow the session."""
+        metadata = {"turn_id": turn_id, "text": text}
+        frame = unlogged("turn.delta", self._clock.now(), session_id=session_id, metadata=metadata)
+        for client in self._clients:
+            client.connection.outbox.show(session_id, frame)
+
+
+async def _read(connection: Connection, receive: Receive) -> None:
+    while True:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            raise Close(GONE)
+        text = message.get("text")
+        if text is None:
+            raise Close(NOT_TEXT, "frames are text")
+        try:
+            await connection.receive(text)
+        except TooManyMessages:
+            raise Close(RATE, "too many messages") from None
+
+
+async def _reject(send: Send, status: int, why: str) -> None:
+    await send(
+        {"type": "websocket.http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]}
+    )
+    await send({"type": "websocket.http.response.body", "body": why.encode()})
+
+
+def _language(query: dict[str, list[str]]) -> Language | None:
+    match query.get("lang"):
+        case ["zh"]:
+            return "zh"
+        case ["en"]:
+            return "en"
+        case _:
+            return None
+
+
+def _first_close(group: BaseExceptionGroup[Close]) -> Close:
+    """What ended it; that the client has gone only if nothing else did."""
+    closes = [error for error in _leaves(group) if isinstance(error, Close)]
+    return next((close for close in closes if close.code != GONE), closes[0])
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> list[BaseException]:
+    leaves: list[BaseException] = []
+    for error in group.exceptions:
+        leaves += _leaves(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return leaves

@@ -1,0 +1,41 @@
+"""What a connection is told when something is wrong: a stable code, a sentence, whether trying again can help."""
+
+from collections.abc import Mapping
+
+from moot.core.errors import CommandReused, Conflict, LogError, MootError, NotFound, Refused, StorageFull
+from moot.core.notices import render
+from moot.core.team import Language
+
+
+class ProtocolError(MootError):
+    """A frame that cannot be taken. `params` fill the sentence of the notice catalogue."""
+
+    def __init__(
+        self, code: str, *, retryable: bool = False, params: Mapping[str, object] | None = None, **named: object
+    ) -> None:
+        super().__init__(code)
+        self.code = code
+        self.retryable = retryable
+        self.params = {**(params or {}), **named}
+
+    def explain(self, language: Language) -> str:
+        return render(self.code, language, **self.params)
+
+
+def as_protocol_error(error: MootError) -> ProtocolError:
+    """What the runtime raised, as a client is told it."""
+    match error:
+        case ProtocolError():
+            return error
+        case Refused():
+            return ProtocolError(error.code, params=error.params)
+        case NotFound():
+            return ProtocolError("not_found")
+        case CommandReused():
+            return ProtocolError("command_id_reused")
+        case StorageFull():
+            return ProtocolError("storage_full", retryable=True)
+        case Conflict() | LogError():
+            return ProtocolError("unavailable", retryable=True)
+        case _:
+            return ProtocolError("internal", retryable=True)

@@ -1,0 +1,189 @@
+"""The server's half of a connection: what a frame asks for, and what the connection itself says. No sockets, no clock.
+
+A shell reads texts from a socket, hands them to `understand`, does what the returned request says and sends the frames.
+"""
+
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from moot.core.codec import Head
+from moot.core.commands import HumanCommand
+from moot.core.team import Language
+from moot.protocol.errors import ProtocolError
+from moot.protocol.frames import PROTOCOL, ClientFrame, read_frame, to_command, unlogged
+
+
+class Create(Struct, frozen=True, kw_only=True):
+    team: str | None
+    title: str
+
+
+class Follow(Struct, frozen=True, kw_only=True):
+    """The whole history (`after` None), or what comes after it if `checksum` is the hash of that event."""
+
+    session_id: str
+    after: int | None = None
+    checksum: str | None = None
+
+
+class Restore(Struct, frozen=True, kw_only=True):
+    """Follow from the place that a signed state names."""
+
+    signed_state: str
+
+
+class Export(Struct, frozen=True, kw_only=True):
+    session_id: str
+
+
+class Submit(Struct, frozen=True, kw_only=True):
+    """A command for a session. `body` is what its command id stands for."""
+
+    session_id: str
+    command: HumanCommand
+    body: bytes
+
+
+class Acknowledge(Struct, frozen=True, kw_only=True):
+    session_id: str
+    seq: int
+
+
+class Ignore(Struct, frozen=True):
+    """An ack that says nothing: stale, foreign or malformed."""
+
+
+class ChangeLanguage(Struct, frozen=True):
+    language: Language
+
+
+Request = Create | Follow | Restore | Export | Submit | Acknowledge | Ignore | ChangeLanguage
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """A request with what its answer must name."""
+
+    request: Request
+    session_id: str | None = None
+    command_id: str | None = None
+
+
+class Place(Protocol):
+    """Where the writer is in a session."""
+
+    seq: int
+
+
+class ServerHalf:
+    """What the server knows of one connection: whom it speaks for, its language, what it follows and has acked."""
+
+    def __init__(self, speaks_for: str | None, language: Language | None) -> None:
+        self.speaks_for = speaks_for
+        self.language = language
+        self.current: str | None = None  # the session that a frame without session_id means
+        self._places: dict[str, Place] = {}
+        self._acked: dict[str, int] = {}
+
+    def attach(self, session_id: str, place: "Place") -> None:
+        """The client follows this session now; `place` knows how far it has been sent."""
+        self.current = session_id
+        self._places[session_id] = place
+        self._acked[session_id] = 0
+
+    def understand(self, text: str) -> Asked:
+        """What a text from the client asks for. ProtocolError when it asks for nothing that there is."""
+        frame = read_frame(text)
+        if frame.event == "user.ack":
+            return Asked(request=self._read_ack(frame))
+        command_id = frame.command_id
+        version = frame.get("protocol")
+        if type(version) is int and version > PROTOCOL:
+            raise ProtocolError("upgrade_required", detail=version, limit=PROTOCOL)
+        match frame.event:
+            case "user.create_session":
+                create = Create(team=frame.text("team"), title=frame.text("title") or "")
+                return Asked(request=create, command_id=command_id)
+            case "user.set_language":
+                return Asked(request=_read_language(frame), command_id=command_id)
+            case "user.reconnect_with_state" if frame.get("signed_state") is not None and frame.get("last_seq") is None:
+                restore = Restore(signed_state=frame.text("signed_state") or "")
+                return Asked(request=restore, session_id=frame.session_id, command_id=command_id)
+        session_id = frame.session_id or self.current
+        if session_id is None:
+            raise ProtocolError("missing_session")
+        return Asked(request=self._read_for(session_id, frame), session_id=session_id, command_id=command_id)
+
+    def _read_for(self, session_id: str, frame: ClientFrame) -> Request:
+        match frame.event:
+            case "user.reconnect":
+                return Follow(session_id=session_id)
+            case "user.reconnect_with_state":
+                cursor = frame.cursor
+                if cursor is None:
+                    raise ProtocolError("bad_cursor")
+                return Follow(session_id=session_id, after=cursor, checksum=_read_checksum(frame))
+            case "user.request_state":
+                return Export(session_id=session_id)
+            case _:
+                command = to_command(frame, self.speaks_for)
+                return Submit(session_id=session_id, command=command, body=frame.digest_source())
+
+    def _read_ack(self, frame: ClientFrame) -> Acknowledge | Ignore:
+        """Acks are monotone and never refused: what cannot be right is ignored."""
+        try:
+            seq = frame.content if type(frame.content) is int else frame.cursor
+            named = frame.session_id
+            event_id = frame.text("last_event_id")
+        except ProtocolError:
+            return Ignore()
+        session_id = named or (event_id.rpartition("-")[0] if event_id else None) or self.current
+        place = self._places.get(session_id or "")
+        if session_id is None or seq is None or place is None or not self._acked[session_id] < seq <= place.seq:
+            return Ignore()
+        self._acked[session_id] = seq
+        return Acknowledge(session_id=session_id, seq=seq)
+
+
+def _read_language(frame: ClientFrame) -> ChangeLanguage:
+    wanted = frame.content if isinstance(frame.content, str) else frame.get("language")
+    if wanted == "zh":
+        return ChangeLanguage("zh")
+    if wanted == "en":
+        return ChangeLanguage("en")
+    raise ProtocolError("bad_field", detail="language (zh or en)")
+
+
+def _read_checksum(frame: ClientFrame) -> str | None:
+    """Absent is not compared; whatever else is not the hash simply differs."""
+    checksum = frame.get("state_checksum")
+    return None if checksum is None else str(checksum)
+
+
+class Resumption(Struct, frozen=True):
+    """Where a replay starts, and what the client is told about it."""
+
+    after: int
+    told: dict[str, Any]
+
+
+def resume(request: Follow, head: Head, hash_at_cursor: str | None) -> Resumption:
+    """Compare a client's place with ours. `hash_at_cursor`: the hash of our event there, if we have it."""
+    if request.after is None:
+        return Resumption(0, {"resumed": False, "reason": "full_history", "from": 1})
+    if request.after > head.seq:
+        return Resumption(0, {"resumed": False, "reason": "ahead", "from": 1})
+    if request.checksum is not None and request.after > 0 and request.checksum != hash_at_cursor:
+        return Resumption(0, {"resumed": False, "reason": "diverged", "from": 1})
+    return Resumption(request.after, {"resumed": True, "from": request.after + 1})
+
+
+def greet(timestamp: str, *, connection_id: str, version: str, heartbeat_s: float, limits: dict[str, Any]) -> str:
+    metadata = {
+        "connection_id": connection_id,
+        "server_version": version,
+        "protocol": PROTOCOL,
+        "heartbeat_s": heartbeat_s,
+        "limits": limits,
+    }
+    return unlogged("system.connected", timestamp, metadata=metadata)
