@@ -32,7 +32,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "testing": {"msgspec"},
     "app": {"msgspec"},
     "protocol": {"msgspec"},
-    "gateway": {"h11", "msgspec", "prometheus_client", "starlette", "uvicorn"},
+    "gateway": {"h11", "msgspec", "prometheus_client", "starlette", "uvicorn", "websockets"},
     "client": {"msgspec", "websockets"},
     "cli": {"msgspec", "uvloop"},
     "moot": set(),
