@@ -2,9 +2,14 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "core", derandomize="MOOT_EXPLORE" not in os.environ, deadline=None, max_examples=100, database=None
+    "moot",
+    derandomize="MOOT_EXPLORE" not in os.environ,
+    deadline=None,  # machines are noisy
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=100,
+    database=None,
 )
-settings.load_profile("core")
+settings.load_profile("moot")
