@@ -174,6 +174,8 @@ def _without(state: State, turn_id: str) -> tuple[Turn, ...]:
 
 
 def _spend(spent: Spent, usage: Usage) -> Spent:
+    if not (usage.input_tokens or usage.output_tokens or usage.cost_usd):
+        return spent
     tokens = spent.tokens + usage.input_tokens + usage.output_tokens
     return Spent(turns=spent.turns, tokens=tokens, cost_usd=spent.cost_usd + usage.cost_usd)
 

@@ -27,9 +27,17 @@ def turn_input(session_id: str, state: State, turn: Turn) -> TurnInput:
         turn_id=turn.turn_id,
         member=state.team.member(turn.member),
         index=turn.index,
-        message=next((message for message in reversed(state.history) if not is_blank(message.text)), None),
+        message=_newest(state.history),
         history=state.history if state.team.chat.history else (),
         team_task=state.team_task,
         addressable=state.team.members,
         language=state.language,
     )
+
+
+def _newest(history: tuple[Message, ...]) -> Message | None:
+    """A message of markers only has nothing to say to the next one."""
+    for message in reversed(history):
+        if not is_blank(message.text):
+            return message
+    return None
