@@ -30,10 +30,11 @@ bench: $(VENV)/.tested
 crash: $(VENV)/.tested
 	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py -s
 
-# The state diagrams and the picture of the demo, drawn from the code.
+# State diagrams, the picture of the demo, the schemas of the protocol: made from the code.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/draw_machines.py
 	$(BIN)/python docs/draw_demo.py
+	$(BIN)/python docs/draw_protocol.py
 
 lock: $(VENV)/.tested
 	$(PIP) install 'pip-tools>=7.4'

@@ -9,14 +9,19 @@ async with moot.open("team.yaml") as app:
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["agent", "open"]
+__all__ = ["agent", "connect", "open"]
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from moot.agents.python import agent
     from moot.app import open_app as open  # noqa: A004 - `moot.open` is the public name
+    from moot.client.client import connect
 
-_HOMES = {"open": ("moot.app", "open_app"), "agent": ("moot.agents.python", "agent")}
+_HOMES = {
+    "open": ("moot.app", "open_app"),
+    "agent": ("moot.agents.python", "agent"),
+    "connect": ("moot.client.client", "connect"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,9 +4,9 @@ import asyncio
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Protocol
 
-from moot.app import App, Session, open_app
+from moot.app import App, open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.transcript import Transcript
@@ -15,6 +15,7 @@ from moot.core.codec import Event, frame
 from moot.core.errors import NotFound, Refused
 from moot.core.events import StepAsked
 from moot.core.notices import explain
+from moot.core.state import State
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,67 +38,101 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--timeout", type=float, default=None, metavar="S", help="give up after so many seconds (exit 7)"
     )
     add_data_argument(parser)
+    parser.add_argument(
+        "--connect", metavar="URL", help="of a server, instead of --data; FILE is then a team that it offers"
+    )
 
 
 async def run(options: Namespace) -> int:
+    if options.connect:
+        return await run_there(options)
     team = load_team(options.file)
     async with open_app(team, data=data_folder(options)) as app, asyncio.timeout(options.timeout):
-        return await Run(app, options).play()
+        if options.session is None:
+            session = await app.session(title=options.title)
+            return await Run(session, options).play(await app.log.read(session.id))
+        return await Run(await app.session(await find_session_id(app, options.session)), options).play([])
+
+
+async def run_there(options: Namespace) -> int:
+    """The same on a server; it goes on there if this ends before it."""
+    from moot.cli.remote import connected, team_name  # only now: without --connect nothing of it is needed
+
+    async with asyncio.timeout(options.timeout), connected(options) as client:
+        if options.session is None:
+            remote = await client.session(team=team_name(options.file), title=options.title)
+            return await Run(remote, options).play([event async for event in remote.history()])
+        ids = [listed["session_id"] for listed in await client.sessions()]
+        return await Run(await client.session(pick_session_id(ids, options.session)), options).play([])
+
+
+class Conversation(Protocol):
+    """What a run needs of a session, here or on a server."""
+
+    id: str
+
+    async def state(self) -> State: ...
+
+    def say(self, text: str, by: str | None = None) -> AsyncIterator[Event]: ...
+
+    def answer(self, step_id: str, *, by: str | None = None, **said: Any) -> AsyncIterator[Event]: ...
+
+    def settle(self) -> AsyncIterator[Event]: ...
 
 
 class Run:
     """Says every text, answers every step, prints every event."""
 
-    def __init__(self, app: App, options: Namespace) -> None:
-        self._app = app
+    def __init__(self, session: Conversation, options: Namespace) -> None:
+        self._session = session
         self._options = options
         self._answers: list[str] = list(options.answer)
         self._refusals = 0
         self._transcript = Transcript()
 
-    async def play(self) -> int:
-        session = await self._open()
+    async def play(self, created: list[Event]) -> int:
+        """`created` is how a new session begins; of an old one only what comes is shown."""
+        session = self._session
+        for event in created:
+            self._show(event)
         print(f"session {session.id}", file=sys.stderr)
         if not any(text.startswith("/") for text in self._options.say[:1]):  # a command may be meant for what runs
-            await self._print(session, session.settle())  # what a crash or a stop left unfinished goes on first
-            await self._answer_steps(session)
+            await self._print(session.settle())  # what a crash or a stop left unfinished goes on first
+            await self._answer_steps()
         for text in self._options.say:
-            by, said = await self._split_sender(session, text)
-            await self._print(session, session.say(said, by))
-            await self._answer_steps(session)
+            by, said = await self._split_sender(text)
+            await self._print(session.say(said, by))
+            await self._answer_steps()
         return exits.FAILED if self._refusals else exits.OK
 
-    async def _open(self) -> Session:
-        wanted = self._options.session
-        if wanted is None:
-            session = await self._app.session(title=self._options.title)
-            for event in await self._app.log.read(session.id):
-                self._show(event)
-            return session
-        session = await self._app.session(await find_session_id(self._app, wanted))
-        self._transcript = Transcript(await session.state())
-        return session
-
-    async def _split_sender(self, session: Session, text: str) -> tuple[str | None, str]:
+    async def _split_sender(self, text: str) -> tuple[str | None, str]:
         """The prefix of 'id: text' counts only if it equals a human's id."""
         prefix, colon, rest = text.partition(":")
-        humans = (await session.state()).team.humans
+        humans = (await self._session.state()).team.humans
         if colon and any(human.id == prefix for human in humans):
             return prefix, rest.removeprefix(" ")
         return None, text
 
-    async def _answer_steps(self, session: Session) -> None:
+    async def _answer_steps(self) -> None:
+        session = self._session
         while self._answers and (steps := (await session.state()).open_steps):
             step = next(iter(steps.values()))
-            await self._print(session, session.answer(step.step_id, **read_answer(step, self._answers.pop(0))))
+            await self._print(session.answer(step.step_id, **read_answer(step, self._answers.pop(0))))
 
-    async def _print(self, session: Session, events: AsyncIterator[Event]) -> None:
+    async def _print(self, events: AsyncIterator[Event]) -> None:
+        """What comes of this; what others did meanwhile is not shown, but counts."""
+        self._transcript.state = await self._session.state()
         try:
             async for event in events:
                 self._show(event)
         except Refused as refusal:
             self._refusals += 1
-            print(f"moot: {explain(refusal, (await session.state()).language)}", file=sys.stderr)
+            print(f"moot: {await self._sentence(refusal)}", file=sys.stderr)
+
+    async def _sentence(self, refusal: Refused) -> str:
+        """A server's refusal brings its own sentence."""
+        said: str | None = getattr(refusal, "sentence", None)
+        return said or explain(refusal, (await self._session.state()).language)
 
     def _show(self, event: Event) -> None:
         lines = self._transcript.lines(event)

@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 from moot.app import open_app
 from moot.cli import exits
@@ -26,6 +27,8 @@ from moot.gateway.signals import stopping
 from moot.gateway.ws import WebSocketEndpoint
 
 FOUND_FILE = Path("moot.yaml")
+MAX_PORT = 65_535
+STOP_S = 9.5  # at the latest; what is told to clients and agents takes its part of it
 TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
 
 
@@ -36,7 +39,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--host", default=defaults.host, help=f"address to listen on (default: {defaults.host})")
     parser.add_argument(
-        "--port", type=int, default=defaults.port, help=f"0 takes any that is free (default: {defaults.port})"
+        "--port", type=read_port, default=defaults.port, help=f"0 takes any that is free (default: {defaults.port})"
     )
     parser.add_argument(
         "--allow-host",
@@ -48,6 +51,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--insecure", action="store_true", help="listen beyond this machine without TLS")
     add_data_argument(parser)
+
+
+def read_port(written: str) -> int:
+    port = int(written)
+    if not 0 <= port <= MAX_PORT:
+        raise ValueError(written)
+    return port
 
 
 def run(options: Namespace) -> int:
@@ -72,7 +82,7 @@ async def run_server(options: Namespace) -> int:
     check_exposure(options.host, insecure=options.insecure)
     teams = choose_teams(options.files)
     data = data_folder(options)
-    with stopping() as stop, bind(options.host, options.port) as bound:
+    with stopping(STOP_S) as stop, bind(options.host, options.port) as bound:
         settings = GatewaySettings(host=options.host, port=bound.getsockname()[1])
         async with open_app(*teams, data=data) as app:
             tokens, metrics = Tokens(data, owner_token=os.environ.get(TOKEN_VARIABLE)), Metrics()
@@ -93,7 +103,7 @@ async def run_server(options: Namespace) -> int:
 def announcement(settings: GatewaySettings, tokens: Tokens, open_in: Path | None) -> Callable[[], None]:
     """One line on stdout. A token that came from the environment is known already and stays out of it."""
     url = make_url(settings.host, settings.port)
-    full_url = f"{url}#token={tokens.owner_token}"
+    full_url = f"{url}#token={quote(tokens.owner_token, safe='')}"
 
     def announce() -> None:
         print(url if tokens.owner_is_given else full_url, flush=True)

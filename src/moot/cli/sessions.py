@@ -1,4 +1,7 @@
-"""`moot sessions`: what was said, kept for good. Reading needs no lock: a server may be running on the same data."""
+"""`moot sessions`: what was said, kept for good. Reading needs no lock: a server may be running on the same data.
+
+With --connect the sessions are a server's.
+"""
 
 import asyncio
 import json
@@ -7,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -21,7 +25,7 @@ from moot.core.errors import Corrupt, NotFound
 from moot.core.state import State, evolve
 from moot.core.team import Language
 from moot.runtime.clock import seconds_between
-from moot.runtime.ports import Listing, Log
+from moot.runtime.ports import Listing
 from moot.runtime.snapshots import READ_EVENTS
 from moot.runtime.stores.sqlite import SqliteLog
 
@@ -42,6 +46,16 @@ def add_arguments(parser: ArgumentParser) -> None:
             each.add_argument("--at", type=int, metavar="SEQ", help="stop after this event and show the state there")
             each.add_argument("--speed", type=float, default=0.0, help="times the real pace; 0 = at once")
         add_data_argument(each)
+        if name != "rm":  # what a server keeps is removed where it is kept
+            each.add_argument("--connect", metavar="URL", help="of a server, instead of --data")
+
+
+class Readable(Protocol):
+    """As much of a log as is read here: in a folder, or on a server."""
+
+    async def sessions(self) -> list[Listing]: ...
+
+    async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]: ...
 
 
 async def run(options: Namespace) -> int:
@@ -56,7 +70,13 @@ def database(options: Namespace) -> Path:
 
 
 @asynccontextmanager
-async def reading(options: Namespace) -> AsyncIterator[Log]:
+async def reading(options: Namespace) -> AsyncIterator[Readable]:
+    if options.connect:
+        from moot.cli.remote import reading_from  # only now: without --connect nothing of it is needed
+
+        async with reading_from(options) as there:
+            yield there
+        return
     log = await SqliteLog.open(database(options), read_only=True)
     try:
         yield log
@@ -66,7 +86,7 @@ async def reading(options: Namespace) -> AsyncIterator[Log]:
 
 async def list_sessions(options: Namespace) -> int:
     """every session, the last active first"""
-    if not (data_folder(options) / DATABASE).exists():
+    if not options.connect and not (data_folder(options) / DATABASE).exists():
         return exits.OK
     async with reading(options) as log:
         listings = await log.sessions()
@@ -204,11 +224,11 @@ ACTIONS = {
 }
 
 
-async def find(log: Log, prefix: str) -> str:
+async def find(log: Readable, prefix: str) -> str:
     return pick_session_id([listing.session_id for listing in await log.sessions()], prefix)
 
 
-async def every_event(log: Log, session_id: str) -> AsyncIterator[Event]:
+async def every_event(log: Readable, session_id: str) -> AsyncIterator[Event]:
     """From the first to the last; of a damaged session what is good, then Corrupt."""
     after, damage = 0, None
     while damage is None:

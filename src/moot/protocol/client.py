@@ -59,6 +59,7 @@ class ClientHalf:
         self.following: dict[str, Following] = {}
         self._give_up_s = give_up_s
         self._commands = Unanswered()
+        self._newborn: list[str] = []  # sessions that began to come, created by a command that is not answered yet
         self._outbox: deque[str] = deque()
         self._pace = Pace(Limits(), 0.0)
         self._is_open = False
@@ -222,7 +223,8 @@ class ClientHalf:
         if following is None:
             if placed.seq != 1 or not self._commands.of("user.create_session"):
                 return []
-            following = self.following[session_id] = Following(session_id)  # ours: it is being created
+            following = self.following[session_id] = Following(session_id)
+            self._newborn.append(session_id)
         verdict, data = following.judge(placed, frame)
         match verdict:
             case Verdict.NEXT:
@@ -253,11 +255,23 @@ class ClientHalf:
         waiting = self._commands.find(told.command_id)
         if waiting is None:
             return []  # answered before: a repetition
+        if waiting.event == "user.request_state":
+            return []  # the state itself is the answer
         self._commands.remove(told.command_id)
         session_id = said.session_id or waiting.session_id
-        if waiting.event == "user.create_session" and session_id and session_id not in self.following:
-            self.following[session_id] = Following(session_id)  # its log is on its way
+        if waiting.event == "user.create_session":
+            session_id = self._claim(session_id)
         return [Done(command_id=told.command_id, session_id=session_id, seq=told.seq)]
+
+    def _claim(self, session_id: str | None) -> str | None:
+        """The session that a command created: as the answer says, else the first that came and is nobody's yet."""
+        if session_id is None:
+            return self._newborn.pop(0) if self._newborn else None
+        if session_id in self._newborn:
+            self._newborn.remove(session_id)
+        elif session_id not in self.following:
+            self.following[session_id] = Following(session_id)  # its log is on its way
+        return session_id
 
     def _read_export(self, said: Unlogged) -> list[Happening]:
         told, session_id = msgspec.convert(said.metadata, StateExported), said.session_id or ""

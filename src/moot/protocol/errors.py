@@ -8,7 +8,10 @@ from moot.core.team import Language
 
 
 class ProtocolError(MootError):
-    """A frame that cannot be taken. `params` fill the sentence of the notice catalogue."""
+    """A frame that cannot be taken. `params` fill the sentence of the notice catalogue.
+
+    `session_id` and `command_id` are those of the frame, where they could be read.
+    """
 
     def __init__(
         self, code: str, *, retryable: bool = False, params: Mapping[str, object] | None = None, **named: object
@@ -17,6 +20,8 @@ class ProtocolError(MootError):
         self.code = code
         self.retryable = retryable
         self.params = {**(params or {}), **named}
+        self.session_id: str | None = None
+        self.command_id: str | None = None
 
     def explain(self, language: Language) -> str:
         return render(self.code, language, **self.params)

@@ -29,6 +29,7 @@ PROTOCOL = 1
 SESSION_ID = re.compile(r"[a-z0-9_-]{8,64}")
 COMMAND_ID_CHARS = 128
 MAX_SEQ = 2**53 - 1
+PASSING_FIELDS = ("timestamp", "seq", "event_id", "hash", "show_content")  # of the envelope; they change nothing
 
 PLAN_EVENTS = ("user.solve_tasks", "user.cancel_task", "user.restart_task", "user.cancel_plan", "user.replan")
 CONNECTION_EVENTS = (
@@ -62,12 +63,15 @@ class ClientFrame:
 
     def __init__(self, data: dict[str, Any]) -> None:
         event = data.get("event")
-        if not isinstance(event, str) or event not in CLIENT_EVENTS:
-            raise ProtocolError("unknown_event", detail=str(event)[:80], available=CLIENT_EVENTS)
-        self.event = event
+        self.event = event if isinstance(event, str) else ""
         self.content = data.get("content")
         metadata = data.get("metadata")
         self._places = [place for place in (data, metadata, self.content) if isinstance(place, dict)]
+        if self.event not in CLIENT_EVENTS:
+            error = ProtocolError("unknown_event", detail=str(event)[:80], available=CLIENT_EVENTS)
+            named = self.get("command_id")
+            error.command_id = named if _is_command_id(named) else None
+            raise error
 
     def get(self, name: str) -> Any:
         """A field from wherever it stands; None when it stands nowhere."""
@@ -96,32 +100,50 @@ class ClientFrame:
     @property
     def command_id(self) -> str | None:
         value = self.text("command_id")
-        if value is not None and not 0 < len(value) <= COMMAND_ID_CHARS:
+        if value is not None and not _is_command_id(value):
             raise ProtocolError("bad_field", detail="command_id")
         return value
 
     @property
+    def event_place(self) -> tuple[str, int] | None:
+        """The session and seq that `last_event_id` names; None when it is not there, bad_cursor when it is none."""
+        event_id = self.get("last_event_id")
+        if event_id is None:
+            return None
+        if not isinstance(event_id, str):
+            raise ProtocolError("bad_cursor")
+        session_id, _, seq = event_id.rpartition("-")
+        if not SESSION_ID.fullmatch(session_id) or not seq.isascii() or not seq.isdigit():
+            raise ProtocolError("bad_cursor")
+        return session_id, _read_seq(int(seq) if len(seq) < 20 else -1)
+
+    @property
     def cursor(self) -> int | None:
         """`last_seq`, or the seq in `last_event_id`; None when neither is there, bad_cursor when it is no seq."""
-        if any("last_seq" in place for place in self._places):
-            return _read_seq(next(place["last_seq"] for place in self._places if "last_seq" in place))
-        last_event_id = self.get("last_event_id")
-        if last_event_id is None:
-            return None
-        if not isinstance(last_event_id, str):
-            raise ProtocolError("bad_cursor")
-        _, _, seq = last_event_id.rpartition("-")
-        if not seq.isascii() or not seq.isdigit():
-            raise ProtocolError("bad_cursor")
-        return _read_seq(int(seq) if len(seq) < 20 else -1)
+        for place in self._places:
+            if "last_seq" in place:
+                return _read_seq(place["last_seq"])
+        if type(self.content) is int and self.event == "user.ack":
+            return _read_seq(self.content)
+        named = self.event_place
+        return named[1] if named else None
 
     def digest_source(self) -> bytes:
-        """The body that a command id stands for, whatever the order of its keys."""
-        return msgspec.json.encode(self._places[0], order="sorted")
+        """The body that a command id stands for: not how its keys are ordered, nor when it was sent."""
+        said = {name: value for name, value in self._places[0].items() if name not in PASSING_FIELDS}
+        return msgspec.json.encode(said, order="sorted")
 
 
 def read_frame(text: str) -> ClientFrame:
     return ClientFrame(read_object(text))
+
+
+def find_command_id(text: str) -> str | None:
+    """The command id of a frame that is not obeyed, whatever else is wrong with it."""
+    try:
+        return read_frame(text).command_id
+    except ProtocolError as error:
+        return error.command_id
 
 
 def to_command(frame: ClientFrame, by: str | None) -> HumanCommand:
@@ -170,6 +192,10 @@ def _read_queue_change(frame: ClientFrame, by: str | None) -> ChangeQueue:
     except msgspec.ValidationError:
         raise ProtocolError("bad_field", detail="action (skip, clear or move)") from None
     return ChangeQueue(action=action, by=by, member=frame.text("member"), to=to)
+
+
+def _is_command_id(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= COMMAND_ID_CHARS
 
 
 def _read_seq(value: Any) -> int:

@@ -28,9 +28,12 @@ class Follow(Struct, frozen=True, kw_only=True):
 
 
 class Restore(Struct, frozen=True, kw_only=True):
-    """Follow from the place that a signed state names."""
+    """Follow from the place that a signed state names, or from the client's own (`after`) if it has one."""
 
     signed_state: str
+    session_id: str | None = None
+    after: int | None = None
+    checksum: str | None = None
 
 
 class Export(Struct, frozen=True, kw_only=True):
@@ -97,32 +100,41 @@ class ServerHalf:
         if frame.event == "user.ack":
             return Asked(request=self._read_ack(frame))
         command_id = frame.command_id
-        version = frame.get("protocol")
-        if type(version) is int and version > PROTOCOL:
-            raise ProtocolError("upgrade_required", detail=version, limit=PROTOCOL)
-        match frame.event:
-            case "user.create_session":
-                create = Create(team=frame.text("team"), title=frame.text("title") or "")
-                return Asked(request=create, command_id=command_id)
-            case "user.set_language":
-                return Asked(request=_read_language(frame), command_id=command_id)
-            case "user.reconnect_with_state" if frame.get("signed_state") is not None and frame.get("last_seq") is None:
-                restore = Restore(signed_state=frame.text("signed_state") or "")
-                return Asked(request=restore, session_id=frame.session_id, command_id=command_id)
+        session_id: str | None = None
+        try:
+            _check_version(frame)
+            match frame.event:
+                case "user.create_session":
+                    request: Request = Create(team=frame.text("team"), title=frame.text("title") or "")
+                case "user.set_language":
+                    request = _read_language(frame)
+                case "user.reconnect_with_state" if frame.get("signed_state") is not None:
+                    session_id = frame.session_id
+                    request = _read_restore(frame, session_id)
+                case _:
+                    session_id = self._find_session(frame)
+                    request = self._read_for(session_id, frame)
+        except ProtocolError as error:
+            error.session_id, error.command_id = session_id, command_id
+            raise
+        return Asked(request=request, session_id=session_id, command_id=command_id)
+
+    def _find_session(self, frame: ClientFrame) -> str:
+        """The one that a frame names, else the one that this connection followed last."""
         session_id = frame.session_id or self.current
         if session_id is None:
             raise ProtocolError("missing_session")
-        return Asked(request=self._read_for(session_id, frame), session_id=session_id, command_id=command_id)
+        return session_id
 
     def _read_for(self, session_id: str, frame: ClientFrame) -> Request:
         match frame.event:
             case "user.reconnect":
                 return Follow(session_id=session_id)
             case "user.reconnect_with_state":
-                cursor = frame.cursor
-                if cursor is None:
+                after = _read_cursor(frame, session_id)
+                if after is None:
                     raise ProtocolError("bad_cursor")
-                return Follow(session_id=session_id, after=cursor, checksum=_read_checksum(frame))
+                return Follow(session_id=session_id, after=after, checksum=_read_checksum(frame))
             case "user.request_state":
                 return Export(session_id=session_id)
             case _:
@@ -132,17 +144,39 @@ class ServerHalf:
     def _read_ack(self, frame: ClientFrame) -> Acknowledge | Ignore:
         """Acks are monotone and never refused: what cannot be right is ignored."""
         try:
-            seq = frame.content if type(frame.content) is int else frame.cursor
-            named = frame.session_id
-            event_id = frame.text("last_event_id")
+            named, event_place = frame.session_id, frame.event_place
+            session_id = named or (event_place[0] if event_place else self.current)
+            seq = _read_cursor(frame, session_id)
         except ProtocolError:
             return Ignore()
-        session_id = named or (event_id.rpartition("-")[0] if event_id else None) or self.current
         place = self._places.get(session_id or "")
         if session_id is None or seq is None or place is None or not self._acked[session_id] < seq <= place.seq:
             return Ignore()
         self._acked[session_id] = seq
         return Acknowledge(session_id=session_id, seq=seq)
+
+
+def _check_version(frame: ClientFrame) -> None:
+    version = frame.get("protocol")
+    if type(version) is int and version > PROTOCOL:
+        raise ProtocolError("upgrade_required", detail=version, limit=PROTOCOL)
+
+
+def _read_restore(frame: ClientFrame, session_id: str | None) -> Restore:
+    return Restore(
+        signed_state=frame.text("signed_state") or "",
+        session_id=session_id,
+        after=_read_cursor(frame, session_id),
+        checksum=_read_checksum(frame),
+    )
+
+
+def _read_cursor(frame: ClientFrame, session_id: str | None) -> int | None:
+    """The place that a frame names; bad_cursor when it is one of another session."""
+    named = frame.event_place
+    if named and session_id and named[0] != session_id:
+        raise ProtocolError("bad_cursor")
+    return frame.cursor
 
 
 def _read_language(frame: ClientFrame) -> ChangeLanguage:

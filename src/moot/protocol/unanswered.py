@@ -48,13 +48,17 @@ class Unanswered:
         self._waiting: dict[str, Waiting] = {}
 
     def add(self, command_id: str, event: str, session_id: str | None, fields: dict[str, Any]) -> Waiting:
-        if len(self._waiting) >= COMMANDS:
-            raise MootError(f"{COMMANDS} commands wait for an answer already; wait for some of them")
-        if command_id in self._waiting:
-            raise MootError(f"command id {command_id!r} is in use; choose a new one")
+        """The same command again is the one that waits already."""
         place = {} if session_id is None else {"session_id": session_id}
         frame = {"event": event, **place, **fields, "command_id": command_id}
         waiting = Waiting(command_id, event, session_id, msgspec.json.encode(frame).decode())
+        known = self._waiting.get(command_id)
+        if known and known.text == waiting.text:
+            return known
+        if known:
+            raise MootError(f"command id {command_id!r} is in use for another command; choose a new one")
+        if len(self._waiting) >= COMMANDS:
+            raise MootError(f"{COMMANDS} commands wait for an answer already; wait for some of them")
         self._waiting[command_id] = waiting
         return waiting
 

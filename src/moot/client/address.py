@@ -1,0 +1,60 @@
+"""Where a server is, and the token for it, which never becomes part of a URL that is sent or shown."""
+
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from msgspec import Struct
+
+from moot.core.errors import ConfigError
+from moot.core.team import Language
+
+_SECURE = {"http": False, "ws": False, "https": True, "wss": True}
+
+
+class Address(Struct, frozen=True, kw_only=True):
+    host: str
+    port: int
+    is_secure: bool
+    path: str  # in front of /ws and /api, without a slash at its end
+    token: str | None
+
+    def __str__(self) -> str:
+        return f"{'https' if self.is_secure else 'http'}://{self._place}{self.path}"
+
+    @property
+    def _place(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    def websocket(self, *, takes_batches: bool, language: Language | None) -> str:
+        query = {"batch": "1"} if takes_batches else {}
+        if language:
+            query["lang"] = language
+        scheme = "wss" if self.is_secure else "ws"
+        return f"{scheme}://{self._place}{self.path}/ws" + (f"?{urlencode(query)}" if query else "")
+
+
+def read_address(url: str, token: str | None = None) -> Address:
+    """A server's URL as it prints it, its token in it (`#token=`, `?token=`) or given apart. Raises ConfigError."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ConfigError(f"the server's URL cannot be read: {error}; use e.g. http://127.0.0.1:8765") from None
+    if parts.scheme not in _SECURE or not parts.hostname:
+        raise ConfigError("the server's URL must look like http://127.0.0.1:8765")
+    is_secure = _SECURE[parts.scheme]
+    found = parse_qs(parts.fragment).get("token", []) + parse_qs(parts.query).get("token", [])
+    if token is None and found:
+        token = found[0]
+    if token is not None and (not token.isascii() or not token.isprintable() or " " in token):
+        raise ConfigError("the token has characters that no token has; copy it again")
+    return Address(
+        host=parts.hostname,
+        port=port or (443 if is_secure else 80),
+        is_secure=is_secure,
+        path=parts.path.rstrip("/").removesuffix("/ws"),
+        token=token,
+    )

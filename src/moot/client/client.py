@@ -1,0 +1,267 @@
+"""`moot.connect`: sessions on a server. The link heals itself; what is asked meanwhile waits and is done once."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from moot.client.address import Address, read_address
+from moot.client.errors import HistoryReset, RemoteRefused, Unauthenticated, Unreachable, to_error
+from moot.client.link import Link, now
+from moot.client.rest import Rest
+from moot.client.session import RemoteSession
+from moot.client.tape import Entry, Tape
+from moot.core.codec import Head
+from moot.core.errors import Corrupt, MootError
+from moot.core.machines.connection import State as ConnectionState
+from moot.core.state import State
+from moot.core.team import Language
+from moot.protocol.client import GIVE_UP_S, ClientHalf
+from moot.protocol.following import Following, Placed, Verdict
+from moot.protocol.happenings import Denied, Done, Ended, Exported, Happening, Logged, Moved, Passing, Reset, Sever
+from moot.protocol.view import connection_frame
+
+logger = logging.getLogger(__name__)
+
+OPEN_S = 10.0
+PAGE_EVENTS = 1_000
+READ_AGAIN_S = 1.0
+
+_placed_decoder = msgspec.json.Decoder(Placed)
+
+
+class Client:
+    """Made by `connect`. `moved` is the last that happened to the link."""
+
+    def __init__(self, address: Address, language: Language | None, give_up_s: float) -> None:
+        self.address = address
+        self.moved = Moved(state=ConnectionState.DISCONNECTED)
+        self._half = ClientHalf(give_up_s=give_up_s)
+        self._link = Link(address, self._half, self._note, language)
+        self._rest = Rest(address)
+        self._tapes: dict[str, Tape] = {}
+        self._answers: dict[str, asyncio.Future[Any]] = {}
+        self._change = asyncio.Event()
+
+    @property
+    def state(self) -> ConnectionState:
+        return self._half.state
+
+    async def moves(self) -> AsyncGenerator[Moved, None]:
+        """What becomes of the link, from now on; the newest counts, a slow reader may miss some between."""
+        seen = None
+        while True:
+            if self.moved is not seen:
+                seen = self.moved
+                yield seen
+                continue
+            await self._change.wait()
+
+    async def session(
+        self,
+        id: str | None = None,  # noqa: A002 - the word of the protocol
+        *,
+        team: str | None = None,
+        title: str = "",
+    ) -> RemoteSession:
+        """A new session of the named team (the server's first one by default), or the one with this id.
+
+        Raises NotFound, or Refused when the server has no such team.
+        """
+        if id is None:
+            wanted = {"team": team, "title": title} if team is not None else {"title": title}
+            done = await self.command("user.create_session", wanted, None)
+            session_id = done.session_id
+            if session_id is None:
+                raise MootError(f"{self.address} created a session and did not say which; is it a Moot server?")
+            tape = self._tapes.setdefault(session_id, Tape())
+            await tape.reach(done.seq)
+            return RemoteSession(session_id, tape, self)
+        exported: Exported = await self._ask("user.request_state", {}, id)
+        tape = self._tapes.get(id) or Tape()
+        if id in self._tapes and not tape.is_ended:
+            await tape.reach(exported.head.seq)
+        else:
+            tape = self._tapes[id] = Tape(_read_state(exported), exported.head)
+            self._half.follow(id, now(), exported.head)
+            self._link.wake()
+        return RemoteSession(id, tape, self)
+
+    async def sessions(self) -> list[dict[str, Any]]:
+        """What REST lists: session_id, seq, hash, title, team, status, waiting_for …, the last active first."""
+        return await self._rest.sessions()
+
+    async def command(
+        self, event: str, fields: dict[str, Any], session_id: str | None, command_id: str | None = None
+    ) -> Done:
+        """Have a command accepted, once. Raises Refused, NotFound, or Unreachable when the server is given up."""
+        done: Done = await self._ask(event, fields, session_id, command_id)
+        return done
+
+    async def _ask(
+        self, event: str, fields: dict[str, Any], session_id: str | None, command_id: str | None = None
+    ) -> Any:
+        if self.state is ConnectionState.DISCONNECTED:
+            raise self._given_up()
+        command_id = command_id or uuid.uuid4().hex
+        self._half.send(command_id, event, fields, now(), session_id=session_id)
+        answer = self._answers[command_id] = asyncio.get_running_loop().create_future()
+        self._link.wake()
+        try:
+            return await answer
+        finally:
+            self._answers.pop(command_id, None)
+
+    async def read_back(self, session_id: str, after: int, until: int) -> AsyncGenerator[list[Entry], None]:
+        """Pages of history behind `after`, verified, until `until` has been read."""
+        following = Following(session_id, Head(after))
+        while following.head.seq < until:
+            try:
+                page = await self._rest.events(session_id, following.head.seq, PAGE_EVENTS)
+            except Unauthenticated:
+                raise
+            except Unreachable:
+                if self.state is ConnectionState.DISCONNECTED:
+                    raise
+                await asyncio.sleep(READ_AGAIN_S)  # as long as the link is not given up either
+                continue
+            if not page:
+                raise HistoryReset(f"the server has no event {following.head.seq + 1} of {session_id}; open it again")
+            yield [_take(following, frame) for frame in page]
+
+    async def run(self) -> None:
+        await self._link.run()
+
+    async def wait_until_open(self, deadline_s: float) -> None:
+        """Raises Unreachable, or Unauthenticated."""
+        try:
+            async with asyncio.timeout(deadline_s):
+                while self.state is not ConnectionState.CONNECTED:
+                    if self.state is ConnectionState.DISCONNECTED and self.moved.reason:
+                        raise self._given_up()
+                    await self._change.wait()
+        except TimeoutError:
+            raise Unreachable(
+                f"cannot reach {self.address}: {self._link.trouble}; is `moot serve` running there?"
+            ) from None
+
+    def _given_up(self) -> Unreachable:
+        if self.moved.reason == "unauthenticated":
+            return Unauthenticated(f"{self.address} does not take this token; use the URL that `moot serve` prints")
+        return Unreachable(f"the link to {self.address} was given up ({self.moved.reason or 'never opened'})")
+
+    # what the link notes
+
+    def _note(self, happened: list[Happening]) -> None:
+        for each in happened:
+            match each:
+                case Logged():
+                    self._tapes.setdefault(each.session_id, Tape()).add(each)
+                case Passing(frame=frame):
+                    self._show(frame)
+                case Done() | Exported():
+                    self._answer(each.command_id, each)
+                case Denied():
+                    self._deny(each)
+                case Moved():
+                    self._move(each)
+                case Reset() | Ended():
+                    self._end(each)
+                case Sever(reason=reason):
+                    logger.info("cutting the link to %s: %s", self.address, reason)
+
+    def _answer(self, command_id: str, answer: Done | Exported) -> None:
+        future = self._answers.get(command_id)
+        if future and not future.done():
+            future.set_result(answer)
+
+    def _deny(self, denied: Denied) -> None:
+        future = self._answers.get(denied.command_id or "")
+        if future and not future.done():
+            future.set_exception(to_error(denied))
+        elif denied.command_id is None:
+            logger.warning("%s complains: %s", self.address, denied.sentence)
+
+    def _show(self, frame: dict[str, Any]) -> None:
+        tape = self._tapes.get(frame.get("session_id") or "")
+        if tape:
+            tape.show(frame)
+
+    def _end(self, told: Reset | Ended) -> None:
+        """Who holds the tape is told; the history that follows a reset goes on a new one."""
+        tape = self._tapes.pop(told.session_id, None)
+        if isinstance(told, Reset):
+            self._tapes[told.session_id] = Tape()
+            why = f"session {told.session_id} has another history on the server ({told.reason})"
+            error: MootError = HistoryReset(f"{why}; open it again")
+        else:
+            error = to_error(told)
+        if tape:
+            tape.end(error)
+
+    def _move(self, moved: Moved) -> None:
+        self.moved = moved
+        frame = connection_frame(moved)
+        for tape in self._tapes.values():
+            tape.show(frame)
+        if moved.state is ConnectionState.DISCONNECTED:
+            self._give_up()
+        self._change.set()
+        self._change = asyncio.Event()
+
+    def _give_up(self) -> None:
+        error = self._given_up()
+        for tape in self._tapes.values():
+            tape.end(error)
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(error)
+
+
+def _read_state(exported: Exported) -> State:
+    try:
+        return msgspec.convert(exported.state, State)
+    except msgspec.ValidationError as error:
+        raise RemoteRefused("upgrade_required", f"the server's state is of another version ({error})") from None
+
+
+def _take(following: Following, frame: bytes) -> Entry:
+    """A frame of a page of history, if it is the next one and verifies. Raises Corrupt."""
+    placed = _placed_decoder.decode(frame)
+    verdict, data = following.judge(placed, frame)
+    if verdict is not Verdict.NEXT:
+        raise Corrupt(following.session_id, following.head.seq + 1, f"the server sent {verdict}")
+    head = following.head
+    logged = Logged(session_id=following.session_id, seq=head.seq, hash=head.hash, data=data, frame=frame)
+    return Entry(logged, logged.event())
+
+
+@asynccontextmanager
+async def connect(
+    url: str,
+    token: str | None = None,
+    *,
+    language: Language | None = None,
+    open_s: float = OPEN_S,
+    give_up_s: float = GIVE_UP_S,
+) -> AsyncIterator[Client]:
+    """Sessions on the server at `url`; the token may stand in it after `#token=`, as `moot serve` prints it.
+
+    Waits `open_s` for the first link (Unreachable, Unauthenticated); later a lost one is opened again for `give_up_s`.
+    """
+    client = Client(read_address(url, token), language, give_up_s)
+    failure: BaseException | None = None
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(client.run())
+        try:
+            await client.wait_until_open(open_s)
+            yield client
+        except BaseException as error:  # raised below, outside of the group that would wrap it
+            failure = error
+        running.cancel()
+    if failure:
+        raise failure

@@ -1,0 +1,50 @@
+"""What can go wrong between a client and its server, besides what a session itself refuses.
+
+MootError
+├── Unreachable            no link to the server, and no hope of one
+│   └── Unauthenticated    the server does not know the token, or it was revoked
+├── HistoryReset           the server's history is not the one that this client had
+└── Refused
+    └── RemoteRefused      a session refused; `sentence` is what the server said
+"""
+
+from moot.core.errors import CommandReused, MootError, NotFound, Refused, StorageFull
+from moot.protocol.happenings import Denied, Ended
+
+
+class Unreachable(MootError):
+    """The server cannot be reached."""
+
+
+class Unauthenticated(Unreachable):
+    """The server takes no token, or not this one."""
+
+
+class HistoryReset(MootError):
+    """What was received of a session does not count any more; open the session again."""
+
+
+class RemoteRefused(Refused):
+    """A refusal that came over the wire: the code is that of the session, the sentence the server's."""
+
+    def __init__(self, code: str, sentence: str, by: str | None = None) -> None:
+        super().__init__(code, **({"by": by} if by else {}))
+        self.sentence = sentence
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+_AS_IN_PROCESS: dict[str, type[MootError]] = {
+    "not_found": NotFound,
+    "command_id_reused": CommandReused,
+    "storage_full": StorageFull,
+}
+
+
+def to_error(told: Denied | Ended) -> MootError:
+    """What the in-process API would have raised."""
+    kind = _AS_IN_PROCESS.get(told.code)
+    if kind:
+        return kind(told.sentence)
+    return RemoteRefused(told.code, told.sentence, told.by if isinstance(told, Denied) else None)
