@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from typing import NamedTuple
 
 from moot import __version__
 from moot.app import App
@@ -19,7 +20,7 @@ from moot.gateway.settings import GatewaySettings
 from moot.gateway.speaking import check_speaker
 from moot.gateway.state_export import export_state, restore_place
 from moot.protocol.errors import ProtocolError, as_protocol_error
-from moot.protocol.frames import error_frame, unlogged
+from moot.protocol.frames import error_frame, find_command_id, unlogged
 from moot.protocol.server import (
     Acknowledge,
     Asked,
@@ -55,6 +56,13 @@ class Surroundings:
 
 class TooManyMessages(Exception):
     """The client was told to slow down and did not."""
+
+
+class Done(NamedTuple):
+    """What an accepted command is told."""
+
+    session_id: str | None = None
+    seq: int = 0
 
 
 class Connection:
@@ -96,9 +104,6 @@ class Connection:
             )
         )
 
-    def beat(self) -> None:
-        self.outbox.answer(unlogged("system.heartbeat", self._around.clock.now()))
-
     def leave(self) -> None:
         for cursor in self.outbox.cursors.values():
             self._around.feeds.leave(cursor.feed, self.outbox)
@@ -106,13 +111,18 @@ class Connection:
     async def receive(self, text: str) -> None:
         """Do what a text asks for; whatever is wrong with it becomes an error frame. Raises TooManyMessages."""
         self._around.metrics.frames_received.inc()
+        await self.outbox.has_room()
         asked = Asked(request=Ignore())
         try:
             self._check_rate(text)
             asked = self._half.understand(text)
-            await self._obey(asked)
+            done = await self._obey(asked)
         except MootError as error:
-            self._explain(as_protocol_error(error), asked)
+            told = as_protocol_error(error)
+            self._explain(told, told.session_id or asked.session_id, told.command_id or asked.command_id)
+        else:
+            if asked.command_id is not None:
+                self._accept(asked.command_id, done)
 
     def _check_rate(self, text: str) -> None:
         if self._bucket.take(ACK_COST if '"user.ack"' in text[:100] else 1.0):
@@ -121,101 +131,111 @@ class Connection:
         settings = self._around.settings
         if self._strikes > settings.rate_strikes:
             raise TooManyMessages
-        raise ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
+        error = ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
+        error.command_id = find_command_id(text)
+        raise error
 
-    def _explain(self, error: ProtocolError, asked: Asked) -> None:
-        self._around.metrics.commands_refused.labels(error.code).inc()
-        self.outbox.answer(
-            error_frame(
-                error,
-                self._around.clock.now(),
-                self._half.language or "en",
-                session_id=asked.session_id,
-                command_id=asked.command_id,
-            )
-        )
+    def _explain(self, error: ProtocolError, session_id: str | None, command_id: str | None) -> None:
+        self._around.metrics.refused(error.code)
+        now, language = self._around.clock.now(), self._half.language or "en"
+        self.outbox.answer(error_frame(error, now, language, session_id=session_id, command_id=command_id))
 
-    async def _obey(self, asked: Asked) -> None:
+    def _accept(self, command_id: str, done: Done) -> None:
+        metadata = {"command_id": command_id, "seq": done.seq}
+        now = self._around.clock.now()
+        self.outbox.answer(unlogged("system.accepted", now, session_id=done.session_id, metadata=metadata))
+
+    async def _obey(self, asked: Asked) -> Done:
         match asked.request:
             case Submit() as request:
-                await self._submit(request, asked.command_id)
-            case Acknowledge():
-                pass  # the pure half has noted it; acks delete nothing
+                return await self._submit(request, asked.command_id)
+            case Acknowledge(session_id=session_id, seq=seq):
+                return Done(session_id, seq)  # the pure half has noted it; acks delete nothing
             case Ignore():
                 self._around.metrics.ignored_acks.inc()
+                return Done()
             case Create() as request:
-                await self._create(request, asked.command_id)
+                return await self._create(request, asked.command_id)
             case Follow() as request:
-                await self._follow(request)
-            case Restore(signed_state=signed_state):
-                await self._restore(signed_state)
+                return await self._follow(request)
+            case Restore() as request:
+                return await self._restore(request)
             case Export(session_id=session_id):
-                await self._export(session_id)
+                return await self._export(session_id)
             case ChangeLanguage(language=language):
                 self._change_language(language)
-                self._accept(asked.command_id, None, 0)
+                return Done()
 
-    async def _submit(self, request: Submit, command_id: str | None) -> None:
+    async def _submit(self, request: Submit, command_id: str | None) -> Done:
         session_id = request.session_id
         self._check_readable(session_id)
-        session = await self._around.app.session(session_id)
-        check_speaker(self.principal, session_id, request.command, (await session.state()).team)
+        engine = await self._around.app.sessions.open(session_id)
+        check_speaker(self.principal, session_id, request.command, engine.state.team)
         key = CommandKey(command_id, hashlib.sha256(request.body).hexdigest()) if command_id else None
-        receipt = await session.submit(request.command, key)
+        receipt = await engine.submit(request.command, key)
         self._around.metrics.commands_accepted.inc()
-        self._accept(command_id, session_id, receipt.seq)
+        return Done(session_id, receipt.seq)
 
-    async def _create(self, request: Create, command_id: str | None) -> None:
+    async def _create(self, request: Create, command_id: str | None) -> Done:
         if not self.principal.may_create:
             raise ProtocolError("forbidden")
         app = self._around.app
         if request.team is not None and all(team.name != request.team for team in app.teams):
             known = tuple(team.name for team in app.teams)
             raise ProtocolError("unknown_team", detail=request.team[:80], available=known)
+        self._check_room()
         once = f"{self.principal.token_id}/{command_id}" if command_id else None
         session = await app.session(team=request.team, title=request.title, once=once)
         await self._attach(session.id, 0)
-        self._accept(command_id, session.id, 1)
+        return Done(session.id, 1)
 
-    async def _follow(self, request: Follow) -> None:
+    async def _follow(self, request: Follow, *said: str) -> Done:
+        """`said` goes before the answer."""
         session_id = request.session_id
         self._check_readable(session_id)
         head = await self._around.app.log.head(session_id)
         resumption = resume(request, head, await self._hash_at(session_id, request.after, head))
-        self._around.metrics.resumes.labels(resumption.told.get("reason", "resumed")).inc()
         told = {"session_id": session_id, **resumption.told}
-        self.outbox.answer(unlogged("system.connected", self._around.clock.now(), session_id=session_id, metadata=told))
-        await self._attach(session_id, resumption.after)
+        now = self._around.clock.now()
+        connected = unlogged("system.connected", now, session_id=session_id, metadata=told)
+        await self._attach(session_id, resumption.after, *said, connected)
+        self._around.metrics.resumed(resumption.told.get("reason", "resumed"))
+        return Done(session_id, head.seq)
 
-    async def _restore(self, signed_state: str) -> None:
-        place = restore_place(self._around.tokens, signed_state)
-        self._check_readable(place.session_id)
-        await self._around.app.log.head(place.session_id)  # NotFound before anything is said
+    async def _restore(self, request: Restore) -> Done:
+        place = restore_place(self._around.tokens, request.signed_state)
+        if request.session_id not in (None, place.session_id):
+            raise ProtocolError("bad_signed_state")
         metadata = {"session_id": place.session_id, "seq": place.seq, "hash": place.hash}
         now = self._around.clock.now()
-        self.outbox.answer(unlogged("agent.state_restored", now, session_id=place.session_id, metadata=metadata))
-        await self._follow(Follow(session_id=place.session_id, after=place.seq, checksum=place.hash))
+        restored = unlogged("agent.state_restored", now, session_id=place.session_id, metadata=metadata)
+        follow = Follow(session_id=place.session_id, after=place.seq, checksum=place.hash)
+        if request.after is not None:
+            follow = Follow(session_id=place.session_id, after=request.after, checksum=request.checksum)
+        return await self._follow(follow, restored)
 
-    async def _export(self, session_id: str) -> None:
+    async def _export(self, session_id: str) -> Done:
         self._check_readable(session_id)
         engine = await self._around.app.sessions.open(session_id)
         state, head = await engine.current()
         now = self._around.clock.now()
         self.outbox.answer(export_state(self._around.tokens, session_id, state, head, now))
+        return Done(session_id, head.seq)
 
-    async def _attach(self, session_id: str, after: int) -> None:
+    async def _attach(self, session_id: str, after: int, *said: str) -> None:
         """Follow a session from `after`, instead of wherever this connection followed it from."""
-        cursors, limit = self.outbox.cursors, self._around.settings.sessions_per_connection
-        old = cursors.pop(session_id, None)
-        if old:
-            self._around.feeds.leave(old.feed, self.outbox)
-        elif len(cursors) >= limit:
-            raise ProtocolError("too_many_sessions", limit=limit)
+        if session_id not in self.outbox.cursors:
+            self._check_room()
         language = self._half.language or await self._session_language(session_id)
         feed = await self._around.feeds.join(session_id, self.outbox)
         cursor = Cursor(feed, after, language)
         self._half.attach(session_id, cursor)
-        self.outbox.follow(cursor)
+        self.outbox.follow(cursor, *said)
+
+    def _check_room(self) -> None:
+        limit = self._around.settings.sessions_per_connection
+        if len(self.outbox.cursors) >= limit:
+            raise ProtocolError("too_many_sessions", limit=limit)
 
     async def _session_language(self, session_id: str) -> Language:
         [created] = await self._around.app.log.read(session_id, 0, 1)
@@ -238,15 +258,7 @@ class Connection:
         if not self.principal.may_read(session_id):
             raise NotFound(session_id)
 
-    def _accept(self, command_id: str | None, session_id: str | None, seq: int) -> None:
-        if command_id is None:
-            return
-        metadata = {"command_id": command_id, "seq": seq}
-        now = self._around.clock.now()
-        self.outbox.answer(unlogged("system.accepted", now, session_id=session_id, metadata=metadata))
-
-    def _session_ended(self, cursor: Cursor) -> None:
+    def _session_ended(self, cursor: Cursor, why: MootError) -> None:
         """Removed, or damaged: there is nothing more to follow."""
         self._around.feeds.leave(cursor.feed, self.outbox)
-        gone = Asked(request=Ignore(), session_id=cursor.feed.session_id)
-        self._explain(ProtocolError("not_found"), gone)
+        self._explain(as_protocol_error(why), cursor.feed.session_id, None)

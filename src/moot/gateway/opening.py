@@ -3,6 +3,7 @@
 import html
 import webbrowser
 from pathlib import Path
+from threading import Thread
 
 from moot.gateway.private_files import write_private
 
@@ -11,8 +12,13 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>Moot</title>
 """
 
 
-def open_page(folder: Path, url: str) -> None:
-    """The browser is given a private file that leads on to the URL: its own command line is public."""
+def open_page(folder: Path, url: str) -> Thread:
+    """The browser is given a private file that leads on to the URL: its own command line is public.
+
+    On a thread: some browsers keep whoever opens them waiting.
+    """
     path = folder / "open.html"
     write_private(path, PAGE.format(url=html.escape(url)).encode())
-    webbrowser.open(path.absolute().as_uri())
+    opening = Thread(target=webbrowser.open, args=(path.absolute().as_uri(),), daemon=True)
+    opening.start()
+    return opening

@@ -16,7 +16,8 @@ from moot.gateway.socket_protocol import text_message
 from moot.runtime.ports import Log
 
 PAGE_FRAMES = 512  # of one session, between two looks at the others
-PAGE_BYTES = 256 * 1024  # a socket that takes nothing is given no more than that, and one frame
+FIRST_PAGE_FRAMES = 32
+PAGE_BYTES = 256 * 1024  # about as much is read from the log, and given to a socket that takes nothing
 BATCH_FRAMES = 64  # in one message, for clients that take batches
 PASSING_FRAMES = 256
 ASKED = 100  # answers and replays that may wait; then no more questions are read
@@ -27,13 +28,14 @@ Deliver = Callable[[bytes], Awaitable[None]]
 class Cursor:
     """How far a client has been sent a session."""
 
-    __slots__ = ("feed", "is_over", "language", "seq")
+    __slots__ = ("feed", "is_over", "language", "page_frames", "seq")
 
     def __init__(self, feed: Feed, after: int, language: Language) -> None:
         self.feed = feed
         self.seq = after
         self.language = language
         self.is_over = False
+        self.page_frames = FIRST_PAGE_FRAMES  # to read from the log, going by the size of those before
 
 
 class Outbox:
@@ -141,14 +143,17 @@ class Outbox:
 
     async def _read(self, cursor: Cursor) -> list[Event]:
         """From the log; as much as there is before a damaged place."""
-        session_id = cursor.feed.session_id
+        session_id, limit = cursor.feed.session_id, cursor.page_frames
         try:
-            return await self._log.read(session_id, cursor.seq, PAGE_FRAMES)
+            events = await self._log.read(session_id, cursor.seq, limit)
         except Corrupt as error:
             good = error.seq - 1 - cursor.seq
             if good <= 0:
                 raise
-            return await self._log.read(session_id, cursor.seq, good)
+            events = await self._log.read(session_id, cursor.seq, good)
+        size = sum(len(event.data) for event in events)
+        cursor.page_frames = max(1, min(PAGE_FRAMES, 2 * limit, len(events) * PAGE_BYTES // (size + 1)))
+        return events
 
     def _end(self, cursor: Cursor, why: MootError) -> None:
         cursor.is_over = True

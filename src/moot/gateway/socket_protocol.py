@@ -16,6 +16,7 @@ from websockets.http11 import Request
 
 WIRE = "moot.wire"  # the extension of the scope that offers a ClosableProtocol's `write`
 LINGER_S = 20.0
+LAST_WORDS_S = 1.0
 FRAGMENTS = 1_000  # of one message
 FRAGMENTED_S = 30.0  # for all of them to come
 _TEXT = 0x80 | Opcode.TEXT
@@ -77,7 +78,14 @@ class ClosableProtocol(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         """The link is dead: closing alone would wait until the system has got rid of what it holds."""
         super().keepalive_timeout()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.INTERNAL_ERROR})
         self._cut_later()
+
+    def shutdown(self) -> None:
+        """The server stops. It cannot end while a socket still holds what nobody reads."""
+        super().shutdown()
+        if not self.disconnected:
+            self.loop.call_later(LAST_WORDS_S, self.transport.abort)
 
     def _cut_later(self) -> None:
         if self.close_timer is None and not self.disconnected:

@@ -1,6 +1,7 @@
 """The WebSocket endpoint: lets clients in, runs a reader and a writer for each, closes those that do not keep up."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
@@ -12,11 +13,15 @@ from moot.gateway.auth import Tokens, find_token
 from moot.gateway.connection import Connection, Surroundings, TooManyMessages
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
+from moot.gateway.outbox import Outbox
 from moot.gateway.principal import Principal
 from moot.gateway.settings import GatewaySettings
+from moot.gateway.socket_protocol import WIRE, ClosableProtocol
 from moot.protocol.frames import unlogged
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock
+
+logger = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -24,7 +29,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 WATCH_S = 0.25
 STALL_S = 1.0  # a client that is too far behind must have taken nothing for so long
-RESTART, NOT_TEXT, UNAUTHENTICATED, SLOW, RATE, GONE = 1012, 1003, 4401, 4408, 4429, 1006
+RESTART, BROKEN, NOT_TEXT, UNAUTHENTICATED, SLOW, RATE, GONE = 1012, 1011, 1003, 4401, 4408, 4429, 1006
 
 
 class Close(Exception):
@@ -39,22 +44,22 @@ class Close(Exception):
 class Client:
     """A socket with its connection, as the endpoint watches it."""
 
-    def __init__(self, send: Send, clock: Clock, metrics: Metrics) -> None:
-        self._send = send
+    def __init__(self, wire: ClosableProtocol, clock: Clock) -> None:
+        self._wire = wire
         self._clock = clock
-        self._metrics = metrics
-        self.sending_since: float | None = None
+        self.blocked_since: float | None = None
         self.connection: Connection
         self.closing: asyncio.Future[Close] = asyncio.get_running_loop().create_future()
 
-    async def deliver(self, text: str) -> None:
-        self.sending_since = self._clock.monotonic()
+    async def deliver(self, message: bytes) -> None:
+        if not self._wire.writable.is_set():
+            self.blocked_since = self._clock.monotonic()
+            await self._wire.writable.wait()
+            self.blocked_since = None
         try:
-            await self._send({"type": "websocket.send", "text": text})
+            self._wire.write(message)
         except OSError as error:  # the client has gone
             raise Close(GONE) from error
-        self.sending_since = None
-        self._metrics.frames_sent.inc()
 
     def close(self, code: int, reason: str = "") -> None:
         if not self.closing.done():
@@ -65,7 +70,7 @@ class Client:
 
 
 class WebSocketEndpoint:
-    """An ASGI application for WebSocket scopes that have passed the Host and Origin checks."""
+    """An ASGI application for WebSocket scopes that have passed the Host and Origin checks, on a ClosableProtocol."""
 
     def __init__(
         self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, clock: Clock | None = None
@@ -91,19 +96,21 @@ class WebSocketEndpoint:
             await self._say_close(send, Close(UNAUTHENTICATED, "a token is needed"))
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        await self._serve(receive, send, principal, query)
+        await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
 
     async def close(self) -> None:
         """The server restarts: everybody is told, and comes back by itself."""
         self._is_closing = True
         for client in self._clients:
             client.close(RESTART, "the server restarts")
-        while self._clients:
-            await self._clock.sleep(0.02)
-        if self._watch:
-            self._watch.cancel()
-        self._feeds.close()
-        self._around.app.streams.listeners.discard(self._show)
+        try:
+            while self._clients:
+                await self._clock.sleep(0.02)
+        finally:  # also when there is no more time to wait for them
+            if self._watch:
+                self._watch.cancel()
+            self._feeds.close()
+            self._around.app.streams.listeners.discard(self._show)
 
     def close_token(self, token_id: str) -> None:
         for client in self._clients:
@@ -120,9 +127,16 @@ class WebSocketEndpoint:
                 return 429, f"this token has {same} connections already; close one"
         return None
 
-    async def _serve(self, receive: Receive, send: Send, principal: Principal, query: dict[str, list[str]]) -> None:
+    async def _serve(
+        self,
+        wire: ClosableProtocol,
+        receive: Receive,
+        send: Send,
+        principal: Principal,
+        query: dict[str, list[str]],
+    ) -> None:
         metrics = self._around.metrics
-        client = Client(send, self._clock, metrics)
+        client = Client(wire, self._clock)
         connection = client.connection = Connection(
             self._around,
             principal,
@@ -142,13 +156,17 @@ class WebSocketEndpoint:
                 tasks.create_task(client.wait_for_close())
         except* Close as group:
             await self._say_close(send, _first_close(group))
+        except* Exception:
+            logger.exception("a connection failed")
+            await self._say_close(send, Close(BROKEN, "internal error; reconnect to resume"))
         finally:
             connection.leave()
             self._clients.discard(client)
             metrics.connections.dec()
+            metrics.frames_sent.inc(connection.outbox.sent)
 
     async def _say_close(self, send: Send, close: Close) -> None:
-        self._around.metrics.closes.labels(str(close.code)).inc()
+        self._around.metrics.closed(close.code)
         if close.code == GONE:
             return
         with suppress(OSError):  # it may have gone by itself
@@ -162,26 +180,36 @@ class WebSocketEndpoint:
             await self._clock.sleep(WATCH_S)
             now = self._clock.monotonic()
             for client in self._clients:
-                if self._is_stalled(client, now):
-                    client.close(SLOW, "the client does not read; reconnect to resume")
+                self._look_at(client, now)
             if now >= next_beat:
                 next_beat = now + settings.heartbeat_s
+                beat = unlogged("system.heartbeat", self._clock.now())
                 for client in self._clients:
-                    client.connection.beat()
+                    client.connection.outbox.answer(beat)
 
-    def _is_stalled(self, client: Client, now: float) -> bool:
-        if client.sending_since is None:
+    def _look_at(self, client: Client, now: float) -> None:
+        outbox, metrics = client.connection.outbox, self._around.metrics
+        metrics.frames_sent.inc(outbox.sent)
+        outbox.sent = 0
+        if client.blocked_since is not None and self._is_stalled(outbox, now - client.blocked_since):
+            metrics.sends_timed_out.inc()
+            client.close(SLOW, "the client does not read; reconnect to resume")
+
+    def _is_stalled(self, outbox: Outbox, blocked_s: float) -> bool:
+        settings = self._around.settings
+        if blocked_s < STALL_S:
             return False
-        settings, blocked_s = self._around.settings, now - client.sending_since
-        too_far = client.connection.outbox.lag_events > settings.lag_events
-        return blocked_s >= settings.send_timeout_s or (too_far and blocked_s >= STALL_S)
+        is_too_far = outbox.lag_events > settings.lag_events or outbox.lag_bytes > settings.lag_bytes
+        return is_too_far or blocked_s >= settings.send_timeout_s
 
     def _show(self, session_id: str, turn_id: str, text: str) -> None:
         """Streaming text: beside the log, to those who follow the session."""
-        metadata = {"turn_id": turn_id, "text": text}
-        frame = unlogged("turn.delta", self._clock.now(), session_id=session_id, metadata=metadata)
-        for client in self._clients:
-            client.connection.outbox.show(session_id, frame)
+        followers = self._feeds.followers(session_id)
+        if followers:
+            metadata = {"turn_id": turn_id, "text": text}
+            frame = unlogged("turn.delta", self._clock.now(), session_id=session_id, metadata=metadata)
+            for follower in followers:
+                follower.show(frame)
 
 
 async def _read(connection: Connection, receive: Receive) -> None:

@@ -1,0 +1,83 @@
+"""`moot token`: who else may connect (spec/5: who may connect)."""
+
+import pytest
+
+from moot.gateway.auth import Tokens
+from moot.gateway.principal import Principal, Role
+from tests.cli.command import Moot
+
+
+def test_a_token_is_shown_once(moot: Moot) -> None:
+    """The token is data, on stdout and alone; what it is for is talk."""
+    said = moot("token", "create", "--role", "viewer", "--label", "the office screen")
+    assert said.code == 0
+    [token] = said.lines
+    assert token not in said.err
+    assert "viewer in every session for good (the office screen)" in said.err
+    listed = moot("token", "list")
+    assert token not in listed.out
+    assert "viewer in every session for good (the office screen)" in listed.out
+    assert Tokens(moot.data).find(token) == Principal(token_id=listed.out.split()[0], role=Role.VIEWER)
+
+
+def test_what_a_token_is_for(moot: Moot) -> None:
+    """Role, session, member and expiry are kept; --json gives and lists them, the token only when it is made."""
+    [made] = moot(
+        *("token", "create", "--role", "member", "--member", "alice", "--session", "s_12345678"),
+        *("--expires", "3600", "--json"),
+    ).objects
+    found = Tokens(moot.data).find(made["token"])
+    assert found
+    assert (found.role, found.session_id, found.member) == (Role.MEMBER, "s_12345678", "alice")
+    [listed] = moot("token", "list", "--json").objects
+    assert listed == {key: value for key, value in made.items() if key != "token"}
+    assert listed["created_at"] < listed["expires_at"]
+    assert "as alice in s_12345678 until" in moot("token", "list").out
+
+
+def test_revoking(moot: Moot) -> None:
+    """The token is worthless at once; a second time there is nothing to revoke."""
+    [made] = moot("token", "create", "--role", "owner", "--json").objects
+    tokens = Tokens(moot.data)
+    assert tokens.find(made["token"])
+    assert moot("token", "revoke", made["token_id"]) == (0, "", "")
+    assert tokens.find(made["token"]) is None
+    again = moot("token", "revoke", made["token_id"])
+    assert (again.code, again.out) == (4, "")
+    assert "moot token list" in again.err
+
+
+def test_revoking_the_owner_makes_a_new_one(moot: Moot) -> None:
+    """The old URL is worthless; the new one is printed by the next start, not here."""
+    old = Tokens(moot.data).owner_token
+    said = moot("token", "revoke", "owner")
+    fresh = Tokens(moot.data).owner_token
+    assert (said.code, said.out) == (0, "")
+    assert fresh != old
+    assert fresh not in said.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--role", "member"],
+        ["--role", "viewer", "--member", "alice"],
+        ["--role", "viewer", "--session", "../etc"],
+        ["--role", "viewer", "--expires", "0"],
+        ["--role", "viewer", "--expires", "nan"],
+        ["--role", "viewer", "--expires", "1e30"],
+    ],
+)
+def test_tokens_that_make_no_sense(arguments: list[str], moot: Moot) -> None:
+    """One sentence, exit 3, and nothing is made."""
+    said = moot("token", "create", *arguments)
+    assert (said.code, said.out) == (3, "")
+    assert len(said.err.splitlines()) == 1
+    assert moot("token", "list").out == ""
+
+
+def test_wrong_usage(moot: Moot) -> None:
+    """A role that is none is a usage error."""
+    assert moot("token", "create", "--role", "king").code == 2
+    assert moot("token", "create").code == 2
+    assert moot("token").code == 2
