@@ -10,11 +10,10 @@ import msgspec
 
 from moot.client.address import Address, read_address
 from moot.client.client import Client, connect
-from moot.client.errors import RemoteRefused
 from moot.client.rest import Rest
 from moot.config.loading import load_team
 from moot.core.codec import Event, Head, decode
-from moot.core.errors import Corrupt, MootError
+from moot.core.errors import Corrupt
 from moot.protocol.following import Following, Placed, Verdict
 from moot.runtime.ports import Listing, Summary
 
@@ -30,23 +29,13 @@ def address_of(options: Namespace) -> Address:
 @asynccontextmanager
 async def connected(options: Namespace) -> AsyncIterator[Client]:
     address = address_of(options)
-    async with _server_words(), connect(str(address), address.token) as client:
+    async with connect(str(address), address.token) as client:
         yield client
 
 
 @asynccontextmanager
 async def reading_from(options: Namespace) -> AsyncIterator["RemoteLog"]:
-    async with _server_words():
-        yield RemoteLog(Rest(address_of(options)))
-
-
-@asynccontextmanager
-async def _server_words() -> AsyncIterator[None]:
-    """A refusal is told in the server's words: only it knows the parameters of the sentence."""
-    try:
-        yield
-    except RemoteRefused as refusal:
-        raise MootError(refusal.sentence) from refusal
+    yield RemoteLog(Rest(address_of(options)))
 
 
 def team_name(file: str) -> str:

@@ -127,12 +127,7 @@ class Run:
                 self._show(event)
         except Refused as refusal:
             self._refusals += 1
-            print(f"moot: {await self._sentence(refusal)}", file=sys.stderr)
-
-    async def _sentence(self, refusal: Refused) -> str:
-        """A server's refusal brings its own sentence."""
-        said: str | None = getattr(refusal, "sentence", None)
-        return said or explain(refusal, (await self._session.state()).language)
+            print(f"moot: {explain(refusal, (await self._session.state()).language)}", file=sys.stderr)
 
     def _show(self, event: Event) -> None:
         lines = self._transcript.lines(event)

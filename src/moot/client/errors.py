@@ -32,7 +32,7 @@ class RemoteRefused(Refused):
         self.sentence = sentence
 
     def __str__(self) -> str:
-        return self.sentence
+        return self.sentence or self.code
 
 
 _AS_IN_PROCESS: dict[str, type[MootError]] = {

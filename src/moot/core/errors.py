@@ -20,7 +20,12 @@ class MootError(Exception):
 
 
 class Refused(MootError):
-    """A command that the session does not accept. `code` is stable; the text comes from the notice catalogue."""
+    """A command that the session does not accept. `code` is stable; the text comes from the notice catalogue.
+
+    `sentence` is that text where it was made elsewhere: a server knows the parameters, its client does not.
+    """
+
+    sentence: str | None = None
 
     def __init__(self, code: str, **params: object) -> None:
         super().__init__(code, params)

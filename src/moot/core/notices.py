@@ -200,7 +200,7 @@ def render(code: str, language: Language, **params: Any) -> str:
 
 def explain(refusal: Refused, language: Language) -> str:
     """The sentence for a refused command."""
-    return render(refusal.code, language, **refusal.params)
+    return refusal.sentence or render(refusal.code, language, **refusal.params)
 
 
 def show(fact: Fact, language: Language) -> str | None:
