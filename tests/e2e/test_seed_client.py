@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import websockets
 
+from moot.core.turns import TurnInput
+from moot.testing import human, make_team, scripted
 from tests.gateway.server import SOLO, TOKEN, run, serve
 
 # Where seed 004 and its clients put a field: at top level, in content, in metadata.
@@ -146,21 +148,27 @@ async def test_texts_that_seed_clients_know(tmp_path: Path) -> None:
         await client._link.close()
 
 
+async def think_for_ever(turn: TurnInput) -> str:
+    await asyncio.Event().wait()
+    return ""
+
+
 @pytest.mark.parametrize("place", PLACES)
 @run
 async def test_answering_a_question(tmp_path: Path, place: str) -> None:
     """Seed 004 §2: agent.user_confirm is paired with user.response by its step_id, wherever that stands."""
-    team = SOLO
-    async with serve(tmp_path, team) as server:
+    team = make_team(human("alice"), scripted("bob"), scripted("carol", "hello"))
+    async with serve(tmp_path, team, agents={"bob": think_for_ever}) as server:
         client = SeedClient(server.port, place)
         await client.connect()
         await client.create()
-        await client.say("[NEXT: alice, bob] [NEXT: bob] hello")
-        await client.wait_for("session.paused")
+        await client.say("[NEXT: bob, carol] hello")
+        await client.wait_for("turn.started")
         await client.say("/queue clear")
-        name = (await client.wait_for_any("agent.user_confirm", "agent.error"))["event"]
-        if name == "agent.error":
-            pytest.skip("the queue is empty: nothing to ask about")
-        await client.send("user.response", step_id=client.seen[-1]["step_id"], confirmed=True)
-        await client.wait_for("agent.user_confirm_closed")
+        step_id = (await client.wait_for("agent.user_confirm"))["step_id"]
+        await client.send("user.response", step_id=step_id, confirmed=True)
+        closed = await client.wait_for("agent.user_confirm_closed")
+        assert (closed["step_id"], closed["metadata"]["outcome"]) == (step_id, "answered")
+        await client.send("user.response", step_id=step_id, approved=True)
+        assert (await client.wait_for("agent.error"))["metadata"]["code"] == "already_answered"
         await client._link.close()

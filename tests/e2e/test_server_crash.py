@@ -130,10 +130,8 @@ async def read_log(process: Process, session_id: str) -> list[str]:
     async with websockets.connect(f"ws://127.0.0.1:{process.port}/ws?token={TOKEN}", proxy=None) as link:
         peer = Peer(link)
         await peer.ask("user.reconnect", session_id=session_id)
-        state = await peer.ask("user.request_state", session_id=session_id)
-        assert state["event"] in ("agent.state_exported", "system.connected")
-        while not (peer.frames[-1]["event"] == "agent.state_exported"):
-            await peer.next()
+        await peer.send("user.request_state", session_id=session_id)
+        await peer.until("agent.state_exported")  # its answer waits for the replay
         return peer.lines[session_id]
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from moot.core.codec import Event, frame
 from moot.core.errors import LogError, MootError, NotFound
 from moot.core.team import Language
-from moot.gateway.socket_protocol import join_messages, text_message
+from moot.gateway.socket_protocol import text_message
 from moot.runtime.ports import Log
 
 Spawn = Callable[["asyncio._CoroutineLike[None]"], "asyncio.Task[None]"]
@@ -17,25 +17,33 @@ SPARE_EVENTS = 256  # the window is cut when it is so much too long, not at ever
 
 
 class Frame:
-    """An event as it is sent: the very bytes on the wire, made once for each language that somebody reads."""
+    """An event as it is sent, rendered once for each language that somebody reads."""
 
-    __slots__ = ("_en", "_zh", "end_byte", "event")
+    __slots__ = ("_messages", "_payloads", "end_byte", "event")
 
     def __init__(self, event: Event, end_byte: int = 0) -> None:
         self.event = event
         self.end_byte = end_byte  # of the feed: how much was said up to here
-        self._en: bytes | None = None
-        self._zh: bytes | None = None
+        self._payloads: dict[Language, bytes] | None = None
+        self._messages: dict[Language, bytes] | None = None
+
+    def payload(self, language: Language) -> bytes:
+        """The JSON."""
+        if self._payloads is None:
+            self._payloads = {}
+        payload = self._payloads.get(language)
+        if payload is None:
+            payload = self._payloads[language] = frame(self.event, language)
+        return payload
 
     def message(self, language: Language) -> bytes:
-        """A WebSocket message of one frame."""
-        if language == "zh":
-            if self._zh is None:
-                self._zh = text_message(frame(self.event, "zh"))
-            return self._zh
-        if self._en is None:
-            self._en = text_message(frame(self.event, "en"))
-        return self._en
+        """The JSON as a WebSocket message, as it is on the wire."""
+        if self._messages is None:
+            self._messages = {}
+        message = self._messages.get(language)
+        if message is None:
+            message = self._messages[language] = text_message(frame(self.event, language))
+        return message
 
 
 class Follower(Protocol):
@@ -85,7 +93,7 @@ class Feed:
         first, last, joined = frames[0].event.seq, frames[-1].event.seq, self._joined
         if joined and joined[:3] == (first, last, language):
             return joined[3]
-        message = join_messages([each.message(language) for each in frames])
+        message = text_message(b"[%b]" % b",".join([each.payload(language) for each in frames]))
         self._joined = first, last, language, message
         return message
 

@@ -32,15 +32,6 @@ def text_message(payload: bytes) -> bytes:
     return b"%c\x7f%b%b" % (_TEXT, size.to_bytes(8, "big"), payload)
 
 
-def join_messages(messages: list[bytes]) -> bytes:
-    """A JSON array of what these messages say, as one message."""
-    return text_message(b"[%b]" % b",".join([message[_header_bytes(message) :] for message in messages]))
-
-
-def _header_bytes(message: bytes) -> int:
-    return {126: 4, 127: 10}.get(message[1], 2)
-
-
 class ClosableProtocol(WebSocketsSansIOProtocol):
     _fragments = 0
     _fragmented_timer: asyncio.TimerHandle | None = None
