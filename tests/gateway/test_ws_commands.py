@@ -147,7 +147,7 @@ async def test_several_connections_on_one_session(tmp_path: Path) -> None:
             await one.send("user.message", content=f"[FROM: alice] [NEXT: alice] {n}")
             await two.send("user.message", content=f"[FROM: eve] [NEXT: eve] {n}")
         await one.send("user.end", command_id="the end")
-        await asyncio.gather(one.until("system.accepted"), two.until("session.completed"))
+        await asyncio.gather(one.until("session.completed"), two.until("session.completed"))
         assert one.check(session_id)[: len(two.lines[session_id])] == two.check(session_id)
         said = await posted(server, session_id)
         assert {text.split()[-1] for text in said} <= {str(n) for n in range(20)}

@@ -17,6 +17,7 @@ from websockets.http11 import Request
 WIRE = "moot.wire"  # the extension of the scope that offers a ClosableProtocol's `write`
 LINGER_S = 20.0
 LAST_WORDS_S = 1.0
+HEARD_OUT_S = 2.0  # what is on its way to a connection that was refused is read and thrown away, at most so long
 FRAGMENTS = 1_000  # of one message
 FRAGMENTED_S = 30.0  # for all of them to come
 _TEXT = 0x80 | Opcode.TEXT
@@ -34,6 +35,7 @@ def text_message(payload: bytes) -> bytes:
 
 class ClosableProtocol(WebSocketsSansIOProtocol):
     _fragments = 0
+    _is_refused = False
     _fragmented_timer: asyncio.TimerHandle | None = None
 
     def handle_connect(self, event: Request) -> None:
@@ -98,6 +100,22 @@ class ClosableProtocol(WebSocketsSansIOProtocol):
             self._refuse_message("too many fragments")
             return
         super().handle_cont(event)
+
+    def handle_parser_exception(self) -> None:
+        """Closing while the client still sends would reset the link, and the close code with it: hear it out."""
+        assert self.conn.close_sent is not None  # noqa: S101 - that is what a parser does about bad data
+        code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = self._is_refused = True
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(HEARD_OUT_S, self.transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        if not self._is_refused:
+            super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
