@@ -13,7 +13,7 @@ from moot.core.team import Language
 from moot.gateway.auth import Tokens
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
-from moot.gateway.outbox import Cursor, Deliver, Outbox
+from moot.gateway.outbox import Cursor, Deliver, Outbox, TryWrite
 from moot.gateway.principal import Principal
 from moot.gateway.rate import TokenBucket
 from moot.gateway.settings import GatewaySettings
@@ -72,6 +72,7 @@ class Connection:
         self,
         around: Surroundings,
         principal: Principal,
+        try_write: TryWrite,
         deliver: Deliver,
         *,
         language: Language | None,
@@ -79,7 +80,7 @@ class Connection:
     ) -> None:
         self.id = f"c_{secrets.token_hex(6)}"
         self.principal = principal
-        self.outbox = Outbox(around.app.log, deliver, takes_batches=takes_batches, ended=self._session_ended)
+        self.outbox = Outbox(around.app.log, try_write, deliver, takes_batches=takes_batches, ended=self._session_ended)
         self._around = around
         self._half = ServerHalf(principal.member, language)
         settings = around.settings

@@ -14,36 +14,36 @@ from moot.runtime.ports import Log
 Spawn = Callable[["asyncio._CoroutineLike[None]"], "asyncio.Task[None]"]
 
 SPARE_EVENTS = 256  # the window is cut when it is so much too long, not at every event
+PACKED = 4  # languages, with and without batches
 
 
 class Frame:
     """An event as it is sent, rendered once for each language that somebody reads."""
 
-    __slots__ = ("_messages", "_payloads", "end_byte", "event")
+    __slots__ = ("_en", "_zh", "end_byte", "event")
 
     def __init__(self, event: Event, end_byte: int = 0) -> None:
         self.event = event
         self.end_byte = end_byte  # of the feed: how much was said up to here
-        self._payloads: dict[Language, bytes] | None = None
-        self._messages: dict[Language, bytes] | None = None
+        self._en: bytes | None = None
+        self._zh: bytes | None = None
 
     def payload(self, language: Language) -> bytes:
-        """The JSON."""
-        if self._payloads is None:
-            self._payloads = {}
-        payload = self._payloads.get(language)
-        if payload is None:
-            payload = self._payloads[language] = frame(self.event, language)
-        return payload
+        if language == "zh":
+            if self._zh is None:
+                self._zh = frame(self.event, "zh")
+            return self._zh
+        if self._en is None:
+            self._en = frame(self.event, "en")
+        return self._en
 
-    def message(self, language: Language) -> bytes:
-        """The JSON as a WebSocket message, as it is on the wire."""
-        if self._messages is None:
-            self._messages = {}
-        message = self._messages.get(language)
-        if message is None:
-            message = self._messages[language] = text_message(frame(self.event, language))
-        return message
+
+def pack(frames: list[Frame], language: Language, *, is_batch: bool) -> bytes:
+    """What goes over the wire for these frames: a message for each, or one message with an array of them."""
+    payloads = [each.payload(language) for each in frames]
+    if is_batch and len(payloads) > 1:
+        return text_message(b"[%b]" % b",".join(payloads))
+    return b"".join([text_message(payload) for payload in payloads])
 
 
 class Follower(Protocol):
@@ -63,7 +63,7 @@ class Feed:
         self._window_events = window_events
         self._frames: list[Frame] = []
         self._bytes = 0
-        self._joined: tuple[int, int, Language, bytes] | None = None
+        self._packed: dict[tuple[int, int, Language, bool], bytes] = {}
 
     def add(self, events: list[Event]) -> None:
         for event in events:
@@ -88,14 +88,15 @@ class Feed:
         start = len(self._frames) - self.head + cursor
         return self._bytes - (self._frames[start - 1].end_byte if start > 0 else 0)
 
-    def join(self, frames: list[Frame], language: Language) -> bytes:
-        """One message of several frames. Clients that keep up are at the same place and share it."""
-        first, last, joined = frames[0].event.seq, frames[-1].event.seq, self._joined
-        if joined and joined[:3] == (first, last, language):
-            return joined[3]
-        message = text_message(b"[%b]" % b",".join([each.payload(language) for each in frames]))
-        self._joined = first, last, language, message
-        return message
+    def pack(self, frames: list[Frame], language: Language, *, is_batch: bool) -> bytes:
+        """Clients that keep up are at the same place, so what one of them is sent is kept for the others."""
+        key = frames[0].event.seq, frames[-1].event.seq, language, is_batch
+        packed = self._packed.get(key)
+        if packed is None:
+            if len(self._packed) >= PACKED:
+                self._packed.clear()
+            packed = self._packed[key] = pack(frames, language, is_batch=is_batch)
+        return packed
 
 
 class Feeds:

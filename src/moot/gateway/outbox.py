@@ -1,12 +1,12 @@
 """What one client is sent: answers and replays in the order they were asked for, then live events by cursor.
 
-The append path never waits for a socket: the writer pulls what comes after its cursors. Streaming frames come last and
-are dropped first when the client is slow.
+The append path never waits for a socket. A client that keeps up is given new events at once; for every other one the
+writer pulls what comes after its cursors. Streaming frames come last and are dropped first when the client is slow.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 from moot.core.codec import Event
 from moot.core.errors import Corrupt, LogError, MootError
@@ -18,11 +18,12 @@ from moot.runtime.ports import Log
 PAGE_FRAMES = 512  # of one session, between two looks at the others
 FIRST_PAGE_FRAMES = 32
 PAGE_BYTES = 256 * 1024  # about as much is read from the log, and given to a socket that takes nothing
-BATCH_FRAMES = 64  # in one message, for clients that take batches
+PIECE_FRAMES, PIECE_BYTES = 64, 64 * 1024  # written at once; for clients that take batches, in one message
 PASSING_FRAMES = 256
 ASKED = 100  # answers and replays that may wait; then no more questions are read
 
-Deliver = Callable[[bytes], Awaitable[None]]
+TryWrite = Callable[[bytes], bool]  # False: the socket takes nothing now
+Deliver = Callable[[bytes], Awaitable[None]]  # waits until it does
 
 
 class Cursor:
@@ -42,21 +43,65 @@ class Outbox:
     """Filled by anybody, emptied by the one writer, `run`."""
 
     def __init__(
-        self, log: Log, deliver: Deliver, *, takes_batches: bool, ended: Callable[[Cursor, MootError], None]
+        self,
+        log: Log,
+        try_write: TryWrite,
+        deliver: Deliver,
+        *,
+        takes_batches: bool,
+        ended: Callable[[Cursor, MootError], None],
     ) -> None:
         self.cursors: dict[str, Cursor] = {}
         self.sent = 0  # frames
         self._log = log
+        self._try_write = try_write
         self._deliver = deliver
-        self._batch_frames = BATCH_FRAMES if takes_batches else 1
+        self._takes_batches = takes_batches
         self._ended = ended
         self._asked: deque[str | Cursor] = deque()
         self._passing: deque[str] = deque(maxlen=PASSING_FRAMES)
         self._work = asyncio.Event()
         self._room = asyncio.Event()
+        self._is_resting = False  # the writer has nothing to do
 
     def wake(self) -> None:
-        self._work.set()
+        """There is something new: without a turn of the event loop, if the client can take it at once."""
+        if not (self._is_resting and self._push()):
+            self._work.set()
+
+    def _push(self) -> bool:
+        """Whether all that is new could be written."""
+        if self._asked or self._passing:
+            return False
+        for cursor in self.cursors.values():
+            if cursor.seq == cursor.feed.head and not cursor.feed.ended:
+                continue
+            frames = None if cursor.feed.ended else cursor.feed.after(cursor.seq, PAGE_FRAMES)
+            if frames is None:
+                return False
+            for message, last in self._pack(frames, cursor):
+                if not self._try_write(message):
+                    return False
+                self._advance(cursor, last)
+        return not self._is_behind
+
+    @property
+    def _is_behind(self) -> bool:
+        return any(cursor.seq < cursor.feed.head for cursor in self.cursors.values())
+
+    def _pack(self, frames: list[Frame], cursor: Cursor) -> Iterator[tuple[bytes, int]]:
+        """Pieces for the wire, none of them large unless a frame is, each with the last seq in it."""
+        start = size = 0
+        for end, each in enumerate(frames, start=1):
+            size += len(each.event.data)
+            if size >= PIECE_BYTES or end - start == PIECE_FRAMES or end == len(frames):
+                piece = cursor.feed.pack(frames[start:end], cursor.language, is_batch=self._takes_batches)
+                yield piece, each.event.seq
+                start, size = end, 0
+
+    def _advance(self, cursor: Cursor, seq: int) -> None:
+        self.sent += seq - cursor.seq
+        cursor.seq = seq
 
     def answer(self, text: str) -> None:
         self._asked.append(text)
@@ -96,12 +141,14 @@ class Outbox:
             self._room.set()
             for cursor in tuple(self.cursors.values()):
                 await self._send_page(cursor)
-            if self.lag_events:
+            if self._is_behind:
                 await asyncio.sleep(0)  # the socket notices only then that it is full
                 continue
             while self._passing and not self._work.is_set():
                 await self._say(self._passing.popleft())
+            self._is_resting = True
             await self._work.wait()
+            self._is_resting = False
 
     async def _send_asked(self, asked: str | Cursor) -> None:
         if isinstance(asked, str):
@@ -130,13 +177,10 @@ class Outbox:
             except LogError as error:  # removed or damaged
                 self._end(cursor, error)
                 return
-        step, sent_bytes = self._batch_frames, 0
-        for at in range(0, len(frames), step):
-            batch = frames[at : at + step]
-            message = batch[0].message(cursor.language) if len(batch) == 1 else feed.join(batch, cursor.language)
+        sent_bytes = 0
+        for message, last in self._pack(frames, cursor):
             await self._deliver(message)
-            cursor.seq = batch[-1].event.seq
-            self.sent += len(batch)
+            self._advance(cursor, last)
             sent_bytes += len(message)
             if sent_bytes > PAGE_BYTES:
                 return

@@ -51,6 +51,15 @@ class Client:
         self.connection: Connection
         self.closing: asyncio.Future[Close] = asyncio.get_running_loop().create_future()
 
+    def try_write(self, message: bytes) -> bool:
+        if not self._wire.writable.is_set():
+            return False
+        try:
+            self._wire.write(message)
+        except OSError:  # the client has gone: its writer will notice
+            return False
+        return True
+
     async def deliver(self, message: bytes) -> None:
         if not self._wire.writable.is_set():
             self.blocked_since = self._clock.monotonic()
@@ -140,6 +149,7 @@ class WebSocketEndpoint:
         connection = client.connection = Connection(
             self._around,
             principal,
+            client.try_write,
             client.deliver,
             language=_language(query),
             takes_batches=query.get("batch") == ["1"],
