@@ -14,7 +14,7 @@ from statistics import mean, median
 import uvloop
 from msgspec import Struct
 
-from bench import floors, folding, turns
+from bench import delivery, floors, folding, turns
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -127,10 +127,50 @@ def start_up() -> list[Row]:
     ]
 
 
+def deliveries(folder: Path) -> list[Row]:
+    rows = []
+    with delivery.Bench(folder) as bench:
+        for connections in (1, 100, 1_000):
+            for batched in (False, True):
+                what = f"delivery to {connections:,}{', batched' if batched else ''}"
+                rows.append(_delivery(what, bench.rates(connections, batched=batched), 0.7))
+        rows.append(_delivery("replay of 10,000", bench.replays(batched=False), 0.6))
+        rows.append(_delivery("replay of 10,000, batched", bench.replays(batched=True), None))
+        middle, most = bench.latency()
+        rows += [_latency("append to client, p50", middle, 1.5), _latency("append to client, p99", most, 3)]
+        per_idle = zip(("connection", "open session", "evicted session"), bench.idle_bytes(), (60, 50, 4), strict=True)
+        for what, idle_bytes, limit in per_idle:
+            kib = idle_bytes / 1024
+            rows.append(Row(what=f"idle {what}", value=kib, unit="KiB", bar=f"≤ {limit} KiB", holds=kib <= limit))
+    return rows
+
+
+def _delivery(what: str, rate: delivery.Pair, least: float | None) -> Row:
+    """Events per second against a bare server that sends the same bytes."""
+    ratio = rate.ours / rate.floor
+    bar = "-" if least is None else f"≥ {least} × bare server"
+    holds = least is None or ratio >= least
+    return Row(what=what, value=rate.ours, unit="events/s", floor=rate.floor, ratio=ratio, bar=bar, holds=holds)
+
+
+def _latency(what: str, seconds: delivery.Pair, most: float) -> Row:
+    ratio = seconds.ours / seconds.floor
+    bar = f"≤ {most} × raw commit + echo"
+    return Row(
+        what=what,
+        value=seconds.ours * 1e6,
+        unit="µs",
+        floor=seconds.floor * 1e6,
+        ratio=ratio,
+        bar=bar,
+        holds=ratio <= most,
+    )
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as name:  # the disk that sessions live on
         folder = Path(name)
-        rows = [*start_up(), *chat_turns(folder), *many_sessions(folder), *pure_rates(folder)]
+        rows = [*start_up(), *chat_turns(folder), *many_sessions(folder), *pure_rates(folder), *deliveries(folder)]
     print(f"{'what':34}{'value':>14}  {'unit':9}{'floor':>12}{'ratio':>8}  {'bar':28}")
     for row in rows:
         floor = f"{row.floor:,.1f}" if row.floor else "-"
