@@ -125,7 +125,7 @@ class Bench:
         return REPLAYED / min(took)
 
     def latency(self) -> tuple[Pair, Pair]:
-        """Seconds from append to client, p50 and p99, against a raw commit and an echo; in turn: disks drift."""
+        """Seconds from append to client, p50 and p99, against a raw commit and an echo, in turn: disks drift."""
         ours: list[int] = []
         floor: list[int] = []
         for _ in range(3):

@@ -172,7 +172,7 @@ async def test_kill_under_load(tmp_path: Path) -> None:
 
 @run
 async def test_a_stalled_reader_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    """E08: SIGTERM tells everybody (1012) and exits with 0 within 10 s, whoever does not read."""
+    """E08: SIGTERM tells everybody (1012) and exits with 0 within 10 s; who does not read takes none of it."""
     process = Process(tmp_path)
     await process.start()
     async with websockets.connect(f"ws://127.0.0.1:{process.port}/ws?token={TOKEN}", proxy=None) as link:
@@ -188,7 +188,7 @@ async def test_a_stalled_reader_does_not_hold_up_the_end(tmp_path: Path) -> None
         ending = asyncio.create_task(process.end(signal.SIGTERM))
         assert await peer.closed_with() == 1012
         assert await ending == 0
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 5
     for raw in raws:
         raw.shut()
 

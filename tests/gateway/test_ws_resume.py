@@ -1,12 +1,15 @@
 """Resuming (E20, E21, E27-E31): no hole, no double, the same bytes for everybody, however the link is lost."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.gateway.server import FULL, Peer, Server, run, serve
+from moot.app import DATABASE
+from tests.gateway.server import FULL, SOLO, Peer, Server, run, serve
 
 EVENTS = 500
 STEP = 1 if FULL else 7
@@ -214,3 +217,24 @@ async def test_resuming_by_event_id(tmp_path: Path) -> None:
         assert (await peer.next())["seq"] == head
         refused = await peer.ask("user.reconnect_with_state", session_id=session_id, last_event_id=f"{other}-1")
         assert refused["metadata"]["code"] == "bad_cursor"
+
+
+@run
+async def test_a_damaged_history(tmp_path: Path) -> None:
+    """E88: what lies before a damaged event is sent, then an error; those who follow behind it are not disturbed."""
+    async with serve(tmp_path, SOLO, window_events=10) as server, server.client() as alive:
+        session_id = await alive.create()
+        head = await server.append(session_id, 1_000, at_once=10)
+        await alive.until_seq(head)
+        with closing(sqlite3.connect(tmp_path / DATABASE)) as file, file:
+            damage = "CAST(replace(CAST(data AS TEXT), '\"seq\":501,', '\"seq\":501 ') AS BLOB)"
+            file.execute(f"UPDATE appends SET data = {damage}")  # noqa: S608 - it is ours
+        async with server.client() as peer:
+            await peer.send("user.reconnect", session_id=session_id)
+            frames = await peer.until("agent.error")
+            assert [frame["seq"] for frame in frames if "seq" in frame] == list(range(1, 501))
+            assert frames[-1]["session_id"] == session_id
+            assert frames[-1]["metadata"]["code"] == "unavailable"
+            await peer.create()  # the connection goes on
+        assert await server.append(session_id, 1) == head + 1
+        assert (await alive.next())["seq"] == head + 1

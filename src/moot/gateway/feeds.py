@@ -22,9 +22,9 @@ class Frame:
 
     __slots__ = ("_en", "_zh", "end_byte", "event")
 
-    def __init__(self, event: Event, end_byte: int = 0) -> None:
+    def __init__(self, event: Event, end_byte: int) -> None:
         self.event = event
-        self.end_byte = end_byte  # of the feed: how much was said up to here
+        self.end_byte = end_byte  # how much was said up to here, with this
         self._en: bytes | None = None
         self._zh: bytes | None = None
 
@@ -36,6 +36,14 @@ class Frame:
         if self._en is None:
             self._en = frame(self.event, "en")
         return self._en
+
+
+def as_frames(events: list[Event], start_byte: int = 0) -> list[Frame]:
+    frames, end_byte = [], start_byte
+    for event in events:
+        end_byte += len(event.data)
+        frames.append(Frame(event, end_byte))
+    return frames
 
 
 def pack(frames: list[Frame], language: Language, *, is_batch: bool) -> bytes:
@@ -62,14 +70,14 @@ class Feed:
         self.followers: set[Follower] = set()
         self._window_events = window_events
         self._frames: list[Frame] = []
-        self._bytes = 0
+        self._bytes = self._start_byte = 0  # said up to the end and the start of the window
         self._packed: dict[tuple[int, int, Language, bool], bytes] = {}
 
     def add(self, events: list[Event]) -> None:
-        for event in events:
-            self._bytes += len(event.data)
-            self._frames.append(Frame(event, self._bytes))
+        self._frames += as_frames(events, self._bytes)
+        self._bytes = self._frames[-1].end_byte
         if len(self._frames) > self._window_events + SPARE_EVENTS:
+            self._start_byte = self._frames[-self._window_events - 1].end_byte
             del self._frames[: -self._window_events]
         self.head = events[-1].seq
         self.wake()
@@ -86,7 +94,7 @@ class Feed:
     def bytes_after(self, cursor: int) -> int:
         """How much a client at `cursor` has not been sent; what has left the window is not counted."""
         start = len(self._frames) - self.head + cursor
-        return self._bytes - (self._frames[start - 1].end_byte if start > 0 else 0)
+        return self._bytes - (self._frames[start - 1].end_byte if start > 0 else self._start_byte)
 
     def pack(self, frames: list[Frame], language: Language, *, is_batch: bool) -> bytes:
         """Clients that keep up are at the same place, so what one of them is sent is kept for the others."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from moot.core.codec import Event
 from moot.core.errors import Corrupt, LogError, MootError
 from moot.core.team import Language
-from moot.gateway.feeds import Feed, Frame
+from moot.gateway.feeds import Feed, Frame, as_frames
 from moot.gateway.socket_protocol import text_message
 from moot.runtime.ports import Log
 
@@ -29,12 +29,13 @@ Deliver = Callable[[bytes], Awaitable[None]]  # waits until it does
 class Cursor:
     """How far a client has been sent a session."""
 
-    __slots__ = ("feed", "is_over", "language", "page_frames", "seq")
+    __slots__ = ("feed", "is_live", "is_over", "language", "page_frames", "seq")
 
     def __init__(self, feed: Feed, after: int, language: Language) -> None:
         self.feed = feed
         self.seq = after
         self.language = language
+        self.is_live = False  # the replay is over
         self.is_over = False
         self.page_frames = FIRST_PAGE_FRAMES  # to read from the log, going by the size of those before
 
@@ -73,16 +74,19 @@ class Outbox:
         """Whether all that is new could be written."""
         if self._asked or self._passing:
             return False
+        pushed_bytes = 0
         for cursor in self.cursors.values():
-            if cursor.seq == cursor.feed.head and not cursor.feed.ended:
+            feed = cursor.feed
+            if cursor.seq == feed.head and not feed.ended:
                 continue
-            frames = None if cursor.feed.ended else cursor.feed.after(cursor.seq, PAGE_FRAMES)
+            frames = None if feed.ended else feed.after(cursor.seq, PAGE_FRAMES)
             if frames is None:
                 return False
-            for message, last in self._pack(frames, cursor):
-                if not self._try_write(message):
+            for piece, last in self._pack(frames, cursor):
+                if pushed_bytes > PAGE_BYTES or not self._try_write(piece):
                     return False
                 self._advance(cursor, last)
+                pushed_bytes += len(piece)
         return not self._is_behind
 
     @property
@@ -91,13 +95,14 @@ class Outbox:
 
     def _pack(self, frames: list[Frame], cursor: Cursor) -> Iterator[tuple[bytes, int]]:
         """Pieces for the wire, none of them large unless a frame is, each with the last seq in it."""
-        start = size = 0
-        for end, each in enumerate(frames, start=1):
-            size += len(each.event.data)
-            if size >= PIECE_BYTES or end - start == PIECE_FRAMES or end == len(frames):
-                piece = cursor.feed.pack(frames[start:end], cursor.language, is_batch=self._takes_batches)
-                yield piece, each.event.seq
-                start, size = end, 0
+        start, count = 0, len(frames)
+        while start < count:
+            end = min(start + PIECE_FRAMES, count)
+            while end - start > 1 and frames[end - 1].end_byte - frames[start].end_byte > PIECE_BYTES:
+                end = (start + end) // 2
+            piece = cursor.feed.pack(frames[start:end], cursor.language, is_batch=self._takes_batches)
+            yield piece, frames[end - 1].event.seq
+            start = end
 
     def _advance(self, cursor: Cursor, seq: int) -> None:
         self.sent += seq - cursor.seq
@@ -119,12 +124,13 @@ class Outbox:
 
     @property
     def lag_events(self) -> int:
-        return max((cursor.feed.head - cursor.seq for cursor in self.cursors.values()), default=0)
+        """How far the client is behind what happens now; a long history to replay is no lag."""
+        return max((cursor.feed.head - cursor.seq for cursor in self.cursors.values() if cursor.is_live), default=0)
 
     @property
     def lag_bytes(self) -> int:
         said = sum(len(asked) for asked in self._asked if isinstance(asked, str))
-        return said + sum(cursor.feed.bytes_after(cursor.seq) for cursor in self.cursors.values())
+        return said + sum(each.feed.bytes_after(each.seq) for each in self.cursors.values() if each.is_live)
 
     async def has_room(self) -> None:
         """Return when the client has taken most answers: who does not read is not listened to."""
@@ -158,6 +164,7 @@ class Outbox:
         while asked.seq < end and not asked.is_over:
             await self._send_page(asked)
             await asyncio.sleep(0)
+        asked.is_live = True
 
     async def _say(self, text: str) -> None:
         await self._deliver(text_message(text.encode()))
@@ -173,15 +180,15 @@ class Outbox:
         frames = feed.after(cursor.seq, PAGE_FRAMES)
         if frames is None:
             try:
-                frames = [Frame(event) for event in await self._read(cursor)]
+                frames = as_frames(await self._read(cursor))
             except LogError as error:  # removed or damaged
                 self._end(cursor, error)
                 return
         sent_bytes = 0
-        for message, last in self._pack(frames, cursor):
-            await self._deliver(message)
+        for piece, last in self._pack(frames, cursor):
+            await self._deliver(piece)
             self._advance(cursor, last)
-            sent_bytes += len(message)
+            sent_bytes += len(piece)
             if sent_bytes > PAGE_BYTES:
                 return
 
@@ -195,7 +202,7 @@ class Outbox:
             if good <= 0:
                 raise
             events = await self._log.read(session_id, cursor.seq, good)
-        size = sum(len(event.data) for event in events)
+        size = sum([len(event.data) for event in events])
         cursor.page_frames = max(1, min(PAGE_FRAMES, 2 * limit, len(events) * PAGE_BYTES // (size + 1)))
         return events
 
