@@ -1,126 +1,32 @@
 """`moot route`: dry runs. One JSON object a line in, one a line out; nothing is started, nothing is stored."""
 
+import importlib
 import sys
 from argparse import ArgumentParser, Namespace
-from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from moot.cli import exits
-from moot.config.loading import load_team
-from moot.core import limits, routing, text
-from moot.core.decide import is_empty
-from moot.core.draft import Draft
-from moot.core.errors import MootError, Refused
-from moot.core.events import NoticePosted
-from moot.core.flows import chat
-from moot.core.markers import Markers, parse
-from moot.core.notices import explain, show
-from moot.core.routing import Action, ActionType, Entry
-from moot.core.senders import find_sender
-from moot.core.state import State
+from moot.core.errors import MootError
 
-
-class Question(Struct, frozen=True, kw_only=True):
-    """`team` is a path, the name of a built-in team, or a team file as an object."""
-
-    team: str | dict[str, Any]
-    text: str
-    queue: tuple[str, ...] = ()
-    speaker: str | None = None
+KINDS = ("chat",)  # a module of `routes` each: Question is what it reads, route() what it answers
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("flow", choices=["chat"], help="whose routing")
+    parser.add_argument("kind", choices=KINDS, help="what is routed")
 
 
-def run(options: Namespace) -> int:  # noqa: ARG001 - chat is the only flow there is so far
+def run(options: Namespace) -> int:
+    module = importlib.import_module(f"moot.cli.routes.{options.kind}")
     code = exits.OK
     for line in sys.stdin.buffer:  # bytes: a line that is no UTF-8 is one bad line, not the end
         if not line.strip():
             continue
         try:
-            answer = route_chat(msgspec.json.decode(line, type=Question))
+            answer = module.route(msgspec.json.decode(line, type=module.Question))
         except (ValueError, RecursionError, MootError) as error:
             answer = {"error": str(error)}
             code = exits.FAILED
         sys.stdout.buffer.write(msgspec.json.encode(answer) + b"\n")
         sys.stdout.flush()
     return code
-
-
-def route_chat(question: Question) -> dict[str, Any]:
-    """What the chat flow would do with this message."""
-    team = load_team(question.team).team()
-    strangers = [member_id for member_id in question.queue if all(member.id != member_id for member in team.members)]
-    if strangers:
-        raise MootError(f"queue holds no member ids: {', '.join(strangers)}")
-    queue = tuple(Entry(member_id) for member_id in question.queue)
-    said = text.clean(question.text)
-    markers = parse(said)
-    draft = Draft(State(team=team, title="", language=team.language, queue=queue))
-    author = team.find(question.speaker) if question.speaker else None
-    notices: list[dict[str, Any]] = []
-
-    def refuse(refusal: Refused) -> None:
-        names = [refusal.params["who"]] if "who" in refusal.params else []
-        notices.append({"code": refusal.code, "text": explain(refusal, team.language), "names": names})
-
-    speaker = author or team.first_human
-    if author is None or author.is_human:
-        try:
-            speaker = find_sender(draft.state, question.speaker, markers.sender)
-        except Refused as refusal:
-            refuse(refusal)
-        if is_empty(markers):
-            refuse(Refused("empty_message"))
-    kept, _ = routing.take_out(queue, markers.drop, team)
-    resolution = routing.resolve_addressees([target.name for target in markers.next[: limits.NEXT_TARGETS]], team)
-    if markers.done and speaker.is_human:
-        draft.end("done")
-        decision = routing.RoutingDecision(action=Action(type=ActionType.WAIT_FOR_HUMAN))
-    else:
-        chat.route(draft, speaker, markers)
-        decision = routing.decide(markers.next, kept, team)
-    notices += [
-        {"code": fact.code, "text": show(fact, team.language), "names": fact.names}
-        for fact in draft.facts
-        if isinstance(fact, NoticePosted)
-    ]
-    return _answer(markers, resolution, decision, draft.state, notices)
-
-
-def _answer(
-    markers: Markers,
-    resolution: routing.Resolution,
-    decision: routing.RoutingDecision,
-    after: State,
-    notices: list[dict[str, Any]],
-) -> dict[str, Any]:
-    """The whole object, whatever happened."""
-    action = decision.action
-    return {
-        "markers": {
-            "next": [target.name for target in markers.next],
-            "priorities": [target.priority for target in markers.next],
-            "done": markers.done,
-            "from": markers.sender,
-            "team_task": markers.team_task,
-            "drop": markers.drop,
-        },
-        "clean": markers.clean,
-        "resolved": [member.id for member in resolution.resolved],
-        "unresolved": resolution.unresolved,
-        "action": {
-            "type": action.type,
-            "member": action.member,
-            "addressees": action.addressees,
-            "available_members": action.available_members,
-        },
-        "queue_updates": [entry.member for entry in decision.queue_updates],
-        "queue": [entry.member for entry in decision.queue],
-        "status": after.status,
-        "waiting_for": after.waiting_for,
-        "notices": notices,
-    }
