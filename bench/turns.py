@@ -9,7 +9,7 @@ from statistics import median
 
 from moot.app import App, open_app
 from moot.core.commands import Post
-from moot.core.team import ChatSettings
+from moot.core.settings import ChatSettings
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Output, Result
 from moot.testing import human, make_team, scripted

@@ -11,7 +11,8 @@ from moot.config.loading import InvalidTeam, list_built_in_teams, list_problems,
 from moot.config.team_file import Understanding, find_locale_language
 from moot.core.errors import ConfigError
 from moot.core.events import Usage
-from moot.core.team import Budget, ChatSettings, Flow, Team, check, member
+from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.team import Flow, Team, check, member
 
 GOOD = Path(__file__).parents[1] / "data" / "teams" / "good"
 MINIMAL = """
@@ -22,7 +23,7 @@ members: [{id: a, kind: human}, {id: b, kind: human}]
 
 
 def test_a_file_becomes_a_team_of_the_core() -> None:
-    """Members keep their order and get their defaults; chat and budget are the core's own settings."""
+    """Members keep their order and get their defaults; settings of the flows are the core's own."""
     assert load_team(GOOD / "full.yaml").team() == Team(
         name="product-trio",
         flow=Flow.PLAN,
@@ -36,7 +37,9 @@ def test_a_file_becomes_a_team_of_the_core() -> None:
             member("acp", "ai", position=5),
             member("code", "ai", position=6),
         ),
+        understanding="rules",
         chat=ChatSettings(max_hops=0, history=200, turn_timeout_s=60.0),
+        plan=PlanSettings(confirm="never", max_parallel=2, retry=Retry(max_attempts=0, base_delay_s=0.0, cap_s=1.0)),
         budget=Budget(max_tokens=1000, max_cost_usd=1.0, max_turns=5),
     )
 

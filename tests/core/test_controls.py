@@ -26,8 +26,8 @@ from moot.core.events import (
     Usage,
 )
 from moot.core.machines.session import Status
+from moot.core.settings import Budget, ChatSettings
 from moot.core.state import Spent
-from moot.core.team import Budget, ChatSettings
 from moot.testing.scenario import Scenario, given
 from tests.core.teams import make_chat_team, only
 

@@ -31,7 +31,8 @@ from moot.core.commands import (
 from moot.core.decide import create, decide
 from moot.core.events import Fact, NoticePosted, Usage
 from moot.core.notices import show
-from moot.core.team import Budget, ChatSettings, Language, Team, member
+from moot.core.settings import Budget, ChatSettings
+from moot.core.team import Language, Team, member
 from tests.core.teams import fold, only
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"

@@ -4,8 +4,8 @@ from moot.core.commands import Answer, CancelTurn, ReportStep
 from moot.core.events import Fact, StepAsked, TurnStepped
 from moot.core.limits import HISTORY_CHARS, OUTPUT_CHARS
 from moot.core.outstanding import RunTurn, StepDeadline, TurnDeadline, outstanding
+from moot.core.settings import ChatSettings
 from moot.core.state import Turn, evolve
-from moot.core.team import ChatSettings
 from moot.core.turns import turn_input
 from moot.testing.scenario import given
 from tests.core.teams import make_chat_team, only

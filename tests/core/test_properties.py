@@ -24,9 +24,10 @@ from moot.core.events import Fact, SessionCompleted, SessionPaused, TurnStarted,
 from moot.core.machines.session import Status
 from moot.core.outstanding import RunTurn, outstanding
 from moot.core.routing import Entry
+from moot.core.settings import Budget, ChatSettings
 from moot.core.slash import OBEY
 from moot.core.state import State
-from moot.core.team import Budget, ChatSettings, Team
+from moot.core.team import Team
 from tests.core.teams import fold, make_chat_team, only
 
 HUMANS, AIS = ("alice", "adam", "eve"), ("bob", "carol", "dave")

@@ -1,30 +1,10 @@
-"""Settings of the plan and the supervisor flow (surfaces: team file); those of chat belong to the core."""
+"""Settings of the supervisor flow (surfaces: team file); those of the other flows belong to the core."""
 
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from moot.config.quantities import AtLeastOne, Count, Delay, Duration, Score, Text
-
-
-class Retry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Retries after a first run that failed (plan: recovery)."""
-
-    max_attempts: Count = 3
-    base_delay_s: Delay = 1.0
-    cap_s: Delay = 60.0
-
-
-class PlanSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How plans are confirmed, run and retried."""
-
-    confirm: Literal["always", "never"] = "always"
-    confirm_timeout_s: Duration = 300.0
-    max_parallel: AtLeastOne = 4
-    dispatch_timeout_s: Duration = 30.0
-    turn_timeout_s: Duration = 1800.0
-    retry: Retry = Retry()
-    max_rework: Count = 2
+from moot.config.quantities import AtLeastOne, Count, Score, Text
 
 
 class Condition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from moot.core import limits
 from moot.core.events import Usage
-from moot.core.team import Budget, ChatSettings
+from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
 
 _MOST = 1_000_000_000  # nobody means more; it keeps sums within 64 bits
 _YEAR_S = 31_536_000.0  # timers overflow far beyond it
@@ -31,6 +31,14 @@ CORE_BOUNDS: dict[tuple[type, str], dict[str, float]] = {
     (ChatSettings, "max_hops"): {"ge": 0, "le": _MOST},
     (ChatSettings, "history"): {"ge": 0, "le": limits.HISTORY_MESSAGES},
     (ChatSettings, "turn_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (PlanSettings, "confirm_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (PlanSettings, "max_parallel"): {"ge": 1, "le": _MOST},
+    (PlanSettings, "dispatch_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (PlanSettings, "turn_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (PlanSettings, "max_rework"): {"ge": 0, "le": _MOST},
+    (Retry, "max_attempts"): {"ge": 0, "le": _MOST},
+    (Retry, "base_delay_s"): {"ge": 0, "le": _YEAR_S},
+    (Retry, "cap_s"): {"ge": 0, "le": _YEAR_S},
     (Budget, "max_tokens"): {"ge": 0, "le": 10**15},
     (Budget, "max_cost_usd"): {"ge": 0, "le": _MOST},
     (Budget, "max_turns"): {"ge": 0, "le": _MOST},

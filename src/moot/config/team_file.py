@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from moot.config.agent_specs import AgentSpec
-from moot.config.flow_settings import PlanSettings, SupervisorSettings
-from moot.config.quantities import Name, Rank, Text
+from moot.config.flow_settings import SupervisorSettings
+from moot.config.quantities import Count, Name, Rank, Text
 from moot.core import limits
-from moot.core.team import Budget, ChatSettings, Flow, Kind, Language, Team, member
+from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
+from moot.core.team import Flow, Kind, Language, Team, member
 
 
 def find_locale_language() -> Language:
@@ -27,7 +28,7 @@ def find_locale_language() -> Language:
 class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who understands what people say: markers only, built-in rules, or a model."""
 
-    type: Literal["explicit", "rules", "llm"]
+    type: UnderstandingType
     model: Annotated[Text | None, Meta(description="provider:name, for type llm")] = None
 
 
@@ -40,6 +41,7 @@ class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     display_name: Annotated[Name | None, Meta(description="default: name")] = None
     order: Annotated[Rank | None, Meta(description="default: position")] = None
     role: str = ""
+    concurrency: Annotated[Count, Meta(description="tasks at once, plan flow; 0 = plan.max_parallel")] = 0
     instructions: str = ""
     agent: Annotated[AgentSpec | None, Meta(description="what plays an AI; humans have none")] = None
 
@@ -70,6 +72,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 display_name=each.display_name,
                 order=each.order,
                 role=each.role,
+                concurrency=each.concurrency,
                 position=position,
             )
             for position, each in enumerate(self.members)
@@ -79,7 +82,9 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             flow=self.flow,
             language=self.language,
             members=members,
+            understanding=self.understander().type,
             chat=self.chat,
+            plan=self.plan,
             budget=self.budget,
         )
 

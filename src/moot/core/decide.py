@@ -34,7 +34,9 @@ def create(command: commands.CreateSession) -> Decided:
         members=team.members,
         language=team.language,
         title=text.clean(command.title)[: limits.TITLE_CHARS],
+        understanding=team.understanding,
         chat=team.chat,
+        plan=team.plan,
         budget=team.budget,
     )
     return Decided([created], evolve(None, created))

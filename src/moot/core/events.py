@@ -9,7 +9,8 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from moot.core.routing import Action
-from moot.core.team import Budget, ChatSettings, Flow, Language, Member
+from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
+from moot.core.team import Flow, Language, Member
 
 PauseReason = Literal[
     "addressed",
@@ -46,7 +47,9 @@ class SessionCreated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     members: tuple[Member, ...]
     language: Language
     title: str
+    understanding: UnderstandingType = "explicit"
     chat: ChatSettings = ChatSettings()
+    plan: PlanSettings = PlanSettings()
     budget: Budget = Budget()
 
 

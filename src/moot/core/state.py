@@ -114,7 +114,9 @@ def _create(fact: events.SessionCreated) -> State:
         flow=fact.flow,
         language=fact.language,
         members=fact.members,
+        understanding=fact.understanding,
         chat=fact.chat,
+        plan=fact.plan,
         budget=fact.budget,
     )
     return State(team=team, title=fact.title, language=fact.language)

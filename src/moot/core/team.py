@@ -12,6 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from moot.core.names import normalise
+from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
 
 Language = Literal["zh", "en"]
 Path = tuple[str | int, ...]
@@ -37,24 +38,11 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     display_name: str
     order: int
     role: str = ""
+    concurrency: int = 0  # tasks at once in the plan flow; 0 = as many as the plan allows
 
     @property
     def is_human(self) -> bool:
         return self.kind is Kind.HUMAN
-
-
-class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    max_hops: int = 50  # AI turns since a human last spoke; 0 = off
-    history: int = 20  # messages that an AI is given
-    turn_timeout_s: float = 1800.0
-
-
-class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """0 = off. At a limit the session pauses and asks; going on grants the same amount again."""
-
-    max_tokens: int = 0
-    max_cost_usd: float = 0.0
-    max_turns: int = 0
 
 
 class Team(Struct, frozen=True, kw_only=True, dict=True):
@@ -64,7 +52,9 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
     flow: Flow = Flow.CHAT
     language: Language = "en"
     members: tuple[Member, ...]
+    understanding: UnderstandingType = "explicit"
     chat: ChatSettings = ChatSettings()
+    plan: PlanSettings = PlanSettings()
     budget: Budget = Budget()
 
     def member(self, member_id: str) -> Member:
@@ -111,6 +101,7 @@ def member(
     display_name: str | None = None,
     order: int | None = None,
     role: str = "",
+    concurrency: int = 0,
     position: int = 0,
 ) -> Member:
     """A member with its defaults: name = id, display_name = name, order = position."""
@@ -122,6 +113,7 @@ def member(
         display_name=display_name or shown,
         order=position if order is None else order,
         role=role,
+        concurrency=concurrency,
     )
 
 
