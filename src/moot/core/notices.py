@@ -56,6 +56,35 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     "confirm_queue_clear": {"zh": "清空队列？", "en": "Clear the queue?"},
     "option_clear": {"zh": "清空", "en": "Clear the queue"},
     "option_keep": {"zh": "保留", "en": "Keep it"},
+    # the front door
+    "route_continue_execution": {"zh": "收到，任务继续执行", "en": "Noted; the work goes on as planned"},
+    "route_minor_replan": {"zh": "收到，小幅调整计划后继续", "en": "Noted; the plan is adjusted a little and goes on"},
+    "route_full_replan": {
+        "zh": "这会改变任务的目标或范围。要重新规划吗？",
+        "en": "This changes the goal or the scope of the work. Plan it again?",
+    },
+    "route_new_task": {"zh": "开始新任务", "en": "A new task begins"},
+    "route_new_task_asks": {
+        "zh": "这看起来是另一个任务。先做完当前任务、关闭它并开始新任务，还是放弃新任务？",
+        "en": "This looks like another task. Finish the current one first, close it and start this, or drop this?",
+    },
+    "route_pause": {"zh": "暂停当前任务", "en": "Pausing the work"},
+    "route_resume": {"zh": "恢复执行当前任务", "en": "Resuming the work"},
+    "route_cancel": {"zh": "取消当前任务", "en": "Cancelling the work"},
+    "route_status_query": {"zh": "查询当前进度", "en": "Looking up how far the work is"},
+    "route_unsure": {
+        "zh": "不确定你的意思。要重新规划、照原计划继续、开始新任务，还是中止？",
+        "en": "I am not sure what you mean. Plan again, go on as planned, start a new task, or abort?",
+    },
+    "route_minor_unsure": {
+        "zh": "这可能是一处小改动，但把握不大。要按它调整计划吗？",
+        "en": "This may be a small change, but that is not certain. Adjust the plan to it?",
+    },
+    "route_confirm": {"zh": "这一步需要你确认后才会执行", "en": "This needs your confirmation before anything is done"},
+    "route_contradiction": {
+        "zh": "对这条输入的理解自相矛盾，请你来决定下一步",
+        "en": "The reading of this input contradicts itself: please decide what is to be done",
+    },
     # refusals
     "empty_message": {
         "zh": "消息内容不能为空：请输入文字，或用 [NEXT: 名字] 指定成员",

@@ -1,0 +1,146 @@
+"""From an analysis to a route (plan: routing decision): a pure function, the first rule that matches counts.
+
+An analysis may come from a model or over the wire, so it is checked first: contradictions are put to the person.
+"""
+
+from math import isfinite
+
+from msgspec import Struct
+
+from moot.core.intent import (
+    ControlAction,
+    IntentAnalysis,
+    Payload,
+    Relation,
+    Route,
+    RoutingDecision,
+    WorkflowStatus,
+)
+from moot.core.notices import render
+from moot.core.team import Language
+
+ACTIVE: frozenset[WorkflowStatus] = frozenset(
+    {"plan_loop", "execution", "paused", "replan_evaluation", "wait_user_decision"}
+)
+
+
+class RouteThresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Below `certain` the person is asked; a minor change, which nobody confirms, must be above `minor_change`."""
+
+    certain: float = 0.6
+    minor_change: float = 0.7
+
+
+THRESHOLDS = RouteThresholds()
+
+
+# A control action may be named by the field, by the first words of the goal, or by the intent's action.
+_NAMED: dict[str, ControlAction] = {
+    **dict.fromkeys(("pause", "suspend", "hold", "wait", "暂停", "停一下", "先停", "等一下"), "pause"),
+    **dict.fromkeys(("resume", "continue", "unpause", "继续", "恢复"), "resume"),
+    **dict.fromkeys(("cancel", "abort", "stop", "terminate", "quit", "取消", "终止", "中止", "停止"), "cancel"),
+    **dict.fromkeys(("status", "progress", "状态", "进度", "查询进度", "查询状态"), "status_query"),
+}
+_MEANT: dict[str, ControlAction] = {"cancel": "cancel", "continue": "resume", "query": "status_query"}
+# What the goal says against what the action says. Pausing has no action of its own; calling it cancel is no lie.
+_CONTRADICTIONS: frozenset[tuple[ControlAction, str]] = frozenset(
+    {
+        ("pause", "continue"),
+        ("resume", "cancel"),
+        ("cancel", "continue"),
+        ("cancel", "query"),
+        ("status_query", "cancel"),
+    }
+)
+_ROUTES: dict[Relation, Route] = {
+    "same_task_no_change": "continue_execution",
+    "same_task_minor_change": "minor_replan",
+    "same_task_major_change": "full_replan",
+    "different_task": "new_task",
+    "control_instruction": "control_action",
+}
+
+
+def find_control_action(analysis: IntentAnalysis) -> ControlAction | None:
+    """What a control instruction wants of the run; None when nothing says it, or two fields say the opposite."""
+    action = analysis.normalized_intent.action
+    goal = analysis.normalized_intent.goal.strip().lower()
+    starts = [named for word, named in _NAMED.items() if goal.startswith(word)]
+    named = analysis.control_action or (starts[0] if starts else None)
+    if named is None:
+        return _MEANT.get(action)
+    return None if (named, action) in _CONTRADICTIONS else named
+
+
+def is_sound(analysis: IntentAnalysis) -> bool:
+    """No number out of range, and no field that denies another (E98)."""
+    relation, intent, judged = analysis.task_relation, analysis.normalized_intent, analysis.assessment
+    confidences = [relation.confidence, *([judged.confidence, judged.assessment.goal_similarity] if judged else [])]
+    if not all(isfinite(number) and 0 <= number <= 1 for number in confidences):
+        return False
+    if relation.type == "control_instruction":
+        return find_control_action(analysis) is not None
+    if judged and judged.relation_type.replace("no_major_change", "no_change") != relation.type:
+        return False
+    ends_run = intent.action == "cancel" and intent.scope == "meta_control" and relation.type != "different_task"
+    return analysis.control_action is None and not ends_run
+
+
+def decide_route(
+    analysis: IntentAnalysis,
+    status: WorkflowStatus,
+    language: Language = "en",
+    settings: RouteThresholds = THRESHOLDS,
+) -> RoutingDecision:
+    """The numbers are those of the plan flow's rules."""
+    relation, confidence = analysis.task_relation.type, analysis.task_relation.confidence
+    if not is_sound(analysis):
+        return _ask(0.0, render("route_contradiction", language))
+    is_unsure = confidence < settings.certain
+    question = analysis.clarification
+    if relation == "control_instruction":  # 1
+        if is_unsure:
+            return _ask(confidence, question or render("route_unsure", language))
+        return _go(analysis, "control_action", language)
+    if status not in ACTIVE:  # 2: there is nothing to be torn away from
+        return _go(analysis, "new_task", language)
+    if is_unsure:  # 3
+        return _ask(confidence, question or render("route_unsure", language))
+    if relation == "same_task_minor_change" and confidence <= settings.minor_change:  # 4
+        return _ask(confidence, question or render("route_minor_unsure", language))
+    asks_by_itself = relation in ("same_task_major_change", "different_task")
+    if analysis.suggested_route.requires_user_confirmation and not asks_by_itself:  # 5
+        return _ask(confidence, question or render("route_confirm", language))
+    return _go(analysis, _ROUTES[relation], language, asks=asks_by_itself)  # 6
+
+
+def _ask(confidence: float, message: str) -> RoutingDecision:
+    return RoutingDecision(
+        route="wait_user_decision",
+        confidence=confidence,
+        payload=Payload(),
+        user_confirmation_required=True,
+        user_message=message,
+    )
+
+
+def _go(analysis: IntentAnalysis, route: Route, language: Language, *, asks: bool = False) -> RoutingDecision:
+    judged, reasoning = analysis.assessment, analysis.task_relation.reasoning
+    control = find_control_action(analysis) if route == "control_action" else None
+    code = f"route_{control}" if control else f"route_{route}"
+    return RoutingDecision(
+        route=route,
+        confidence=analysis.task_relation.confidence,
+        payload=Payload(
+            plan_patches=analysis.plan_patches if route == "minor_replan" else (),
+            control_action=control,
+            new_task_justification=((judged and judged.new_task_justification) or reasoning or "different_task")
+            if route == "new_task"
+            else None,
+            replan_trigger=((judged and judged.replan_rationale) or reasoning or "major_change")
+            if route == "full_replan"
+            else None,
+        ),
+        user_confirmation_required=asks,
+        user_message=render(f"{code}_asks" if asks and route == "new_task" else code, language),
+    )
