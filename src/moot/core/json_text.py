@@ -1,0 +1,156 @@
+"""JSON in prose: what models write around, before and after the object they were asked for.
+
+The text is walked once by an automaton with a stack of its own, so hostile text costs time in proportion to its length
+and no recursion. A start inside a string of an attempt that failed is tried too (prose has quotes); two attempts that
+pass the same place disagree on whether it is inside a string, so at most two ever do.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+from msgspec import Struct
+
+from moot.core.text import clean
+
+DEPTH = 64  # deeper objects do not count; what is inside them may
+
+_STRING = r'"[^"\\]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*+)*+"'
+_NUMBER = r"-?(?:0|[1-9][0-9]{0,300}+)(?:\.[0-9]{1,300}+)?+(?:[eE][+-]?[0-9]{1,5}+)?+(?![0-9.eE])"
+_TOKEN = re.compile(
+    rf"[ \t\r\n]*+(?:(?P<string>{_STRING})|(?P<scalar>{_NUMBER}|true|false|null)|(?P<mark>[{{}}\[\]:,]))"
+)
+_START = re.compile(r'\{(?=[ \t\r\n]*+")')
+_DECODE = json.JSONDecoder(strict=False).decode  # line ends inside strings are forgiven
+
+
+class _Open(Struct):
+    """An object or array that has not ended yet."""
+
+    start: int
+    is_object: bool
+    has_key: bool = False
+    height: int = 1
+
+
+class _Span(Struct, frozen=True):
+    start: int
+    end: int
+
+
+def find_object(text: str, key: str) -> dict[str, Any] | None:
+    """The last balanced JSON object of `text` that has `key`, written without escapes, at its top level.
+
+    An object inside another one that has the key is part of that one. Strings come back cleaned, numbers finite.
+    """
+    if f'"{key}"' not in text:
+        return None
+    for span in sorted(_find_spans(text, f'"{key}"'), key=lambda span: (-span.end, span.start)):
+        try:
+            value = _tidy(_DECODE(text[span.start : span.end]))
+        except ValueError:  # a number that is none
+            continue
+        if isinstance(value, dict):
+            return value
+    return None
+
+
+def _find_spans(text: str, key: str) -> Iterator[_Span]:
+    """Every object with the key, the outer of two that are nested."""
+    tried: set[int] = set()
+    read_up_to = 0
+    for brace in _START.finditer(text):
+        start = brace.start()
+        if start < read_up_to or start in tried:
+            continue
+        attempt = _Attempt(text, key, tried)
+        read_up_to = attempt.run(start) or read_up_to
+        yield from attempt.spans
+
+
+class _Attempt:
+    """One reading of the text from a brace on. `spans` are the objects with the key that ended, outermost only."""
+
+    def __init__(self, text: str, key: str, tried: set[int]) -> None:
+        self.spans: list[_Span] = []
+        self._text = text
+        self._key = key
+        self._tried = tried
+        self._stack: list[_Open] = []
+
+    def run(self, start: int) -> int | None:
+        """Where the object at `start` ends; None if it does not."""
+        at, expects = start, "value"
+        while True:
+            token = _TOKEN.match(self._text, at)
+            if token is None:
+                return None
+            at = token.end()
+            kind = token.lastgroup if token.lastgroup != "mark" else token["mark"]
+            expected = _GRAMMAR.get((expects, str(kind)))
+            if expected is None:
+                return None
+            if kind in ("{", "["):
+                self._open(at - 1, is_object=kind == "{")
+            elif kind in ("}", "]"):
+                self._close(at)
+                if not self._stack:
+                    return at
+            elif expected == "colon" and token["string"] == self._key:
+                self._stack[-1].has_key = True
+            if expected == "next":
+                expected = "next in object" if self._stack[-1].is_object else "next in array"
+            expects = expected
+
+    def _open(self, start: int, *, is_object: bool) -> None:
+        self._stack.append(_Open(start, is_object))
+        if is_object:
+            self._tried.add(start)
+
+    def _close(self, end: int) -> None:
+        closed = self._stack.pop()
+        if self._stack:
+            self._stack[-1].height = max(self._stack[-1].height, closed.height + 1)
+        if closed.has_key and closed.height <= DEPTH:
+            while self.spans and self.spans[-1].start > closed.start:
+                self.spans.pop()  # part of the one that ends here
+            self.spans.append(_Span(closed.start, end))
+
+
+# What is expected after a token, by what was expected before; a pair that is missing is no JSON. "next" is what may
+# follow a value, which depends on what the value is in.
+_GRAMMAR: dict[tuple[str, str], str] = {
+    ("value", "{"): "key or end",
+    ("value", "["): "value or end",
+    ("value", "string"): "next",
+    ("value", "scalar"): "next",
+    ("value or end", "{"): "key or end",
+    ("value or end", "["): "value or end",
+    ("value or end", "string"): "next",
+    ("value or end", "scalar"): "next",
+    ("value or end", "]"): "next",
+    ("key or end", "string"): "colon",
+    ("key or end", "}"): "next",
+    ("key", "string"): "colon",
+    ("colon", ":"): "value",
+    ("next in object", ","): "key",
+    ("next in object", "}"): "next",
+    ("next in array", ","): "value",
+    ("next in array", "]"): "next",
+}
+
+
+def _tidy(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case float() if not isfinite(value):
+            raise ValueError("a number beyond all bounds")
+        case list():
+            return [_tidy(item) for item in value]
+        case dict():
+            return {clean(name): _tidy(item) for name, item in value.items()}
+        case _:
+            return value
