@@ -11,6 +11,7 @@ from msgspec import Struct
 from moot.core.codec import Event, Head
 from moot.core.commands import WorkerCommand
 from moot.core.events import Usage
+from moot.core.intent import IntentAnalysis, SemanticInput
 from moot.core.machines.session import Status
 from moot.core.team import Flow
 from moot.core.turns import TurnInput
@@ -155,3 +156,16 @@ class Dispatch(Protocol):
 
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Handle:
         """Cancelling the handle stops the worker; once its end is reported, cancelling does nothing."""
+
+
+class Understood(Struct, frozen=True, kw_only=True):
+    """What an input means, and why the understander that was chosen did not say it itself, if so."""
+
+    analysis: IntentAnalysis
+    fallback_reason: str | None = None
+
+
+class Understander(Protocol):
+    """The front door's first step. Always answers: who cannot, lets the rules answer and says why."""
+
+    async def understand(self, given: SemanticInput) -> Understood: ...

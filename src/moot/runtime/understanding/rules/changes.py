@@ -1,0 +1,54 @@
+"""Whether an order replaces what the goal is made of (major) or a detail (minor)."""
+
+from collections.abc import Iterator, Sequence
+
+from moot.runtime.understanding.rules.acts import Act
+from moot.runtime.understanding.rules.clauses import Clause
+from moot.runtime.understanding.rules.similarity import Context
+from moot.runtime.understanding.rules.topics import DELIVERABLES, rivals_of
+from moot.runtime.understanding.rules.words import pieces
+
+ORDERS = (Act.ORDER, Act.WISH, Act.SUGGEST)
+_IS_GOAL = 0.5  # share of the replaced words that must be words of the goal
+
+
+def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
+    """True for "not a landing page but a shop", false for "not loops but parametrize"."""
+    for at, clause in enumerate(clauses):
+        if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK):
+            continue
+        later = any(each.act in (*ORDERS, Act.FACT, Act.RESTART) for each in (*clauses[:at], *clauses[at + 1 :]))
+        for old, new in _replacements(clause):
+            if old and _share(old, context.goal) >= _IS_GOAL and ((new - context.goal) or (not new and later)):
+                return True
+            if old & DELIVERABLES and _names_other_work(clauses, at, context):
+                return True
+            takes_place = not old or _share(old, context.goal) >= _IS_GOAL
+            if takes_place and new and (rivals_of(new, context.goal) or _is_other_work(clause, new, context)):
+                return True
+    return any(clause.language.widened.search(clause.text) and clause.act in (*ORDERS, Act.FACT) for clause in clauses)
+
+
+def _replacements(clause: Clause) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
+    for pattern in clause.language.replaced:
+        found = pattern.search(clause.text)
+        if found:
+            parts = found.groupdict()
+            yield pieces(parts.get("old") or ""), pieces(parts.get("new") or "")
+
+
+def _is_other_work(clause: Clause, new: frozenset[str], context: Context) -> bool:
+    """ "Make it a podcast": a kind of work that nobody spoke of, in place of one that the goal names."""
+    if clause.language.additive.search(clause.text) or not context.goal & DELIVERABLES:
+        return False
+    return bool(new & DELIVERABLES - context.work) and len(new) <= 6 and not new & context.goal
+
+
+def _names_other_work(clauses: Sequence[Clause], at: int, context: Context) -> bool:
+    """ "No article any more, just ten tweets": what is dropped and what is wanted are both kinds of work."""
+    named = frozenset[str]().union(*(pieces(each.text) for i, each in enumerate(clauses) if i != at))
+    return bool(named & DELIVERABLES - context.work)
+
+
+def _share(part: frozenset[str], whole: frozenset[str]) -> float:
+    return len(part & whole) / len(part) if part else 0.0

@@ -1,0 +1,273 @@
+"""English as data (see `acts.Language`). Patterns see one clause in lower case, its lead taken off."""
+
+from moot.runtime.understanding.rules.acts import Act, Language, join, phrases, split
+
+_SLOTS = {  # those that hold others first
+    "tail": join(r"""
+        (?: (?:right now|right away|now|immediately|at once|asap|please|pls|for now|for good|for {time}|for me
+        |then|ok|already|and wait|guys|everyone|everybody|dude|man|bro|completely|entirely|altogether|again
+        |thanks|until .*|till .*|while i .*|so i can .*|before .*|today))*[.! ]*$
+    """),
+    "run": join(r"""
+        it|this|that|them|everything|anything|all(?: of (?:it|this|that|them))?|(?:all )?(?:the|this|that|your
+        |my|our|these)? ?(?:current |whole |entire |running |other )?(?:run|tasks?|jobs?|work|process|execution
+        |session|pipeline|workflow|agents?|operation|thing|build|loop)|what(?:ever)? you(?:'re| are) doing
+        |what you're at|working(?: on (?:it|this|that))?|running|generating|executing|processing|doing (?:it
+        |that|this|anything)|here|there
+    """),
+    "time": r"(?:a |one |two |ten |\d+ )?(?:sec|second|moment|minute|min|bit|while|hour|day|tick)s?",
+    "cancel": join(r"""
+        stop|cancel|abort|kill|quit|halt|terminate|end|drop|ditch|scrap|discard|shut down|call off|give up(?: on)?
+    """),
+    "turn": r"switch|change|move|migrate|convert|port|rewrite|turn|redo|rebuild|rework|translate|transform",
+    "pause": r"pause|suspend|freeze|hold|halt",
+}
+_VERBS = split("""
+    add adjust align allow amend analyse analyze animate annotate append apply archive arrange assign attach
+    audit avoid backfill batch begin bold book brainstorm break bring build bump bundle buy cache calculate call
+    capitalise capitalize center centre change check cite clean clear clone close collapse color colour combine
+    comment commit compare compile complete compose compress compute configure connect consider consolidate
+    convert copy correct cover create crop cut cutoff debug decrease default define delete deploy design detect
+    disable display do document don't dont download draft draw drop duplicate edit embed emphasise emphasize
+    enable encrypt enforce ensure exclude execute expand export expose extend extract fetch fill filter find
+    finish fix flag flip focus follow force format generate get give group handle hide highlight host ignore
+    implement import improve include increase indent inject inline insert install integrate introduce invent
+    invert investigate iterate join keep label leave limit link list load lock log look lower make map mark
+    match measure mention merge migrate mind minify mock modify monitor move name never normalise normalize note
+    omit only open optimise optimize order organise organize output override overwrite package pad parallelise
+    parallelize parse paste patch persist pick pin place plan plot point polish populate port prefer prefix
+    prepare present preserve prevent print prioritise prioritize profile propose provide publish pull push put
+    query quote raise randomise read rearrange rebase rebuild recalculate recheck recommend recreate redesign
+    redirect reduce refactor refer reference reformat regenerate register reimplement reinstall release reload
+    remember remove rename render reorder reorganise reorganize rephrase replace report reposition research
+    reset resize resolve respect restart restore restrict restructure retain return reuse revert review revise
+    rework rewrite rollback rotate round run sanitise save scale scan schedule scrape scroll search secure
+    select send separate serve set setup sharpen shift ship shorten show shrink shuffle simplify skip smooth
+    sort specify speed split squash stage standardise standardize start stay stick store stream strip structure
+    style submit subtract suggest summarise summarize support swap switch sync tag take target test throttle
+    tidy tighten toggle tone track train transform translate treat trim truncate try tune turn tweak type undo
+    unify uninstall unpin update upgrade upload use validate verify version visit visualise visualize warn watch
+    widen wire wrap write zip zoom
+""")
+_MORE_ORDERS = r"go (?:back|with|through)|get rid|no (?:need|more|\w+ing)|not \w+|without"
+_ACTS: dict[Act, str] = {
+    Act.KEEP_RUNNING: r"""
+        (?:don'?t|do not|no need to|never|you don'?t (?:have|need) to
+        |not) (?:you )?(?:dare )?(?:to )?(?:{cancel}|{pause}|wait|interrupt)(?:ping|ing)?(?: {run})?(?: yet
+        | until .*)?{tail}
+    """,
+    Act.STATUS: r"""
+        (?:(?:the |current |any )?(?:status|progress|eta)(?: update| report| so far)?|status of .*
+        |progress on .*|any (?:updates?|progress|news|luck)(?: .*)?|(?:give|show|tell
+        |send) (?:me |us )?(?:a |an |the |your )?(?:quick |short |brief )?(?:status|progress|update)\b.*
+        |(?:status|progress) (?:check|report)|update me.*|(?:so )?how(?:'s|s| is| are) (?:it|things|that|this
+        |everything|you|we|the \w+(?: \w+)?) (?:going|coming|doing|looking|progressing|getting on).*|how far .*
+        |how much (?:longer|more|is left|time|is done|have you).*|how (?:long|many \w+) .*(?:left|remaining|take
+        |longer|to go|until|till|finished|done|before)\b.*|how long(?: will.*| now| more)?|when (?:will|can|are
+        |do) .*(?:done|ready|finish|finished|complete|expect)\b.*|(?:so )?(?:are|r) (?:you|u|we
+        |they) (?:still |even |almost |nearly |all |actually )?(?:there|working|running|alive|going|done
+        |finished|stuck|ready|on it|on this|busy|close|awake|frozen|dead)\b.*|(?:is|are|was) (?:it|this|that
+        |everything|they|all|the (?:run|task|job|agent|agents|build|process
+        |work)) (?:still |even |almost |all )?(?:running|done|finished|ready|stuck|frozen|hanging|complete
+        |completed|going|in progress|working on it)\b.*|what(?:'s|s| is) (?:the )?(?:current )?(?:status
+        |progress|eta|happening|going on|left|remaining|taking|still (?:open|left|missing)|the hold ?up|up
+        |your status)\b.*|what are (?:you|they|we) (?:doing|working on|up to|at|waiting for)\b.*|where (?:are
+        |r) (?:we|you|things)\b.*|what (?:have|did|has) (?:you|been) (?:done|finish|finished|complete|completed
+        |accomplished|managed).*|(?:you |all )?(?:done|finished|ready|complete)(?: yet| already)?|did (?:it
+        |you) (?:finish|complete|get stuck|crash|stop|hang)(?:ed)?\b.*|have you (?:finished|completed|started
+        |begun|stopped|even started)\b.*|which .*(?:finished|done|complete|completed|left|remaining|ready
+        |open)\b.*|still (?:running|working|there|alive|going|on it|stuck)\b.*|(?:you|u) (?:still )?(?:there
+        |alive|stuck|ok)|(?:hello|anyone there|ping)|has (?:it|the \w+) (?:finished|completed|started|stopped
+        |crashed)\b.*|what step .*|which step .*|report (?:progress|status|back).*)[.! ]*$
+    """,
+    Act.PAUSE: r"""
+        (?:(?:{pause}(?: {run})?|(?:stop|wait|stay) for (?:now|me|{time})|put (?:it|this|that
+        |everything) on hold|hold (?:on|it|off|up|still)(?: on (?:it|this|that))?(?: {time})?|hang on(?: {time})?
+        |wait(?: (?:up|here
+        |there|for (?:me|it|my .*)))?(?: {time})?|(?:just )?(?:one|a|1|gimme a|give me a|gimme|give me) {time}
+        |stand ?by|not so fast|sit tight|brb|(?:let'?s )?take a break|easy|slow down|whoa+|don'?t (?:do|continue
+        |proceed|go on|start|run|touch)(?: anything| it| this)?(?: else)?(?: yet| for now| until .*| any further
+        | right now)){tail}|{pause} {run} (?:and|so|because|while) .*)
+    """,
+    Act.CANCEL: r"""
+        (?:{cancel}(?: {run})?{tail}|{cancel} (?:all |the |this |that |your )?(?:current )?(?:run|task|job|work
+        |everything)\b(?: and .*)?$|that'?s enough{tail}|enough(?: already)?{tail}|(?:i|we) (?:no longer need
+        |don'?t (?:need|want)) (?:it|this|that)(?: any ?more| at all)?{tail}
+        |(?:you can |please )?stop (?:working|now|here|there)\b{tail}|stop+!*$|no more{tail})
+    """,
+    Act.AWAY: r"""
+        (?:i(?:'ll| will|'ve| have|'m| am)? (?:need|have|want|got|gotta|must|going|gonna
+        |just need)? ?(?:to )?(?:be )?(?:back|away|think|double[- ]check|look (?:at|into)|get (?:back|lunch
+        |coffee)|grab|go|eat|in a meeting|afk|check)\b.*|let me (?:check|think|look|see|verify|read|ask|review
+        |confirm|double).*|(?:lunch|meeting|phone|call|coffee)\b.*|back in .*)
+    """,
+    Act.RESUME: r"""
+        (?:resume|unpause|un-pause|unfreeze)(?: {run}| .*)?{tail}|(?:start|pick up|take up)(?: {run})? (?:again
+        |where you (?:left off|stopped)).*
+    """,
+    Act.GO_ON: r"""
+        (?:continue|go on|go ahead|keep (?:going|it up|on|at it|working|running|moving)|keep on \w+ing|carry on
+        |proceed|move on|moving on|onwards?|next(?: one| step)?|go(?: for it)?|begin|start|let'?s (?:go|continue
+        |start|do (?:it|this|that)|proceed|move on)|do (?:it|that|so)|make it so|as planned|just do it)(?: {run}
+        | with .*| as .*| where .*| from .*| to the next.*| working.*| the (?:work|rest|plan).*)?{tail}
+    """,
+    Act.DROP: r"""
+        (?:never ?mind|nvm|forget (?:it|that|this|about (?:it|that|this)|everything|all (?:of )?(?:that|this|it)
+        |what i said)|scrap (?:that|this|it)|ditch (?:it|that|this)|drop (?:it|that|this)|screw (?:it|that)
+        |skip (?:it|that|this)|cancel (?:it|that|this)|stop (?:it|that|this)|(?:i|we)(?:'ve
+        | have)? changed my mind|change of plans?|on second thoughts?|new plan|plans? (?:has |have )?changed?
+        |leave that)\b.*
+    """,
+    Act.SWITCH: r"""
+        .*\b(?:something (?:else|different|completely different)|(?:un|not )related\b|(?:an)?other (?:topic|note
+        |subject)\b|different (?:topic|question|task|subject|matter)|separate(?:ly)? (?:job|task|question|issue
+        |topic|request|matter|thing|project)|separately$|new (?:task|job|topic|goal|project|request)\b(?! to| is
+        | has| for the| in the)|another (?:task|job|topic|project)\b|switch(?:ing)? (?:gears|topics?|tasks?)
+        |side (?:note|question|task|quest)|off[- ]topic|random question|totally different|changing (?:topic
+        |subject))
+    """,
+    Act.RESTART: r"""
+        .*\b(?:start(?:ing)? (?:all )?over|start (?:again|fresh|anew|from (?:the )?(?:beginning|zero|nothing
+        |scratch))|from scratch|begin again|redo (?:everything|it all|the (?:whole|entire)|all)
+        |rewrite (?:everything|the (?:whole|entire)|it all)|throw (?:it|this|everything|that
+        |all)(?: \w+)? (?:all )?(?:away|out)|scrap (?:everything|the (?:whole|entire|plan|idea)|this (?:whole
+        |approach|idea|plan))|square one|(?:change of|new|different|change|changed) direction|(?:completely
+        |totally|whole) (?:different|new|other) (?:approach|direction|concept|idea|product)|rethink (?:this
+        |the whole|everything|it all)|change the (?:goal|scope|direction|objective|whole|entire)|the (?:goal
+        |scope|objective|direction|brief) (?:has |have )?(?:changed|is different|is now)|pivot(?:ing)? to
+        |different approach altogether)\b
+    """,
+    Act.RETRY: r"""
+        (?:try|do|run|check|test) (?:it |that |this )?(?:again|once more|one more time)|retry.*|again|redo (?:it
+        |that|this)|once more|one more time|(?:please )?fix (?:it|this|that|them|(?:the|this|that|these
+        |those) (?:errors?|bugs?|issues?|problems?|failures?|warnings?))(?: please| now| pls)?
+        |(?:it'?s |that'?s |this is )?still (?:not |broken|wrong|fail|the same|happening|doesn|getting|there
+        |an? |shows?).*|same (?:error|issue|problem|thing|result).*|(?:it |that |this )?(?:didn'?t|doesn'?t
+        |does not|did not|isn'?t|is not) (?:work|help|fix|change|compile|build|start)(?:ing)?\b.*
+        |nothing (?:changed|happens|happened).*
+    """,
+    Act.EXPLAIN: r"""
+        (?:(?:can|could|would|will) (?:you|u) (?:please |pls |also |just |quickly )*)?(?:explain|tell (?:me|us)
+        |describe|clarify|remind me|elaborate|walk me through|summari[sz]e what you|show me (?:what|how|why
+        |where|the (?:diff|output|result|code|changes|plan|current))|let me (?:know|see)|help me understand
+        |confirm (?:that|if|whether)|say more|give me (?:an overview|a summary|the (?:details|reason))
+        |i'?m (?:curious|wondering|confused|not sure)|i wonder|i don'?t (?:understand|get|see|know))\b.*
+    """,
+    Act.SUGGEST: r"""
+        (?:(?:can|could|would|will) (?:you|u|we|it|this)(?: all)?(?: not| also| please| pls| maybe| just
+        | instead)*|(?:can|could) (?:i|we) (?:have|get)|(?:would|do) you mind|any chance (?:you|we)|(?:is
+        |would) it (?:be )?possible to|how about|what about (?:\w+ing|a|an|instead)\b|what if (?:we|you|it)
+        |why (?:not|don'?t (?:you|we))|shouldn'?t (?:it|we|you|this|that|the)|maybe (?:we|you)? ?(?:should|could
+        |can|add|use|try|make)?|perhaps|mind \w+ing)\b .*
+    """,
+    Act.QUERY: r"""
+        (?:what|why|how|when|where|who|whom|whose|which|is|are|was|were|do|does|did|has|have (?:you|we|they)|had
+        |can i|could i|should|would (?:it|that|this|you (?:say|recommend|suggest))|will|am i|any (?:idea|reason
+        |thoughts)|what's|whats|how's|hows|who's|where's|isn'?t|aren'?t|doesn'?t|didn'?t|so (?:what|why|how|is
+        |are|does|did)|really|right)\b.*
+    """,
+    Act.WISH: r"""
+        .*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs? to|has to|have to
+        |ought to|make sure|ensure|be sure|be careful|(?:i|we)(?:'d| would)? (?:want|like|need|prefer|expect
+        |meant?)|want(?:s|ed)? (?:it|this|the|a|to)|prefer(?:ably)?|i'd rather|let'?s|better (?:to|if)
+        |would be (?:nice|good|great|better|cool)|you (?:forgot|missed|left out|skipped|didn'?t (?:add|include
+        |do|update|change|handle|use))|don'?t forget|(?:is|are|was|were) missing|missing (?:a|an|the|from)
+        |too (?:\w+)$|too (?:big|small|long|short|slow|fast|dark|bright|much|many|few|formal|casual|complicated
+        |complex|verbose|wide|narrow|large|loud|tight|close|far|generic|technical|salesy|dense)\b|not \w+ enough
+        |rather than|instead|at (?:most|least)|no more than|no (?:emoji|emojis|comments|jargon|external)\b
+        |only (?:use|for|in|the))
+    """,
+    Act.ACK: r"""
+        (?:(?:ok(?:ay|ey)?|k+|yes+|y|ya|yep|yeah+|yea|yup|sure(?: thing)?|right|correct|exactly|true|agreed?
+        |fine|good|great|nice+|neat|cool|perfect(?:o)?|awesome|excellent|lovely|amazing|brilliant|beautiful|wow+
+        |lgtm|thanks?(?: you)?(?: (?:so|very) much| a lot| again)?|thx|ty|tysm|cheers|approved?|ship it|works?
+        |done|no|nope|nah|n|np|no (?:problem|worries|objections?|changes?(?: needed)?|thanks)|lol|haha+|hehe|hm+
+        |uh+|um+|huh|oh|ah+|i see|got it|gotcha|understood|noted|all good|(?:it|that|this|all
+        |everything)?'?s? ?(?:works?|looks?|sounds?|seems?|is|all
+        |was) ?(?:very |really |pretty |all |so |much |already )?(?:good|great|fine|ok(?:ay)?|right|nice|perfect
+        |correct|reasonable|better|well|awesome|amazing|cool|now|it|working|useful|helpful|clear)(?: to me
+        | for (?:me|now)| now| enough| so far| already| here| then| as is)?|looking good|makes sense|well done
+        |(?:good|nice|great|solid|excellent|impressive) (?:work|job|one|call|catch|idea|point|find|stuff
+        |question|headline|title|start|progress)|love (?:it|this|that)|i (?:like|love) (?:it|this|that|the \w+)
+        |i agree(?: with .*)?|fair enough|my bad|sorry.*|good (?:morning|night|evening)|hi|hey|bye|see you.*
+        |take your time|no rush|up to you|your (?:call|choice)|whatever(?: you (?:think|prefer|like))?
+        |you decide|both|either|neither|none|all|all of (?:them|it)|(?:the )?(?:first|second|third|last|former
+        |latter)(?: one)?|(?:option|number|#)? ?[a-d1-9]|interesting|as (?:you|discussed|planned|is|before)\b.*
+        |keep (?:it|them|that|this)(?: (?:as is|like that|for now|this way|that way))*|leave (?:it|them
+        |that) (?:as is|for now|like that|alone)|so far so good|very (?:good|nice|cool)|proceed|go(?: ahead)?
+        |please(?: do)?|pls)[ ,.!:)]*)+$
+    """,
+}
+
+ENGLISH = Language(
+    acts={
+        **{act: phrases(block, **_SLOTS) for act, block in _ACTS.items()},
+        Act.ORDER: phrases(rf"(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))}|{_MORE_ORDERS})\b.*"),
+    },
+    lead=phrases(r"""
+        (?:(?:ok(?:ay)?|alright|right|well|so|hmm+|um+|uh+|oh|ah|hey|hi|hello|yes|yeah|yep|no|nope|nah
+        |wait(?= no| i| that| actually| what| why| it| the| you)|actually|and|but|also|plus|then|now|next|first
+        |finally|lastly|btw|by the way|please|pls|plz|just|great|cool|nice|perfect|thanks|sorry|maybe|oops|fyi
+        |additionally|besides|dude|man|bro|sure|good|basically|honestly|tbh|anyway|afterwards|after that
+        |when you'?re (?:done|finished)|once (?:done|you'?re done|that'?s done|it'?s done)|while you'?re at it
+        |in addition|one more(?: thing)?|another thing|for now|again|to be clear|to clarify|i mean|i think
+        |i guess|it would be (?:nice|great|good) if you(?: could)?|you (?:can|should|could|need to|have to|must
+        |may)|i(?:'d| would)? (?:want|need|like) you to|we (?:should|could|can|need to)|feel free to
+        |go ahead and|try to|remember to|be sure to|make sure (?:to|you))\b[ ,:!.\-]*)+
+    """),
+    additive=phrases(r"""
+        \b(?:also|too|as well|additionally|plus|in addition|while you'?re at it|one more|another|extra|on top
+        |along with|and add|again)\b|^and\b
+    """),
+    pointing=phrases(r"""
+        \b(?:it|its|this|that|these|those|them|they|there|here|above|below|previous|former|latter|the (?:same
+        |other|rest|first|second|third|last|next|current|existing|new|old|whole)|you|your|we|our|ones?)\b
+        |\bthe \w+
+    """),
+    new_thing=phrases(r"""
+        (?:write|draft|create|build|make|generate|design|draw|paint|compose|prepare|produce|plan|book|order|buy
+        |find|research|look up|search|translate|invent|suggest|recommend|sketch|render|record|organi[sz]e|scrape
+        |calculate|compute|set up|develop|implement|code|convert|summari[sz]e|proofread|review|give|tell
+        |start) (?:(?:me|us|my \w+) )?(?:up )?(?:a|an|some|another|one|two|three|four|five|ten|\d+|me|my
+        |all)\b.*
+    """),
+    replaced=tuple(
+        phrases(each, **_SLOTS)
+        for each in (
+            r"\binstead of (?P<old>[^,]{2,60}?)(?: (?:i|we|do|use|make|write|build|create|let's|just) (?P<new>.+)|$)",
+            r"(?P<new>.+?) (?:instead of|rather than|in place of|and not|but not) (?P<old>.+)",
+            r"\bnot (?:just|only|merely|simply)(?: (?:a|an|the|in|for|about))? (?P<old>.+)",
+            r"^no (?:more )?(?P<old>[\w -]{3,40}?)(?: any ?more| at all| after all|$)",
+            r"\b(?:we'?re|i'?m|are|am|is|let'?s|do)? ?not (?P<old>[\w -]{3,40}?) any ?more",
+            r"\b(?:forget|drop|scrap|ditch|abandon|skip|cancel|leave out)(?: about)?(?: the)? (?P<old>[\w -]{3,40})",
+            r"\breplace (?P<old>.+?) (?:with|by) (?P<new>.+)",
+            r"\b(?:{turn})\b(?P<old>.*?)\b(?:to|into|in|as|for|over to|using) (?P<new>.+)",
+            r"\b(?:make|do|write|build|create)(?: (?:it|this|that))?(?: for| in| into)? (?P<new>.+?)(?P<old>) instead$",
+            r"\bmake (?:it|this|that|the whole thing) (?:in |into |for )?(?P<old>)(?P<new>.+)",
+            r"\b(?:use|go with|using|prefer|want|need) (?P<old>)(?P<new>.+?)(?: instead)?$",
+            r"(?P<new>.+?),? not (?:a |an |the |in |for )?(?P<old>[\w -]{2,40})$",
+            r"^not (?:a |an |the |in |for )?(?P<old>[\w -]{2,40})$",
+        )
+    ),
+    widened=phrases(r"""
+        \b(?:whole|entire|full|complete|all) (?:\w+ ){0,2}(?:year|company|platform|system|suite|product|shop
+        |store|site|website|app|application|library|codebase|world|market|industry|regions?|countries|languages
+        |departments|solution|framework|stack|series|book|course)\b|\b(?:expand|widen|extend|broaden
+        |increase) the scope\b
+    """),
+    vague=phrases(r"""
+        (?:(?:please |pls |can you |could you )*(?:change|modify|adjust|tweak|edit|revise|alter|improve|update
+        |redo|rework|fix up) (?:it|this|that|them|something|a bit|things?)(?: a (?:bit|little))?(?: up)?|(?:make
+        |do) (?:it|this|that) (?:better|different(?:ly)?|nicer|differently)|(?:needs?|i want|we need
+        |make) (?:some )?changes?(?: please)?|something'?s? (?:is )?(?:off|wrong)|i don'?t like (?:it|this|that)
+        |not like (?:this|that)|different)[ .!]*$
+    """),
+    trivia=phrases(r"""
+        (?:who (?:is|was|won|invented|wrote|discovered|founded|painted|directed)|what(?:'s| is| are| was) (?:the
+        |a|an|your)? ?(?:capital|population|weather|meaning|difference|distance|height|age|time|date|recipe|best
+        |tallest|largest|price of|definition|origin|name of)|what(?:'s| is) \d|when (?:is|was|did)|where (?:is
+        |was|can i)|how (?:old|tall|big|far|many (?:people|days|countries|calories)|do i (?:cook|make|get to
+        |lose)|do you (?:say|cook))|do you (?:like|know|think|have feelings)|are you (?:human|an? ai|conscious)
+        |tell me a (?:joke|story|fun)|translate|which country|what day|what time|can you recommend)\b.*
+    """),
+)

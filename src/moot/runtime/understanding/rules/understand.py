@@ -1,0 +1,125 @@
+"""`rules`: understanding without a model (plan: the front door). Pure and deterministic, Chinese and English."""
+
+import re
+
+from moot.core.intent import (
+    ContextDependency,
+    IntentAnalysis,
+    KnownTask,
+    NextPhase,
+    NormalizedIntent,
+    PlanPatch,
+    Relation,
+    Scope,
+    SemanticInput,
+    SuggestedRoute,
+    TaskRelation,
+    Urgency,
+)
+from moot.core.intent_routing import ACTIVE
+from moot.runtime.ports import Understood
+from moot.runtime.understanding.rules.assessment import assess
+from moot.runtime.understanding.rules.clauses import read_clauses
+from moot.runtime.understanding.rules.patches import find_patches, find_tasks
+from moot.runtime.understanding.rules.reasons import CLARIFICATION, REASONS, say
+from moot.runtime.understanding.rules.relation import (
+    CONTROL,
+    DIFFERENT,
+    MAJOR,
+    MINOR,
+    NO_CHANGE,
+    Message,
+    Reading,
+    relate,
+)
+from moot.runtime.understanding.rules.similarity import Nearness, compare, read_context
+from moot.runtime.understanding.rules.words import normalise, read_prose
+
+GOAL_CHARS, ENTITIES = 200, 20
+_URGENT = re.compile(
+    r"\b(?:now|immediately|asap|urgent(?:ly)?|right away|at once|quick(?:ly)?|hurry)\b|!{2,}"
+    r"|马上|立刻|立即|赶紧|尽快|紧急|急|快"
+)
+_UNHURRIED = re.compile(
+    r"\b(?:later|eventually|no rush|when you(?:'re| are) done|some ?day|whenever|low priority)\b"
+    r"|不急|有空|以后|回头|慢慢|晚点"
+)
+_QUOTED = re.compile(r"[\"“「『`]([^\"”」』`\n]{1,60})[\"”」』`]|(?<!\w)'([^'\n]{2,60})'(?!\w)")
+_FILE = re.compile(r"(?<![\w/])(?:[\w.-]+/)*[\w-]+\.[a-z][a-z0-9]{0,4}\b(?!\()", re.IGNORECASE | re.ASCII)
+_MEMBER = re.compile(r"(?<![\w.])@([\w.-]{1,40})")
+_PHASES: dict[Relation, NextPhase] = {
+    NO_CHANGE: "execution",
+    MINOR: "execution",
+    MAJOR: "replan",
+    DIFFERENT: "new_task",
+    CONTROL: "control",
+}
+
+
+def analyse(given: SemanticInput) -> IntentAnalysis:
+    text = normalise(given.raw_input)
+    prose = read_prose(text)
+    context = read_context(given)
+    status = given.system_state.workflow_status
+    patches = find_patches(prose.text, given.tasks, context) if status in ACTIVE else ()
+    near = compare(prose.text, context)
+    said = Message(prose, read_clauses(prose), context, near, status, bool(patches))
+    reading = relate(said)
+    return _assemble(given, text, reading, near, patches)
+
+
+class RulesUnderstander:
+    """The port's form of `analyse`."""
+
+    async def understand(self, given: SemanticInput) -> Understood:
+        return Understood(analysis=analyse(given))
+
+
+def find_entities(text: str, tasks: tuple[KnownTask, ...]) -> tuple[str, ...]:
+    """What an input refers to: tasks by id, files, quoted things, members."""
+    quoted = [first or second for first, second in _QUOTED.findall(text)]
+    found = [*(task.id for task in find_tasks(text, tasks)), *_FILE.findall(text), *quoted, *_MEMBER.findall(text)]
+    return tuple(dict.fromkeys(found))[:ENTITIES]
+
+
+def _assemble(
+    given: SemanticInput, text: str, reading: Reading, near: Nearness, patches: tuple[PlanPatch, ...]
+) -> IntentAnalysis:
+    relation, language = reading.relation, given.language
+    reason = say(REASONS[reading.reason], language)
+    is_active = given.system_state.workflow_status in ACTIVE
+    asks = relation in (MAJOR, DIFFERENT) and is_active
+    scope: Scope = (
+        "meta_control" if relation == CONTROL else "full_task" if relation in (MAJOR, DIFFERENT) else "partial_task"
+    )
+    return IntentAnalysis(
+        normalized_intent=NormalizedIntent(
+            goal=" ".join(text.split())[:GOAL_CHARS],
+            action=reading.action,
+            scope=scope,
+            urgency=_urgency(text, reading),
+        ),
+        task_relation=TaskRelation(type=relation, confidence=reading.confidence, reasoning=reason),
+        context_dependency=ContextDependency(
+            needs_current_task_context=is_active and relation != DIFFERENT,
+            needs_execution_history=reading.reason in ("answer", "retry", "question", "status_query", "resume"),
+            needs_resource_status=reading.control is not None,
+            referenced_entities=find_entities(text, given.tasks),
+        ),
+        suggested_route=SuggestedRoute(
+            next_phase="wait_user" if reading.is_vague else _PHASES[relation],
+            reason=reason,
+            requires_user_confirmation=asks or reading.is_vague,
+        ),
+        assessment=assess(reading, reason, near) if is_active else None,
+        control_action=reading.control,
+        plan_patches=patches if relation == MINOR else (),
+        clarification=say(CLARIFICATION, language) if reading.is_vague else "",
+    )
+
+
+def _urgency(text: str, reading: Reading) -> Urgency:
+    lowered = text.lower()
+    if _UNHURRIED.search(lowered):
+        return "low"
+    return "high" if reading.control in ("cancel", "pause") or _URGENT.search(lowered) else "medium"

@@ -1,0 +1,122 @@
+"""Text as pieces that can be compared: stems of English words, pairs of Chinese characters, clauses, pasted blocks."""
+
+import re
+import unicodedata
+
+from msgspec import Struct
+
+from moot.runtime.understanding.rules.acts import split
+
+READ_CHARS = 6_000  # of an input: the first two thirds and the last third; nobody hides an order in the middle of a log
+CLAUSES, CLAUSE_CHARS = 24, 240  # that are looked at; the gist of a message stands at its start
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_PASTED = re.compile(
+    r"""^\s*(?:
+      Traceback\ \(most | File\ ".*",\ line | at\ [\w$.<>]+\s?\( | \#\d+\s | \d{4}-\d\d-\d\d[T\ ]\d\d: |
+      \[?\d\d:\d\d:\d\d
+    | [\w.]*(?:Error|Exception|Warning|Panic)\b\s*[:(\[] | (?:error|warning|fatal|panic|npm\ ERR!|FAILED)\b.*[:\[]
+    | \$\s\S | >>>\s | [-+]{3}\s | @@\s | [|+][-=|+\s]{4} | \{\s*" | </?\w+[^>]*>\s*$ | .*\bexit\ (?:code|status)\ \d
+    | .*[{};]\s*$ | (?:\w+\.)+\w+\(.*\)\s*$ | \d+\s*\|\s
+    )""",
+    re.VERBOSE,
+)
+_CLAUSES = re.compile(
+    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+|\s(?=but\b)|(?=但是|不过|然后再|而是))"
+)
+_ENGLISH = re.compile(r"[a-z0-9_'+#./-]*[a-z0-9_+#]", re.ASCII)
+_CHINESE = re.compile(r"[一-鿿]+")
+_QUESTION_MARK = re.compile(r"[?？]")
+_SUFFIXES = ("ings", "ing", "ions", "ion", "ments", "ment", "edly", "ed", "ers", "es", "er", "ly", "s")
+
+STOP_WORDS = split("""
+    a an the this that these those it its it's i i'm i'd i'll i've me my we we're our us you your you're he she they
+    them
+    their there here is are was were be been being am do does did done doing have has had having can could will would
+    shall should may might must to of in on at by for from with without into onto over under about as than then so
+    if or
+    and but not no nor yes ok okay just also too very really please pls thanks thank what which who whom whose when
+    where
+    why how all any some each every both few more most other another such only own same again still now up down out
+    off
+    let lets let's get got gets make makes made go goes going want wants need needs like one two first second via per
+    don't dont doesn't doesnt isn't isnt can't cant won't wont actually instead maybe think see look well good new use
+    used using thing things something everything anything
+""")
+_STOP_PAIRS = split("""
+    一个 这个 那个 我们 你们 他们 一下 可以 不要 不用 什么 怎么 为什 是不 就是 还是 还有 已经 现在 然后 但是 因为
+    所以 如果 没有
+    不是 的时 时候 一些 这些 那些 这样 那样 正在 帮我 给我 请你 我要 我想 需要 一份 一篇 一版 一封 一张 了吗 完成
+""")
+
+
+class Prose(Struct, frozen=True, gc=False):
+    """What the person said in words, without what was pasted."""
+
+    text: str
+    clauses: tuple[tuple[str, bool], ...]  # with whether a question mark ends it
+    is_pasted: bool
+
+
+def normalise(raw: str) -> str:
+    """Full-width letters become plain, quotes straight, everything lower case; long texts lose their middle."""
+    if len(raw) > READ_CHARS:
+        raw = f"{raw[: READ_CHARS * 2 // 3]}\n{raw[-READ_CHARS // 3 :]}"
+    text = unicodedata.normalize("NFKC", raw).replace("’", "'").replace("‘", "'").replace("“", '"').replace("”", '"')
+    return text.strip()
+
+
+def read_prose(text: str) -> Prose:
+    """Separate words from pasted code, logs and tracebacks; split the words into clauses."""
+    fenceless = _FENCE.sub("\n", text)
+    lines = fenceless.split("\n")
+    said = [line for line in lines if not _PASTED.match(line)] if len(lines) > 1 or len(text) > 60 else lines
+    is_pasted = len(fenceless) != len(text) or len(said) < len(lines)
+    words = "\n".join(line for line in said if line.strip()).strip().lower()
+    split_up = _CLAUSES.split(words)
+    clauses = tuple(
+        (clause[:CLAUSE_CHARS], has_question_mark(mark or ""))
+        for each, mark in zip(split_up[::2], [*split_up[1::2], ""], strict=True)
+        if (clause := each.strip(" \t\"'()*-,，·"))
+    )
+    return Prose(words, clauses[:CLAUSES], is_pasted)
+
+
+def stem(word: str) -> str:
+    """`migration`, `migrating` and `migrates` are one word; not linguistics, only good enough to compare."""
+    word = word.removesuffix("'s").strip("'./-")
+    if len(word) > 4:
+        for suffix in _SUFFIXES:
+            if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+                word = word[: -len(suffix)]
+                break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+        word = word[:-1]
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def pieces(text: str) -> frozenset[str]:
+    """Stems that carry meaning, and pairs of Chinese characters."""
+    lowered = text.lower()
+    found = {stem(word) for word in _ENGLISH.findall(lowered) if word not in STOP_WORDS}
+    for run in _CHINESE.findall(lowered):
+        found.update(pair for i in range(len(run) - 1) if (pair := run[i : i + 2]) not in _STOP_PAIRS)
+    found.discard("")
+    return frozenset(found)
+
+
+def words_of(text: str) -> list[str]:
+    return _ENGLISH.findall(text)
+
+
+def count_chinese(text: str) -> int:
+    return sum(len(run) for run in _CHINESE.findall(text))
+
+
+def is_chinese(text: str) -> bool:
+    """Mixed messages count as Chinese: an English name in a Chinese sentence is common, the reverse is not."""
+    return count_chinese(text) * 2 >= len(words_of(text.lower())) and bool(_CHINESE.search(text))
+
+
+def has_question_mark(text: str) -> bool:
+    return bool(_QUESTION_MARK.search(text))
