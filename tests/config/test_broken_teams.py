@@ -91,6 +91,25 @@ EXPECTED = {
         "10: members[5].id: id 'eve!P1' could not be addressed: in a marker its decoration is dropped; "
         "leave out @ at the start, ** around it and !P1 at the end",
     ],
+    "supervisor": [
+        "10: supervisor.member: no AI member has the id or role 'cheif', so nobody leads; did you mean 'chief'?",
+        "11: supervisor.max_iterations: found 0; expected at least 1",
+        "14: supervisor.agents.writer.writes[1]: 'iterationCount' is written by Moot; agents cannot write "
+        "iterationCount, maxIterations, clarificationRounds, agentClarificationKeys, threadId, messages",
+        "15: supervisor.agents.writer.requires_any[0].key: nobody writes 'breif'; did you mean 'brief'?",
+        "16: supervisor.agents.writer.fallback: there is no agent 'planer'; did you mean 'planner'?",
+        "17: supervisor.agents.planner.member: no AI member has the id 'nobody'; AI members: chief, writer",
+        "17: supervisor.agents.planner.fallback: agent 'planner' cannot stand in for itself",
+        "18: supervisor.agents.reviewer.writes: found the number 5; expected a list",
+        "18: supervisor.agents.reviewer: nobody plays agent 'reviewer'; give an AI member the role 'reviewer'",
+        "19: supervisor.agents.END: an agent cannot be called 'END'; supervisor, END, route have a meaning of their "
+        "own, and names have no spaces around them",
+        "20: supervisor.pause_after[0]: there is no agent 'wirter'; did you mean 'writer'?",
+        "21: supervisor.end.requires[0].is: found text 'long', which is not acceptable here; "
+        "acceptable: non_blank, non_empty, present",
+        "22: supervisor.prompt: unknown placeholder '{{agent}}'; did you mean 'agents'?",
+        "24: supervisor.few_shot[0].decision: the example chooses 'Writer', which is no agent; did you mean 'writer'?",
+    ],
     "duplicate_key": [
         "4: name: duplicate key 'name'; the first one is on line 2",
         "9: members[1].id: duplicate key 'id'; the first one is on line 7",

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from moot.config.agent_specs import CliAgent, LlmAgent, ScriptAgent, ScriptEntry
-from moot.config.flow_settings import Condition
 from moot.config.loading import InvalidTeam, list_built_in_teams, list_problems, load_team
 from moot.config.team_file import Understanding, find_locale_language
 from moot.core.errors import ConfigError
 from moot.core.events import Usage
 from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.supervisor_settings import Condition
 from moot.core.team import Flow, Team, check, member
 
 GOOD = Path(__file__).parents[1] / "data" / "teams" / "good"

@@ -23,6 +23,7 @@ COMMANDS: dict[str, list[str]] = {
         "/retry",
         "Thanks. [DONE]",
     ],
+    "05_support_desk.yaml": [*MOOT, "validate", "05_support_desk.yaml"],
 }
 LINES = {
     "01_chat.py": ["ann: A poster, please.", "carol: Add the hours.", "paused, waiting for ann"],
@@ -33,6 +34,7 @@ LINES = {
         "Bob: Sundays, 10 to 4. The first coffee is free.",
         "■ The session is over",
     ],
+    "05_support_desk.yaml": ["05_support_desk.yaml: ok"],
 }
 
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 from moot.core import limits
 from moot.core.events import Usage
 from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.supervisor_settings import Quality, SupervisorSettings, ToolLoop
 
 _MOST = 1_000_000_000  # nobody means more; it keeps sums within 64 bits
 _YEAR_S = 31_536_000.0  # timers overflow far beyond it
@@ -18,10 +19,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0, le=_MOST)]
 Rank = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
-AtLeastOne = Annotated[int, Meta(ge=1, le=_MOST)]
 Duration = Annotated[float, Meta(gt=0, le=_YEAR_S)]
 Delay = Annotated[float, Meta(ge=0, le=_YEAR_S)]
-Score = Annotated[float, Meta(ge=0, le=100)]  # above 1 it is a percentage (supervisor: quality_approved)
 EnvName = Annotated[str, Meta(pattern=_ENV_NAME)]
 FunctionPath = Annotated[str, Meta(pattern=_FUNCTION_PATH, description="package.module:function")]
 Command = Annotated[tuple[Text, ...], Meta(min_length=1)]
@@ -39,6 +38,12 @@ CORE_BOUNDS: dict[tuple[type, str], dict[str, float]] = {
     (Retry, "max_attempts"): {"ge": 0, "le": _MOST},
     (Retry, "base_delay_s"): {"ge": 0, "le": _YEAR_S},
     (Retry, "cap_s"): {"ge": 0, "le": _YEAR_S},
+    (SupervisorSettings, "max_iterations"): {"ge": 1, "le": _MOST},
+    (SupervisorSettings, "max_steps"): {"ge": 1, "le": _MOST},
+    (SupervisorSettings, "max_clarification_rounds"): {"ge": 0, "le": _MOST},
+    (SupervisorSettings, "turn_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (ToolLoop, "max_rounds"): {"ge": 0, "le": _MOST},
+    (Quality, "threshold"): {"ge": 0, "le": 100},
     (Budget, "max_tokens"): {"ge": 0, "le": 10**15},
     (Budget, "max_cost_usd"): {"ge": 0, "le": _MOST},
     (Budget, "max_turns"): {"ge": 0, "le": _MOST},

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from moot.config.agent_specs import AgentSpec
-from moot.config.flow_settings import SupervisorSettings
 from moot.config.quantities import Count, Name, Rank, Text
 from moot.core import limits
 from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
+from moot.core.supervisor_settings import SupervisorSettings
 from moot.core.team import Flow, Kind, Language, Team, member
 
 

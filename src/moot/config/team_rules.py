@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 from moot.config.problem import Problem
+from moot.config.supervisor_rules import check_supervisor
 from moot.config.team_file import find_locale_language
 from moot.config.wording import shorten
 from moot.core import limits, text
@@ -26,6 +27,7 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
     understanding = data.get("understanding")
     if isinstance(understanding, dict) and understanding.get("type") == "llm" and understanding.get("model") is None:
         yield Problem(path=("understanding", "model"), text="understanding by llm needs a model")
+    yield from check_supervisor(data)
 
 
 def _read_language(data: Mapping[str, object]) -> Language:

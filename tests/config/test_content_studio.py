@@ -1,0 +1,118 @@
+"""The built-in supervisor team and the support desk, played by the pure engine alone."""
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from moot.config.agent_specs import ScriptAgent, ScriptEntry
+from moot.config.loading import load_team
+from moot.config.team_file import TeamFile
+from moot.core.supervisor.cast import find_leader, find_player
+from moot.core.supervisor.decision import Decision, extract_decision
+from moot.core.supervisor.ending import how_it_may_end
+from moot.core.supervisor.quality import quality_fallback
+from moot.core.supervisor.routing import owner_of_tools, route_from_supervisor, should_continue
+from moot.core.supervisor.state_update import check_update, complete, start_state
+from moot.core.supervisor_settings import END, ROUTE, SUPERVISOR
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "05_support_desk.yaml"
+
+
+class Play(Struct):
+    """Where the work went, and what happened on the way."""
+
+    nodes: list[str]
+    corrections: list[tuple[str, str]]
+    hints: list[str]
+    questions: list[str]
+    state: dict[str, Any]
+    delay_s: float = 0.0
+
+
+def read_scripts(file: TeamFile) -> dict[str, list[ScriptEntry]]:
+    scripts: dict[str, list[ScriptEntry]] = {}
+    for member_id, agent in file.agents().items():
+        assert isinstance(agent, ScriptAgent)
+        scripts[member_id] = [ScriptEntry(text=reply) if isinstance(reply, str) else reply for reply in agent.replies]
+    return scripts
+
+
+def play(file: TeamFile, most: int = 60) -> Play:
+    settings, members, scripts = file.supervisor, file.team().members, read_scripts(file)
+    result = Play([], [], [], [], start_state(settings))
+    node, calls = SUPERVISOR, 0
+    for _ in range(most):
+        result.nodes.append(node)
+        if node == END:
+            return result
+        owner = owner_of_tools(settings, node)
+        if owner:
+            node = owner
+            continue
+        player = find_leader(settings, members) if node == SUPERVISOR else find_player(settings, node, members)
+        assert player is not None
+        entry = scripts[player.id].pop(0)
+        result.delay_s += entry.delay_s
+        if entry.ask:
+            result.questions.append(entry.ask.question)
+            continue  # answered: the same agent goes on
+        update = check_update(settings, node, entry.state or {})
+        assert update.refused == {}
+        result.state |= update.changes
+        result.state |= complete(settings, result.state)
+        calls = calls + 1 if entry.tool_calls else 0
+        hint = quality_fallback(settings.quality, result.state)
+        if node != SUPERVISOR and hint and "reviewFeedback" in update.changes:
+            result.hints.append(hint)
+        node = should_continue(settings, node, result.state, has_tool_calls=bool(entry.tool_calls), tool_round=calls)
+        if node == ROUTE:
+            decision = extract_decision(entry.text or "", settings.agents)
+            assert isinstance(decision, Decision)
+            following = route_from_supervisor(settings, decision, result.state)
+            if following.corrected_from:
+                result.corrections.append((following.corrected_from, following.name))
+            node = following.name
+    raise AssertionError(f"it never ended: {result.nodes}")
+
+
+def test_the_content_studio_plays_a_whole_job() -> None:
+    """Seed 003: brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one."""
+    file = load_team("content-studio")
+    played = play(file)
+    assert [node for node in played.nodes if node != SUPERVISOR] == [
+        *("brief_compiler_agent", "brief_compiler_agent"),
+        *("research_evidence_agent", "research_evidence_tools", "research_evidence_agent"),
+        *("writer_agent", "layout_planner_agent", "image_planner_agent"),
+        *("image_agent", "image_tools", "image_agent", "image_tools", "image_agent"),
+        *("review_agent", "writer_agent", "review_agent", "END"),
+    ]
+    assert played.corrections == [("review_agent", "writer_agent")]
+    assert played.hints == ["writer_agent"]
+    assert played.questions == ["Who should read the post?"]
+    assert played.state["imagesComplete"] is True
+    assert how_it_may_end(file.supervisor, played.state) == "complete"
+    assert 2 < played.delay_s < 8
+
+
+def test_the_content_studio_has_the_agents_of_the_seed() -> None:
+    """Seed 003: exactly these agents, each played by a member of that name; every tool call brings its own result."""
+    file = load_team("content-studio")
+    assert list(file.supervisor.agents) == [
+        *("brief_compiler_agent", "research_evidence_agent", "reference_intelligence_agent", "layout_planner_agent"),
+        *("image_planner_agent", "writer_agent", "image_agent", "review_agent"),
+    ]
+    scripts = read_scripts(file)
+    assert set(scripts) == {SUPERVISOR, *file.supervisor.agents}
+    calls = [call for entries in scripts.values() for entry in entries for call in entry.tool_calls or ()]
+    assert len(calls) == 3
+    assert all({"id", "name", "args", "result"} == call.keys() for call in calls)
+
+
+def test_the_support_desk_is_yaml_alone() -> None:
+    """Spec 3: the engine is general; a team of other agents and keys needs no Python."""
+    file = load_team(EXAMPLE)
+    played = play(file)
+    assert [node for node in played.nodes if node != SUPERVISOR] == ["triage", "tech", "reply", "check", "END"]
+    assert played.corrections == [("refund", "triage")]
+    assert how_it_may_end(file.supervisor, played.state) == "complete"
