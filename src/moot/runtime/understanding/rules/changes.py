@@ -19,11 +19,11 @@ def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
             continue
         later = any(each.act in (*ORDERS, Act.FACT, Act.RESTART) for each in (*clauses[:at], *clauses[at + 1 :]))
         for old, new in _replacements(clause):
-            if old and _share(old, context.goal) >= _IS_GOAL and ((new - context.goal) or (not new and later)):
+            if old and _share(old, context.core) >= _IS_GOAL and ((new - context.goal) or (not new and later)):
                 return True
             if old & DELIVERABLES and _names_other_work(clauses, at, context):
                 return True
-            takes_place = not old or _share(old, context.goal) >= _IS_GOAL
+            takes_place = not old or _share(old, context.core) >= _IS_GOAL
             if takes_place and new and (rivals_of(new, context.goal) or _is_other_work(clause, new, context)):
                 return True
     return any(clause.language.widened.search(clause.text) and clause.act in (*ORDERS, Act.FACT) for clause in clauses)

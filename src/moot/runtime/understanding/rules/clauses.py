@@ -8,7 +8,18 @@ from moot.runtime.understanding.rules.lexicon_zh import CHINESE
 from moot.runtime.understanding.rules.words import Prose, count_chinese
 
 # "wait" or "ok stop" are whole sentences although "wait" and "ok" may also be mere beginnings.
-_WHOLE = (Act.KEEP_RUNNING, Act.STATUS, Act.PAUSE, Act.CANCEL, Act.RESUME, Act.GO_ON, Act.DROP, Act.SWITCH, Act.ACK)
+_WHOLE = (
+    Act.KEEP_RUNNING,
+    Act.STATUS,
+    Act.RESTART,
+    Act.PAUSE,
+    Act.CANCEL,
+    Act.RESUME,
+    Act.GO_ON,
+    Act.DROP,
+    Act.SWITCH,
+    Act.ACK,
+)
 _ASKED = (Act.STATUS, Act.RETRY, Act.EXPLAIN, Act.SUGGEST, Act.SWITCH)  # what a question mark leaves as it is
 
 
@@ -33,7 +44,7 @@ def _read(text: str, *, is_question: bool) -> Clause:
     if act is None and language is CHINESE:  # "commit 一下", "about us 吧"
         act = _find(text, core, ENGLISH)
     if is_question and act not in _ASKED:
-        act = Act.QUERY if act not in (Act.ORDER, Act.WISH) or language is CHINESE else Act.SUGGEST
+        act = Act.SUGGEST if act is Act.ORDER and language is ENGLISH else Act.QUERY
     return Clause(text, core, act or Act.FACT, language, is_question)
 
 

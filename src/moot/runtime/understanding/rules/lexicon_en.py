@@ -48,8 +48,12 @@ _VERBS = split("""
     tidy tighten toggle tone track train transform translate treat trim truncate try tune turn tweak type undo
     unify uninstall unpin update upgrade upload use validate verify version visit visualise visualize warn watch
     widen wire wrap write zip zoom
+    stop cancel kill end pause freeze halt forget scrap ditch abandon continue hold
 """)
-_MORE_ORDERS = r"go (?:back|with|through)|get rid|no (?:need|more|\w+ing)|not \w+|without"
+_MORE_ORDERS = join(r"""
+    go (?:back|with|through)|get rid|no (?:need|more|\w+ing)
+    |not (?!just|only|sure|bad|yet|really|working|my|a )\w+|without
+""")
 _ACTS: dict[Act, str] = {
     Act.KEEP_RUNNING: r"""
         (?:don'?t|do not|no need to|never|you don'?t (?:have|need) to
@@ -80,44 +84,6 @@ _ACTS: dict[Act, str] = {
         |alive|stuck|ok)|(?:hello|anyone there|ping)|has (?:it|the \w+) (?:finished|completed|started|stopped
         |crashed)\b.*|what step .*|which step .*|report (?:progress|status|back).*)[.! ]*$
     """,
-    Act.PAUSE: r"""
-        (?:(?:{pause}(?: {run})?|(?:stop|wait|stay) for (?:now|me|{time})|put (?:it|this|that
-        |everything) on hold|hold (?:on|it|off|up|still)(?: on (?:it|this|that))?(?: {time})?|hang on(?: {time})?
-        |wait(?: (?:up|here
-        |there|for (?:me|it|my .*)))?(?: {time})?|(?:just )?(?:one|a|1|gimme a|give me a|gimme|give me) {time}
-        |stand ?by|not so fast|sit tight|brb|(?:let'?s )?take a break|easy|slow down|whoa+|don'?t (?:do|continue
-        |proceed|go on|start|run|touch)(?: anything| it| this)?(?: else)?(?: yet| for now| until .*| any further
-        | right now)){tail}|{pause} {run} (?:and|so|because|while) .*)
-    """,
-    Act.CANCEL: r"""
-        (?:{cancel}(?: {run})?{tail}|{cancel} (?:all |the |this |that |your )?(?:current )?(?:run|task|job|work
-        |everything)\b(?: and .*)?$|that'?s enough{tail}|enough(?: already)?{tail}|(?:i|we) (?:no longer need
-        |don'?t (?:need|want)) (?:it|this|that)(?: any ?more| at all)?{tail}
-        |(?:you can |please )?stop (?:working|now|here|there)\b{tail}|stop+!*$|no more{tail})
-    """,
-    Act.AWAY: r"""
-        (?:i(?:'ll| will|'ve| have|'m| am)? (?:need|have|want|got|gotta|must|going|gonna
-        |just need)? ?(?:to )?(?:be )?(?:back|away|think|double[- ]check|look (?:at|into)|get (?:back|lunch
-        |coffee)|grab|go|eat|in a meeting|afk|check)\b.*|let me (?:check|think|look|see|verify|read|ask|review
-        |confirm|double).*|(?:lunch|meeting|phone|call|coffee)\b.*|back in .*)
-    """,
-    Act.RESUME: r"""
-        (?:resume|unpause|un-pause|unfreeze)(?: {run}| .*)?{tail}|(?:start|pick up|take up)(?: {run})? (?:again
-        |where you (?:left off|stopped)).*
-    """,
-    Act.GO_ON: r"""
-        (?:continue|go on|go ahead|keep (?:going|it up|on|at it|working|running|moving)|keep on \w+ing|carry on
-        |proceed|move on|moving on|onwards?|next(?: one| step)?|go(?: for it)?|begin|start|let'?s (?:go|continue
-        |start|do (?:it|this|that)|proceed|move on)|do (?:it|that|so)|make it so|as planned|just do it)(?: {run}
-        | with .*| as .*| where .*| from .*| to the next.*| working.*| the (?:work|rest|plan).*)?{tail}
-    """,
-    Act.DROP: r"""
-        (?:never ?mind|nvm|forget (?:it|that|this|about (?:it|that|this)|everything|all (?:of )?(?:that|this|it)
-        |what i said)|scrap (?:that|this|it)|ditch (?:it|that|this)|drop (?:it|that|this)|screw (?:it|that)
-        |skip (?:it|that|this)|cancel (?:it|that|this)|stop (?:it|that|this)|(?:i|we)(?:'ve
-        | have)? changed my mind|change of plans?|on second thoughts?|new plan|plans? (?:has |have )?changed?
-        |leave that)\b.*
-    """,
     Act.SWITCH: r"""
         .*\b(?:something (?:else|different|completely different)|(?:un|not )related\b|(?:an)?other (?:topic|note
         |subject)\b|different (?:topic|question|task|subject|matter)|separate(?:ly)? (?:job|task|question|issue
@@ -137,6 +103,46 @@ _ACTS: dict[Act, str] = {
         |scope|objective|direction|brief) (?:has |have )?(?:changed|is different|is now)|pivot(?:ing)? to
         |different approach altogether)\b
     """,
+    Act.PAUSE: r"""
+        (?:(?:{pause}(?: {run})?|(?:stop|wait|stay) for (?:now|me|{time})|put (?:it|this|that
+        |everything) on hold|hold (?:on|it|off|up|still)(?: on (?:it|this|that))?(?: {time})?|hang on(?: {time})?
+        |wait(?: (?:up|here
+        |there|for (?:me|it|my .*)))?(?: {time})?|(?:just )?(?:one|a|1|gimme a|give me a|gimme|give me) {time}
+        |stand ?by|not so fast|sit tight|brb|(?:let'?s )?take a break|easy|slow down|whoa+|don'?t (?:do|continue
+        |proceed|go on|start|run|touch)(?: anything| it| this)?(?: else)?(?: yet| for now| until .*| any further
+        | right now)){tail}|{pause} {run} (?:and|so|because|while) .*)
+    """,
+    Act.CANCEL: r"""
+        (?:{cancel}(?: {run})?{tail}|{cancel} (?:all |the |this |that |your )?(?:current )?(?:run|task|job|work
+        |everything)\b(?: and .*)?$|that'?s enough{tail}|enough(?: already)?{tail}|(?:i|we) (?:no longer need
+        |don'?t (?:need|want)) (?:it|this|that)(?: any ?more| at all)?{tail}
+        |(?:you can |please )?stop (?:working|now|here|there)\b{tail}|stop+!*$|no more{tail})
+    """,
+    Act.AWAY: r"""
+        i(?:'ll| will|'ve| have|'m| am)? ?(?:just |first |still )?(?:need|have|got|gotta|must|going|gonna)?(?: to)? ?
+        (?:be (?:right )?back|think|check|double[- ]check|talk|ask|call|discuss|confirm|decide|verify|look (?:at
+        |into)|go|eat
+        |grab|leave|step|speak|sleep|meet|figure|get (?:back|lunch|coffee|some)|in a meeting|afk|away|back)\b.*
+        |let me (?:check|think|look|see|verify|read|ask|review|confirm|double|talk|sleep).*
+        |(?:lunch|meeting|phone|call|coffee)\b.*|back in .*
+    """,
+    Act.RESUME: r"""
+        (?:resume|unpause|un-pause|unfreeze)(?: {run}| .*)?{tail}|(?:start|pick up|take up)(?: {run})? (?:again
+        |where you (?:left off|stopped)).*
+    """,
+    Act.GO_ON: r"""
+        (?:continue|go on|go ahead|keep (?:going|it up|on|at it|working|running|moving)|keep on \w+ing|carry on
+        |proceed|move on|moving on|onwards?|next(?: one| step)?|go(?: for it)?|begin|start|let'?s (?:go|continue
+        |start|do (?:it|this|that)|proceed|move on)|do (?:it|that|so)|make it so|as planned|just do it)(?: {run}
+        | with .*| as .*| where .*| from .*| to the next.*| working.*| the (?:work|rest|plan).*)?{tail}
+    """,
+    Act.DROP: r"""
+        (?:never ?mind|nvm|forget (?:it|that|this|about (?:it|that|this)|everything|all (?:of )?(?:that|this|it)
+        |what i said)|scrap (?:that|this|it)|ditch (?:it|that|this)|drop (?:it|that|this)|screw (?:it|that)
+        |skip (?:it|that|this)|cancel (?:it|that|this)|stop (?:it|that|this)|(?:i|we)(?:'ve
+        | have)? changed my mind|change of plans?|on second thoughts?|new plan|plans? (?:has |have )?changed?
+        |leave that)\b.*
+    """,
     Act.RETRY: r"""
         (?:try|do|run|check|test) (?:it |that |this )?(?:again|once more|one more time)|retry.*|again|redo (?:it
         |that|this)|once more|one more time|(?:please )?fix (?:it|this|that|them|(?:the|this|that|these
@@ -152,6 +158,11 @@ _ACTS: dict[Act, str] = {
         |where|the (?:diff|output|result|code|changes|plan|current))|let me (?:know|see)|help me understand
         |confirm (?:that|if|whether)|say more|give me (?:an overview|a summary|the (?:details|reason))
         |i'?m (?:curious|wondering|confused|not sure)|i wonder|i don'?t (?:understand|get|see|know))\b.*
+        |(?:(?:can|could|would|will) (?:you|u) (?:please |pls |also |just |quickly )*)?(?:check|(?:take
+        |have) a (?:quick )?look
+        |look (?:at|into|through|over|again)|verify|double[- ]check|see (?:if|whether|what|why|how)
+        |read (?:the|this|that|through|all)|review (?:the|this|your|what)|list (?:the|all|what)|show (?:me|us))\b
+        (?!.* (?:and|then) (?:change|modify|fix|add|update|make|remove|correct|rewrite|write|create|improve)).*
     """,
     Act.SUGGEST: r"""
         (?:(?:can|could|would|will) (?:you|u|we|it|this)(?: all)?(?: not| also| please| pls| maybe| just
@@ -161,14 +172,19 @@ _ACTS: dict[Act, str] = {
         |can|add|use|try|make)?|perhaps|mind \w+ing)\b .*
     """,
     Act.QUERY: r"""
-        (?:what|why|how|when|where|who|whom|whose|which|is|are|was|were|do|does|did|has|have (?:you|we|they)|had
-        |can i|could i|should|would (?:it|that|this|you (?:say|recommend|suggest))|will|am i|any (?:idea|reason
+        (?:what|why|how|when|where|who|whom|whose|which|is|are|was|were|do (?:you|we|i|they|these|those|any|u)|does
+        |did|has|have (?:you|we|they)|had
+        |can i|could i|should (?:i|we|it|you|the|this|that|they)|would (?:it|that|this|you (?:say|recommend
+        |suggest))|will|am i|any (?:idea|reason
         |thoughts)|what's|whats|how's|hows|who's|where's|isn'?t|aren'?t|doesn'?t|didn'?t|so (?:what|why|how|is
         |are|does|did)|really|right)\b.*
     """,
     Act.WISH: r"""
-        .*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs? to|has to|have to
-        |ought to|make sure|ensure|be sure|be careful|(?:i|we)(?:'d| would)? (?:want|like|need|prefer|expect
+        (?:needs?|less|fewer|more|max(?:imum)?|min(?:imum)?|only|bigger|smaller|shorter|longer|larger|faster|slower
+        |simpler
+        |no (?!idea|clue|one|problem|luck|worries|way|such|need|error|change|difference|output|response|result)) .+
+        |.*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs? to|has to|have to
+        |ought to|make sure|ensure|be sure|be careful|(?:i|we)(?:'d| would)? (?:want|like|need|prefer|expect(?!ed)
         |meant?)|want(?:s|ed)? (?:it|this|the|a|to)|prefer(?:ably)?|i'd rather|let'?s|better (?:to|if)
         |would be (?:nice|good|great|better|cool)|you (?:forgot|missed|left out|skipped|didn'?t (?:add|include
         |do|update|change|handle|use))|don'?t forget|(?:is|are|was|were) missing|missing (?:a|an|the|from)
@@ -220,12 +236,13 @@ ENGLISH = Language(
         |along with|and add|again)\b|^and\b
     """),
     pointing=phrases(r"""
-        \b(?:it|its|this|that|these|those|them|they|there|here|above|below|previous|former|latter|the (?:same
-        |other|rest|first|second|third|last|next|current|existing|new|old|whole)|you|your|we|our|ones?)\b
-        |\bthe \w+
+        \b(?:it|its|this|that|these|those|them|they|there|here|above|below|previous|former|latter|ones?|the (?:same
+        |other|rest|first|second|third|last|next|current|existing|new|old|whole))\b
     """),
     new_thing=phrases(r"""
-        (?:write|draft|create|build|make|generate|design|draw|paint|compose|prepare|produce|plan|book|order|buy
+        (?:(?:can|could|would|will) (?:you|u) (?:please |pls |also |just |maybe )*)?(?:help (?:me
+        |us) (?:to )?)?(?:write|draft|create|build|make|generate|design|draw|paint|compose|prepare|produce|plan|book
+        |order|buy
         |find|research|look up|search|translate|invent|suggest|recommend|sketch|render|record|organi[sz]e|scrape
         |calculate|compute|set up|develop|implement|code|convert|summari[sz]e|proofread|review|give|tell
         |start) (?:(?:me|us|my \w+) )?(?:up )?(?:a|an|some|another|one|two|three|four|five|ten|\d+|me|my
@@ -250,10 +267,9 @@ ENGLISH = Language(
         )
     ),
     widened=phrases(r"""
-        \b(?:whole|entire|full|complete|all) (?:\w+ ){0,2}(?:year|company|platform|system|suite|product|shop
-        |store|site|website|app|application|library|codebase|world|market|industry|regions?|countries|languages
-        |departments|solution|framework|stack|series|book|course)\b|\b(?:expand|widen|extend|broaden
-        |increase) the scope\b
+        \b(?:expand|widen|extend|broaden|increase|change) the scope\b
+        |\b(?:cover|for|about) (?:the |an? )?(?:whole|entire|full) (?:\w+ )?(?:year|company|platform|suite|product
+        |industry|market)\b
     """),
     vague=phrases(r"""
         (?:(?:please |pls |can you |could you )*(?:change|modify|adjust|tweak|edit|revise|alter|improve|update

@@ -21,8 +21,8 @@ _NUMBERS = {word: n for words in (_ENGLISH, "一二三四五六七八九十") fo
 _ORDINAL = re.compile(
     rf"\b(?P<a>{'|'.join(_ENGLISH)}|last|\d{{1,2}}(?:st|nd|rd|th)) (?:task|step|item|one|job)\b"
     r"|\b(?:task|step|item|job) ?(?:no\.? ?|number |#)?(?P<b>\d{1,3})\b"
-    r"|第(?P<c>[一二三四五六七八九十]|\d{1,2})(?:个|项|步|条)?(?:任务|步骤|步|子任务)?|(?:任务|步骤) ?(?P<d>\d{1,3})"
-    r"|(?P<e>最后)(?:一)?(?:个|项|步)(?:任务|步骤)?"
+    r"|第(?P<c>[一二三四五六七八九十]|\d{1,2})(?:(?:个|项|条)(?:任务|步骤|子任务)|步)|(?:任务|步骤) ?(?P<d>\d{1,3})"
+    r"|(?P<e>最后)(?:一)?(?:个|项)(?:任务|步骤)|(?P<f>最后)一步"
 )
 _DONE = frozenset({"done", "completed", "cancelled"})
 TITLE_SHARE = 0.75  # of a title's pieces that must be said before the task is meant

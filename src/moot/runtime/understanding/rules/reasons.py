@@ -20,6 +20,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "other_field": ("与当前工作不属于同一领域", "belongs to another field than the work"),
     "nothing_shared": ("与当前目标没有共同点", "shares nothing with the goal"),
     "detail": ("增加、修改或去掉一处细节", "adds, changes or removes a detail"),
+    "fragment": ("可能是事实，也可能是要求", "may be a fact or a wish"),
     "vague": ("想要改动，但没有说改什么", "wants a change but does not say of what"),
     "retry": ("说明问题仍在，要求再试", "says that a problem remains and asks for another try"),
     "question": ("关于当前工作的提问", "a question about the work"),

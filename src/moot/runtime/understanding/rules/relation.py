@@ -12,8 +12,8 @@ from moot.runtime.understanding.rules.changes import ORDERS, replaces_goal
 from moot.runtime.understanding.rules.clauses import Clause
 from moot.runtime.understanding.rules.patches import mentions
 from moot.runtime.understanding.rules.similarity import Context, Nearness, compare
-from moot.runtime.understanding.rules.topics import is_far
-from moot.runtime.understanding.rules.words import Prose, count_chinese, pieces, words_of
+from moot.runtime.understanding.rules.topics import is_far, is_home, is_private
+from moot.runtime.understanding.rules.words import Prose, count_chinese, pieces, stem, words_of
 
 NO_CHANGE: Relation = "same_task_no_change"
 MINOR: Relation = "same_task_minor_change"
@@ -35,6 +35,14 @@ _ENDS_GOAL = re.compile(
 )
 _OFFER = re.compile(
     r"else|further|next|other|would you like (?:me )?to (?:change|add|do)|接下来|其他|其它|还有什么|还需要|别的"
+)
+_DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
+_CHOICE = re.compile(r"\b(?:which|what|or|how|where|when|who|prefer)\b|还是|哪|什么|几|多少|怎么|如何")
+_FILE = re.compile(r"\b\w+\.[a-z]{1,4}\b")
+_STATED = re.compile(
+    r"^(?:i|we|he|she|they|it|there|the|this|that|our|my|your|these|those|its|you|users?|people|everyone)\b"
+    r"|\b(?:is|are|was|were|am|has|have|had|does|did|will|would|can|could|isn't|\w+'(?:s|re|m|ve|ll|d)|\w{3,}ed)\b"
+    r"|[是有在了已会能]|大[概约]|一共|差不多|^(?:我|他|她|客户|我们|老板)"
 )
 SHORT_WORDS = 12  # an answer is short; what is longer says more than was asked
 
@@ -137,8 +145,12 @@ def _switched(said: Message) -> Reading | None:
 
 
 def _replaced(said: Message) -> Reading | None:
-    if said.has(Act.RESTART):
-        return _major(0.85, "restart")
+    again = next((clause for clause in said.clauses if clause.act is Act.RESTART), None)
+    if again:
+        part = _FILE.search(again.text) or any(
+            stem(word) not in said.context.core for word in _DEFINITE.findall(again.text)
+        )
+        return _minor(0.66) if part and len(said.clauses) == 1 else _major(0.85, "restart")
     return _major(0.8, "goal_replaced") if replaces_goal(said.clauses, said.context) else None
 
 
@@ -179,13 +191,23 @@ def _answered(said: Message) -> Reading | None:
     if first.act is Act.ACK and not orders:
         return _same(0.9, "answer", "clarify")
     adds = any(clause.language.additive.search(clause.text) for clause in orders)
-    if adds or (orders and (_OFFER.search(asked.lower()) or said.length > SHORT_WORDS)):
+    if orders and (
+        adds or said.length > SHORT_WORDS or _OFFER.search(asked.lower()) or not _CHOICE.search(asked.lower())
+    ):
         return None
     return _same(0.74 if orders else 0.84, "answer", "clarify")
 
 
 def _is_new_thing(clause: Clause) -> bool:
     return bool(clause.language.new_thing.match(clause.core) or clause.language.new_thing.match(clause.text))
+
+
+def _points(clause: Clause, context: Context) -> bool:
+    """Leans on the work: "it", "the second one", "the header" of a page that is being made."""
+    if clause.language.pointing.search(clause.core):
+        return True
+    named = (stem(word) for word in _DEFINITE.findall(clause.core))
+    return any(word in context.work or is_home(word, context.work) for word in named)
 
 
 def _ordered(said: Message) -> Reading | None:
@@ -197,12 +219,14 @@ def _ordered(said: Message) -> Reading | None:
     first = orders[0]
     near = compare(first.text, said.context) if len(said.clauses) <= 4 else said.near
     makes, far = _is_new_thing(first), is_far(near.said, said.context.work)
-    points = bool(first.language.pointing.search(first.core))
+    points = _points(first, said.context)
     adds = bool(first.language.additive.search(first.text))
     if makes and far and near.goal < 0.2:
         return _different(0.8 if near.work < 0.1 else 0.66, "other_field")
+    if is_private(near.said, said.context.work) and near.work == 0 and not points:
+        return _different(0.62, "other_field")
     if makes and near.work == 0 and not points and len(near.said) >= 3:
-        return _different(0.55 if adds else 0.62, "nothing_shared")
+        return _different(0.55 if adds else 0.6, "nothing_shared")
     confidence = 0.76 + 0.08 * (near.work >= 0.2) + 0.04 * adds + 0.03 * points
     if not (near.work or points or adds):
         confidence = 0.72 if said.length <= SHORT_WORDS else 0.64
@@ -227,6 +251,9 @@ def _questioned(said: Message) -> Reading | None:
 def _told(said: Message) -> Reading | None:
     if all(clause.act is Act.ACK for clause in said.clauses):
         return _same(0.92, "agreement")
+    facts = [clause for clause in said.clauses if clause.act is Act.FACT]
+    if len(facts) == 1 and 2 <= said.length <= 8 and not said.prose.is_pasted and not _STATED.search(facts[0].core):
+        return _same(0.58, "fragment", "clarify")  # "dark theme", "python 3.11": a wish or a fact, nobody can tell
     return _same(0.72 if said.near.work or said.prose.is_pasted or said.length <= 6 else 0.62, "fact", "clarify")
 
 

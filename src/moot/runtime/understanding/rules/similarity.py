@@ -3,14 +3,16 @@
 from msgspec import Struct
 
 from moot.core.intent import SemanticInput
-from moot.runtime.understanding.rules.words import pieces
+from moot.runtime.understanding.rules.words import first_pieces, pieces
 
 MESSAGES, MESSAGE_CHARS = 6, 1_500  # of the history, newest first; how much of each
 TASKS = 100
+CORE_PIECES = 10
 
 
 class Context(Struct, frozen=True, gc=False):
     goal: frozenset[str]
+    core: frozenset[str]  # what the goal is about, as far as its first words tell
     work: frozenset[str]  # goal, task titles and recent messages together
     asked: str  # what the agent asked last, if the last word was a question
 
@@ -25,13 +27,14 @@ class Nearness(Struct, frozen=True, gc=False):
 
 def read_context(given: SemanticInput) -> Context:
     task = given.system_state.current_task
-    goal = pieces(task.goal[:MESSAGE_CHARS]) if task else frozenset()
+    text = task.goal[:MESSAGE_CHARS] if task else ""
+    goal = pieces(text)
     work = set(goal)
     for each in given.tasks[:TASKS]:
         work |= pieces(each.title[:200])
     for message in given.recent_history[-MESSAGES:]:
         work |= pieces(message.content[:MESSAGE_CHARS])
-    return Context(goal, frozenset(work), _last_question(given))
+    return Context(goal, first_pieces(text, CORE_PIECES), frozenset(work), _last_question(given))
 
 
 def compare(text: str, context: Context) -> Nearness:

@@ -133,6 +133,20 @@ def fields_of(found: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name, known in FIELDS.items() if found & known)
 
 
+def is_home(word: str, context: frozenset[str]) -> bool:
+    """A thing of the same field as the work, even if nobody has spoken of it: the header of a web page."""
+    return bool(fields_of(frozenset({word})) & fields_of(context))
+
+
+LIFE = frozenset({"household", "travel", "trivia", "verse", "letters", "money", "body"})
+
+
+def is_private(said: frozenset[str], context: frozenset[str]) -> bool:
+    """Of a field of life that the work has nothing to do with; fields of work overlap too much to tell."""
+    ours = fields_of(said)
+    return bool(ours) and ours <= LIFE and is_far(said, context)
+
+
 def is_far(said: frozenset[str], context: frozenset[str]) -> bool:
     """The fields of what was said have nothing to do with those of the work. Unknown words say nothing."""
     ours, theirs = fields_of(said), fields_of(context)

@@ -26,6 +26,7 @@ _CLAUSES = re.compile(
 )
 _ENGLISH = re.compile(r"[a-z0-9_'+#./-]*[a-z0-9_+#]", re.ASCII)
 _CHINESE = re.compile(r"[一-鿿]+")
+_PARTS = re.compile(r"[^\s一-鿿]+|[一-鿿]{1,8}")
 _QUESTION_MARK = re.compile(r"[?？]")
 _SUFFIXES = ("ings", "ing", "ions", "ion", "ments", "ment", "edly", "ed", "ers", "es", "er", "ly", "s")
 
@@ -43,11 +44,8 @@ STOP_WORDS = split("""
     don't dont doesn't doesnt isn't isnt can't cant won't wont actually instead maybe think see look well good new use
     used using thing things something everything anything
 """)
-_STOP_PAIRS = split("""
-    一个 这个 那个 我们 你们 他们 一下 可以 不要 不用 什么 怎么 为什 是不 就是 还是 还有 已经 现在 然后 但是 因为
-    所以 如果 没有
-    不是 的时 时候 一些 这些 那些 这样 那样 正在 帮我 给我 请你 我要 我想 需要 一份 一篇 一版 一封 一张 了吗 完成
-""")
+_EMPTY = frozenset("的了是在我你他她它这那也都就再把被给帮请吧吗呢啊么一个和与及或很不要有没会能可以为从到对让用做写")
+_STOP_PAIRS = split("什么 怎么 时候 现在 然后 但是 因为 所以 如果 已经 正在 需要 一下 完成 问题 部分 东西")
 
 
 class Prose(Struct, frozen=True, gc=False):
@@ -95,12 +93,23 @@ def stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
+def first_pieces(text: str, count: int) -> frozenset[str]:
+    """Those that come first: what a long goal is about stands at its start."""
+    found: dict[str, None] = {}
+    for word in _PARTS.findall(text.lower()):
+        found.update(dict.fromkeys(sorted(pieces(word))))
+        if len(found) >= count:
+            break
+    return frozenset(found)
+
+
 def pieces(text: str) -> frozenset[str]:
     """Stems that carry meaning, and pairs of Chinese characters."""
     lowered = text.lower()
     found = {stem(word) for word in _ENGLISH.findall(lowered) if word not in STOP_WORDS}
     for run in _CHINESE.findall(lowered):
-        found.update(pair for i in range(len(run) - 1) if (pair := run[i : i + 2]) not in _STOP_PAIRS)
+        pairs = (run[i : i + 2] for i in range(len(run) - 1))
+        found.update(pair for pair in pairs if pair not in _STOP_PAIRS and not _EMPTY.intersection(pair))
     found.discard("")
     return frozenset(found)
 
