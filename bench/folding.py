@@ -7,7 +7,8 @@ from typing import NamedTuple
 from bench.turns import SAID, TEAM
 from moot.core.codec import Event, Head, decode, stamp
 from moot.core.events import Fact
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.runtime.engine import summarise
 from moot.runtime.snapshots import load_state, take
 from moot.runtime.stores.sqlite import SqliteLog

@@ -10,11 +10,12 @@ from moot.agents.python import AgentFunction, PythonMember, agent
 from moot.agents.roster import Roster
 from moot.config.loading import TeamTarget, load_team
 from moot.config.team_file import TeamFile
+from moot.core import limits
 from moot.core.codec import Event
 from moot.core.commands import Answer, HumanCommand, Post
 from moot.core.errors import CommandReused, Conflict
-from moot.core.machines.session import Status
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.core.team import Team
 from moot.runtime.clock import SystemClock
 from moot.runtime.dispatch import EmbeddedDispatch
@@ -23,6 +24,7 @@ from moot.runtime.ports import Agent, Clock, CommandKey, Log, Receipt
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.understanding.rules.understand import RulesUnderstander
 
 DATABASE = "moot.db"
 
@@ -110,23 +112,18 @@ class Session:
         accepted_seq = head.seq
         if command is not None:
             accepted_seq = (await engine.submit(command)).seq
-        if accepted_seq == head.seq and is_settled(state):
+        if accepted_seq == head.seq and state.is_settled:
             return
         async with aclosing(self._app.log.follow(self.id, head.seq)) as batches:
             async for events in batches:
                 for event in events:
                     state = evolve(state, event.fact)
                     yield event
-                if events[-1].seq >= accepted_seq and is_settled(state):
+                if events[-1].seq >= accepted_seq and state.is_settled:
                     return
 
     def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]:
         return self._app.log.follow(self.id, after)
-
-
-def is_settled(state: State) -> bool:
-    """Nothing runs: the floor is with a human, or the session is over."""
-    return not state.running and state.status is not Status.ACTIVE
 
 
 @asynccontextmanager
@@ -135,10 +132,12 @@ async def open_app(
     data: str | Path | None = None,
     agents: Mapping[str, AgentFunction | Agent] | None = None,
     clock: Clock | None = None,
+    max_tasks: int = limits.TASKS_AT_ONCE,
 ) -> AsyncIterator[App]:
     """Sessions of these teams in this process, kept in `data` (a folder) or, without it, in memory.
 
     `agents` gives members a Python function or object to play them, whatever the team file says.
+    `max_tasks` is how many tasks of plans run at once, in all sessions.
     """
     files = [team if isinstance(team, TeamFile) else load_team(team) for team in teams]
     clock = clock or SystemClock()
@@ -147,7 +146,8 @@ async def open_app(
     try:
         async with asyncio.TaskGroup() as tasks:
             roster = Roster(files, {name: _as_agent(each) for name, each in (agents or {}).items()}, clock)
-            sessions = Sessions(log, clock, EmbeddedDispatch(tasks, roster.find), tasks)
+            dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks)
+            sessions = Sessions(log, clock, dispatch, tasks, lambda _: RulesUnderstander())
             try:
                 yield App(files, log, sessions)
             except BaseException as error:  # raised below, outside of the group that would wrap it

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 
 import moot
-from moot.core.events import Usage
 from moot.core.turns import TurnInput
+from moot.core.usage import Usage
 from moot.runtime.ports import Delta, Result, Step
 
 

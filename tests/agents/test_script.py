@@ -11,7 +11,8 @@ from moot.config.agent_specs import ScriptAgent, ScriptEntry, ScriptError, Scrip
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
 from moot.core.commands import CancelTurn, Retry
-from moot.core.events import MessagePosted, TurnCompleted, TurnFailed, TurnStarted, TurnStepped, Usage
+from moot.core.events import MessagePosted, TurnCompleted, TurnFailed, TurnStarted, TurnStepped
+from moot.core.usage import Usage
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.runtime.apps import facts, has, names, run, say, settle
 

@@ -6,12 +6,14 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
+import msgspec
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from moot.core.codec import Event, decode
-from moot.core.state import State, evolve
-from moot.protocol.following import stored_bytes
+from moot.core.evolve import evolve
+from moot.core.state import State
+from moot.protocol.following import Placed, stored_bytes
 from tests.protocol.client_cases import GOLDEN
 
 SESSION = "golden-chat-v1"
@@ -23,7 +25,7 @@ def golden_events() -> list[Event]:
     events = []
     for line in GOLDEN:
         frame = json.loads(line)
-        data = stored_bytes(line.encode(), frame["hash"], is_shown="show_content" in frame)
+        data = stored_bytes(line.encode(), msgspec.json.decode(line, type=Placed))
         assert data
         events.append(decode(data, frame["hash"]))
     return events

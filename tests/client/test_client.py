@@ -12,7 +12,6 @@ from websockets.http11 import Request, Response
 import moot
 from moot.client.client import connect
 from moot.client.errors import HistoryReset, RemoteRefused
-from moot.client.session import is_settled
 from moot.core.errors import NotFound, Refused
 from moot.core.machines.connection import State
 from moot.protocol.view import View, reduce
@@ -20,7 +19,7 @@ from tests.client.deadline import run
 from tests.client.fake_server import EVENTS, SESSION, Visit, fake_server, state_at
 from tests.protocol.client_cases import GOLDEN
 
-SETTLED = next(seq for seq in count(5) if is_settled(state_at(seq)) and EVENTS[seq - 1].name == "session.paused")
+SETTLED = next(seq for seq in count(5) if state_at(seq).is_settled and EVENTS[seq - 1].name == "session.paused")
 
 
 def test_a_session_is_used_like_one_in_this_process() -> None:

@@ -13,8 +13,9 @@ from moot.core.codec import Event, chain
 from moot.core.commands import End, Pause
 from moot.core.errors import NotFound, Refused
 from moot.core.events import MessagePosted, TurnStarted
+from moot.core.evolve import evolve
 from moot.core.machines.session import Status
-from moot.core.state import State, evolve
+from moot.core.state import State
 from moot.protocol.view import View, reduce
 from tests.client.deadline import run
 from tests.client.real_server import TOKEN, real_server

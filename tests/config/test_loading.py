@@ -9,10 +9,10 @@ from moot.config.agent_specs import CliAgent, LlmAgent, ScriptAgent, ScriptEntry
 from moot.config.loading import InvalidTeam, list_built_in_teams, list_problems, load_team
 from moot.config.team_file import Understanding, find_locale_language
 from moot.core.errors import ConfigError
-from moot.core.events import Usage
 from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
 from moot.core.supervisor_settings import Condition
 from moot.core.team import Flow, Team, check, member
+from moot.core.usage import Usage
 
 GOOD = Path(__file__).parents[1] / "data" / "teams" / "good"
 MINIMAL = """

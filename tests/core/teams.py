@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from moot.core.events import Fact
+from moot.core.evolve import evolve
 from moot.core.settings import Budget, ChatSettings
-from moot.core.state import State, evolve
+from moot.core.state import State
 from moot.core.team import Language, Team, member
 
 SomeFact = TypeVar("SomeFact")

@@ -25,10 +25,10 @@ from moot.core.events import (
     TurnFailed,
     TurnStarted,
     TurnStepped,
-    Usage,
 )
 from moot.core.routing import Action, ActionType
 from moot.core.team import Team, member
+from moot.core.usage import Usage
 from tests.core.teams import make_chat_team
 
 AT = "2026-01-01T00:00:00.123Z"
@@ -220,7 +220,8 @@ def test_names_of_events_are_unique() -> None:
     """Spec 5 frames: one fact, one name, in a namespace of the protocol."""
     names = [kind.event for kind in get_args(Fact)]
     assert len(set(names)) == len(names)
-    spaces = {"agent", "message", "session", "routing", "queue", "turn", "notice"}
+    spaces = {"agent", "message", "session", "routing", "queue", "turn", "notice", "understanding", "workflow"}
+    spaces |= {"plan", "solver", "aggregate", "pipeline", "error", "task", "member"}
     assert {name.split(".")[0] for name in names} == spaces
 
 

@@ -1,11 +1,12 @@
 """What must be done next is a function of the state (spec/1: append, then evolve, then act)."""
 
-from moot.core.commands import Answer, CancelTurn, ReportStep
+from moot.core.commands import Answer, CancelTurn, ExpireTurn, ReportStep
 from moot.core.events import Fact, StepAsked, TurnStepped
+from moot.core.evolve import evolve
 from moot.core.limits import HISTORY_CHARS, OUTPUT_CHARS
-from moot.core.outstanding import RunTurn, StepDeadline, TurnDeadline, outstanding
+from moot.core.outstanding import Deadline, RunTurn, StepDeadline, outstanding
 from moot.core.settings import ChatSettings
-from moot.core.state import Turn, evolve
+from moot.core.state import Turn
 from moot.core.turns import turn_input
 from moot.testing.scenario import given
 from tests.core.teams import make_chat_team, only
@@ -18,7 +19,7 @@ def test_a_running_turn_is_to_be_run_and_timed() -> None:
     scenario = given(TEAM).says("[NEXT: bob] go")
     run, deadline = outstanding(scenario.state)
     assert run == RunTurn(Turn(turn_id="t1", member="bob", index=0))
-    assert deadline == TurnDeadline("t1", 60.0)
+    assert deadline == Deadline("deadline:t1", 60.0, ExpireTurn(turn_id="t1"))
     assert (run.key, deadline.key) == ("t1", "deadline:t1")
 
 

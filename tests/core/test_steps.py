@@ -6,7 +6,8 @@ from moot.core.commands import Answer, End, ExpireStep
 from moot.core.decide import decide
 from moot.core.errors import Refused
 from moot.core.events import Fact, Option, SessionPaused, StepAsked, StepClosed
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.testing.scenario import AT, Scenario, given
 from tests.core.teams import make_chat_team, only
 

@@ -245,7 +245,7 @@ async def test_what_is_newer_or_unknown(tmp_path: Path) -> None:
         assert "2" in answer["content"]
         assert "1" in answer["content"]
         for event in ("user.solve_tasks", "user.cancel_task", "user.restart_task", "user.cancel_plan", "user.replan"):
-            answer = await peer.ask(event, command_id="c")
+            answer = await peer.ask(event, command_id=event, task_id="1", tasks=[])
             assert (answer["event"], answer["metadata"]["code"]) == ("agent.error", "not_in_this_flow")
         missing = await peer.ask("user.response", command_id="r", confirmed=True)
         assert missing["content"] == "Missing step_id in user response"

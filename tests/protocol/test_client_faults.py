@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +24,7 @@ from moot.core.commands import (
 from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State
 from moot.protocol.client import ClientHalf
-from moot.protocol.following import stored_bytes
+from moot.protocol.following import Placed, stored_bytes
 from moot.protocol.frames import read_frame, to_command
 from moot.protocol.happenings import Denied, Done, Ended, Happening, Logged, Reset
 from moot.protocol.pace import LONGEST_S, SHORTEST_S, backoff_s
@@ -172,7 +173,7 @@ def test_stored_bytes_come_back_from_every_frame() -> None:
     """Spec 5 hash: the frame is the stored JSON with show_content and hash added; that can be undone."""
     for line in GOLDEN:
         frame = json.loads(line)
-        stored = stored_bytes(line.encode(), frame["hash"], is_shown="show_content" in frame)
+        stored = stored_bytes(line.encode(), msgspec.json.decode(line, type=Placed))
         assert stored is not None
         assert json.loads(stored) == {key: frame[key] for key in frame if key not in ("hash", "show_content")}
 
@@ -180,7 +181,7 @@ def test_stored_bytes_come_back_from_every_frame() -> None:
 @pytest.mark.parametrize("frame", [b"", b"{}", b'{"seq":1,"hash":"x"}', GOLDEN[5].encode()[:-1] + b" }"])
 def test_a_frame_that_does_not_end_in_its_hash_has_no_stored_bytes(frame: bytes) -> None:
     """Spec 5 hash: what cannot be verified is not taken."""
-    assert stored_bytes(frame, "x" * 64, is_shown=False) is None
+    assert stored_bytes(frame, Placed(event="x", hash="x" * 64)) is None
 
 
 @pytest.mark.parametrize("attempt", [1, 2, 5, 7, 100])

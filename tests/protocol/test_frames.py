@@ -68,7 +68,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"event": "user.queue", "content": "move", "to": True}, "bad_field"),
     ({"event": "user.queue", "content": "move", "to": "1"}, "bad_field"),
     ({"event": "user.queue", "content": "move", "member": 1}, "bad_field"),
-    *[({"event": event}, "not_in_this_flow") for event in PLAN_EVENTS],
+    ({"event": "user.solve_tasks", "tasks": "a"}, "bad_field"),
+    ({"event": "user.cancel_task"}, "bad_field"),
+    ({"event": "user.cancel_task", "task_id": 1.5}, "bad_field"),
+    ({"event": "user.restart_task", "task_id": ""}, "bad_field"),
+    ({"event": "user.replan", "feedback": 1}, "bad_field"),
 ]
 CURSORS: list[tuple[dict[str, Any], int | None]] = [
     ({}, None),

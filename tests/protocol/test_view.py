@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from moot.core.codec import Head, frame, stamp
 from moot.core.commands import Command
 from moot.core.events import Fact
+from moot.core.evolve import evolve
 from moot.core.machines.connection import State as Link
+from moot.core.plan.events import PlanFact
 from moot.core.queue_line import queue_line
-from moot.core.state import State, evolve
+from moot.core.state import State
 from moot.core.team import Team
 from moot.protocol import view as views
 from moot.protocol.happenings import Moved
@@ -25,7 +27,8 @@ from tests.protocol.client_cases import DATA, GOLDEN
 
 EXPECTED = DATA / "protocol" / "chat-v1.view.json"
 FRAMES: list[dict[str, Any]] = [json.loads(line) for line in GOLDEN]
-SAYS_NOTHING = {"routing.decided", "session.pause_requested"}  # to a screen, but for the timeline
+SAYS_NOTHING = {"routing.decided", "session.pause_requested", "understanding.started", "understanding.completed"}
+SAYS_NOTHING |= {kind.event for kind in get_args(PlanFact)}
 
 
 def view_of(frames: list[dict[str, Any]]) -> View:

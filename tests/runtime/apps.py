@@ -16,6 +16,7 @@ from moot.core.turns import TurnInput
 from moot.runtime.dispatch import EmbeddedDispatch
 from moot.runtime.ports import Agent, Log, Output, Result
 from moot.runtime.sessions import Sessions
+from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock, human, make_team, scripted
 
 P = ParamSpec("P")
@@ -79,7 +80,7 @@ async def open_on(
     clock = clock or VirtualClock()
     async with asyncio.TaskGroup() as tasks:
         roster = Roster(teams, agents or {}, clock)
-        sessions = Sessions(log, clock, EmbeddedDispatch(tasks, roster.find), tasks)
+        sessions = Sessions(log, clock, EmbeddedDispatch(tasks, roster.find), tasks, lambda _: RulesUnderstander())
         try:
             yield App(list(teams), log, sessions)
         finally:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from moot.app import is_settled
 from moot.core.codec import Event
 from moot.core.commands import Post
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.runtime.ports import Log
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
@@ -53,7 +53,7 @@ async def test_the_state_is_not_behind_what_was_shown(kind: str, tmp_path: Path)
             async for event in session.say(text):
                 folded = evolve(folded, event.fact)
             assert await session.state() == folded
-            assert is_settled(folded)
+            assert folded.is_settled
     await log.close()
 
 

@@ -38,14 +38,15 @@ THIRD_PARTY: dict[str, set[str]] = {
     "moot": set(),
 }
 PURE = {  # modules of the standard library without clock, randomness, files, sockets, threads or logging
-    *("bisect", "collections", "dataclasses", "difflib", "enum", "functools", "hashlib", "heapq", "itertools"),
-    *("json", "math", "operator", "re", "string", "typing", "unicodedata"),
+    *("bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "functools", "hashlib", "heapq"),
+    *("itertools", "json", "math", "operator", "re", "string", "typing", "unicodedata"),
 }
 IMPURE = {
-    *("asyncio", "datetime", "io", "logging", "os", "pathlib", "random", "secrets", "socket", "sqlite3"),
+    *("asyncio", "io", "logging", "os", "pathlib", "random", "secrets", "socket", "sqlite3"),
     *("subprocess", "sys", "tempfile", "threading", "time", "uuid"),
 }
 IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "__import__"}
+CLOCK_CALLS = {"now", "utcnow", "today"}  # of datetime; reckoning with instants is pure
 WAITING = (ast.AsyncFunctionDef, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 MODULES = list_python_files(PACKAGE)
@@ -129,6 +130,8 @@ def test_core_and_protocol_are_pure(path: Path) -> None:
         assert not isinstance(node, ast.Global), f"{place(path)}:{node.lineno}: the core holds no state"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id not in IMPURE_CALLS, f"{place(path)}:{node.lineno}: {node.func.id}()"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            assert node.func.attr not in CLOCK_CALLS, f"{place(path)}:{node.lineno}: {node.func.attr}()"
 
 
 def test_the_lists_of_modules_do_not_contradict() -> None:

@@ -3,41 +3,62 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-from moot.config.agent_specs import ScriptAgent, ScriptEntry
+import msgspec
+
+from moot.config.agent_specs import Reply, ScriptAgent, ScriptEntry
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Clock, Output, Result, Step
 
 
 class ScriptedMember:
-    """Plays the entry at the number of the member's earlier turns in the log, so that a restart goes on there."""
+    """Plays the entry at the number of the member's earlier turns in the log, so that a restart goes on there.
+
+    A task that has a list of its own (`by_task`) has its own position in it, and does not move that in `replies`.
+    """
 
     def __init__(self, script: ScriptAgent, clock: Clock) -> None:
         self._script = script
         self._clock = clock
 
+    def refuse(self, turn: TurnInput) -> str | None:
+        """Why the task is not taken, if the script says so."""
+        return self._entry(turn).nack
+
     async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
-        entry = self._entry(turn.index)
+        entry = self._entry(turn)
         if entry.nack is not None:
             raise AgentError("nack", entry.nack)
         if entry.delay_s:
             await self._clock.sleep(entry.delay_s)
         for step in entry.steps:
-            yield Step(thought=step.thought, action=step.action, observation=step.observation)
+            yield Step(thought=step.thought, action=step.action, observation=step.observation, total=len(entry.steps))
         if entry.error is not None:
             raise AgentError(entry.error.type, entry.error.message)
         if entry.hang:
             await asyncio.Event().wait()
-        yield Result(text=entry.text or "", usage=entry.usage)
+        yield Result(
+            text=entry.text or "",
+            usage=entry.usage,
+            plan=msgspec.to_builtins(entry.plan) if entry.plan else None,
+            patches=entry.patches,
+            review=msgspec.to_builtins(entry.review) if entry.review else None,
+        )
 
-    def _entry(self, index: int) -> ScriptEntry:
-        replies = self._script.replies
-        if index < len(replies):
-            entry = replies[index]
+    def _entry(self, turn: TurnInput) -> ScriptEntry:
+        script = self._script
+        if turn.task_id in script.by_task:
+            return self._pick(script.by_task[turn.task_id], turn.task_index)
+        elsewhere = sum(turn.task_turns.get(task_id, 0) for task_id in script.by_task)
+        return self._pick(script.replies, turn.index - elsewhere)
+
+    def _pick(self, entries: tuple[Reply, ...], index: int) -> ScriptEntry:
+        if index < len(entries):
+            entry = entries[index]
         elif self._script.when_exhausted == "error":
-            raise AgentError("agent", f"the script has only {len(replies)} replies")
-        elif self._script.when_exhausted == "repeat" and replies:
-            entry = replies[-1]
+            raise AgentError("agent", f"the script has only {len(entries)} replies")
+        elif self._script.when_exhausted == "repeat" and entries:
+            entry = entries[-1]
         else:
             entry = ""
         return ScriptEntry(text=entry) if isinstance(entry, str) else entry

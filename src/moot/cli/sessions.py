@@ -22,7 +22,8 @@ from moot.cli.transcript import Transcript, to_markdown
 from moot.core import state as states
 from moot.core.codec import Event, frame
 from moot.core.errors import Corrupt, NotFound
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.core.team import Language
 from moot.runtime.clock import seconds_between
 from moot.runtime.ports import Listing

@@ -2,9 +2,10 @@
 
 from moot.core import events
 from moot.core.codec import Event
+from moot.core.evolve import evolve
 from moot.core.notices import render, show
 from moot.core.queue_line import queue_line
-from moot.core.state import State, evolve
+from moot.core.state import State
 
 
 class Transcript:

@@ -9,8 +9,8 @@ from msgspec import Struct
 from moot.client.tape import Entry, Tape
 from moot.core.codec import Event
 from moot.core.commands import Answer, HumanCommand, Post
-from moot.core.machines.session import Status
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.protocol.unanswered import to_frame
 from moot.protocol.view import connection_frame
 
@@ -74,14 +74,14 @@ class RemoteSession:
         accepted_seq = head.seq
         if command is not None:
             accepted_seq = (await self.submit(command)).seq
-        if accepted_seq <= head.seq and is_settled(state):
+        if accepted_seq <= head.seq and state.is_settled:
             return
         async with aclosing(self.follow(head.seq)) as batches:
             async for events in batches:
                 for event in events:
                     state = evolve(state, event.fact)
                     yield event
-                if events[-1].seq >= accepted_seq and is_settled(state):
+                if events[-1].seq >= accepted_seq and state.is_settled:
                     return
 
     async def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]:
@@ -141,8 +141,3 @@ class RemoteSession:
                 await tape.change()
                 if tape.head.seq <= after:
                     yield []
-
-
-def is_settled(state: State) -> bool:
-    """Nothing runs: the floor is with a human, or the session is over."""
-    return not state.running and state.status is not Status.ACTIVE

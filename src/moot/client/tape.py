@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from moot.core.codec import Event, Head
 from moot.core.errors import MootError
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.protocol.happenings import Logged
 
 WINDOW_EVENTS = 10_000

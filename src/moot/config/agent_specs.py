@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from moot.config.quantities import Command, Delay, EnvName, FunctionPath, Text
-from moot.core.events import Option, Usage
+from moot.core.events import Option
+from moot.core.usage import Usage
 
 # Content that a script plays back or a provider takes as it is; whoever receives it checks it.
 Json = dict[str, Any]

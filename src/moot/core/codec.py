@@ -3,32 +3,19 @@
 stored = {"event", "session_id", "seq", "event_id", "timestamp", "step_id"?, "source", "timeline"?, "content"?,
           "metadata"}
 hash   = sha256(previous hash as hex, empty for seq 1 ‖ stored), lower-case hex
-frame  = stored with "show_content"? and "hash" added at its end
+frame  = stored with "content"? (the tasks of a plan), "show_content"? and "hash" added at its end
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
 from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct
 
 from moot.core import notices
-from moot.core.events import (
-    Fact,
-    MessagePosted,
-    PauseRequested,
-    RoutingDecided,
-    StepAsked,
-    StepClosed,
-    TeamTaskSet,
-    TurnCancelled,
-    TurnCompleted,
-    TurnFailed,
-    TurnStarted,
-    TurnStepped,
-)
+from moot.core.describe import DESCRIBE, describe_own, encode_content
+from moot.core.events import Fact
 from moot.core.team import Language, Team
 
 
@@ -58,12 +45,6 @@ class Event(Struct, frozen=True, kw_only=True, gc=False):
         return Head(self.seq, self.hash)
 
 
-class Source(Struct, frozen=True, omit_defaults=True):
-    loop_id: str
-    role: str
-    member: str | None = None
-
-
 class _Envelope(Struct, frozen=True):
     """The part of a stored event that reading needs."""
 
@@ -79,7 +60,6 @@ _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
     fact_type.event: msgspec.json.Decoder(fact_type) for fact_type in get_args(Fact)
 }
-_ENGINE = b',"source":' + _encode(Source("moot-orchestrator", "orchestrator"))
 
 
 def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: str) -> list[Event]:
@@ -94,7 +74,7 @@ def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: st
     for fact in facts:
         seq += 1
         opening = f'{{"event":"{fact.event}{place}{seq},"event_id":"{session_id}-{seq}"{stamped}'
-        middle = _DESCRIBE.get(type(fact), _describe_own)(team, fact)
+        middle = DESCRIBE.get(type(fact), describe_own)(team, fact)
         data = b'%b%b,"metadata":%b}' % (opening.encode(), middle, _encode(fact))
         previous = chain(previous, data)
         events.append(Event(session_id=session_id, seq=seq, timestamp=at, fact=fact, data=data, hash=previous))
@@ -123,66 +103,15 @@ def decode(data: bytes, hash_: str) -> Event:
 
 
 def frame(event: Event, language: Language) -> bytes:
-    """What a client is sent: the stored bytes, the text for people in its language, the hash."""
+    """What a client is sent: the stored bytes, the text for people in its language, the hash.
+
+    Clients of seed 004 look for a plan's tasks in `content` too: there they stand in the frame, stored they are once.
+    """
     shown = notices.show(event.fact, language)
-    if shown is None:
+    content = encode_content(event.fact)
+    if shown is None and content is None:
         return b'%b,"hash":"%b"}' % (event.data[:-1], event.hash.encode())
-    return b'%b,"show_content":%b,"hash":"%b"}' % (event.data[:-1], _encode(shown), event.hash.encode())
-
-
-def _source(team: Team, member_id: str | None) -> bytes:
-    """Who did it, as a part of the envelope: a member, or Moot itself."""
-    if member_id is None:
-        return _ENGINE
-    member = team.member(member_id)
-    return _member_source(member_id, member.is_human, member.role)
-
-
-@lru_cache(maxsize=4096)
-def _member_source(member_id: str, is_human: bool, role: str) -> bytes:
-    if is_human:
-        source = Source("moot-orchestrator", "user", member_id)
-    else:
-        source = Source("moot-executor", role or "executor", member_id)
-    return b',"source":' + _encode(source)
-
-
-def _describe_own(team: Team, fact: Any) -> bytes:  # noqa: ARG001 - one signature for all
-    return _ENGINE
-
-
-def _describe_members(team: Team, fact: Any) -> bytes:
-    return _source(team, fact.member)
-
-
-def _describe_message(team: Team, fact: MessagePosted) -> bytes:
-    timeline = b',"timeline":"user_input_received"' if fact.turn_id is None else b""
-    return b'%b%b,"content":%b' % (_source(team, fact.member), timeline, _encode(fact.text))
-
-
-def _describe_routing(team: Team, fact: RoutingDecided) -> bytes:  # noqa: ARG001
-    return _ENGINE + b',"timeline":"routing_decision_made"'
-
-
-def _describe_question(team: Team, fact: StepAsked) -> bytes:  # noqa: ARG001
-    return b',"step_id":%b%b,"timeline":"user_confirmation_required"' % (_encode(fact.step_id), _ENGINE)
-
-
-def _describe_answer(team: Team, fact: StepClosed) -> bytes:
-    return b',"step_id":%b%b' % (_encode(fact.step_id), _source(team, fact.by))
-
-
-# What stands between timestamp and metadata: step_id, source, timeline, content. Looked up, not matched: it is hot.
-_DESCRIBE: dict[type, Callable[[Team, Any], bytes]] = {
-    MessagePosted: _describe_message,
-    RoutingDecided: _describe_routing,
-    StepAsked: _describe_question,
-    StepClosed: _describe_answer,
-    TurnStarted: _describe_members,
-    TurnStepped: _describe_members,
-    TurnCompleted: _describe_members,
-    TurnFailed: _describe_members,
-    TurnCancelled: _describe_members,
-    TeamTaskSet: _describe_members,
-    PauseRequested: _describe_members,
-}
+    added = b"" if content is None else b',"content":' + content
+    if shown is not None:
+        added += b',"show_content":' + _encode(shown)
+    return b'%b%b,"hash":"%b"}' % (event.data[:-1], added, event.hash.encode())

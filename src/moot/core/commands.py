@@ -4,12 +4,13 @@ People and programs send the first group; workers report with the second; timers
 `by` is the human that the connection speaks for, where it is known.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from moot.core.events import Usage
+from moot.core.intent import IntentAnalysis
 from moot.core.team import Language, Team
+from moot.core.usage import Usage
 
 QueueAction = Literal["skip", "clear", "move"]
 
@@ -32,6 +33,7 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     confirmed: bool | None = None
     choice: str | None = None
     answer: str | None = None
+    tasks: tuple[Any, ...] | None = None  # as they were edited; checked like any plan
 
 
 class End(Struct, frozen=True, kw_only=True, gc=False):
@@ -68,23 +70,78 @@ class SetLanguage(Struct, frozen=True, kw_only=True, gc=False):
     by: str | None = None
 
 
+class SolveTasks(Struct, frozen=True, kw_only=True, gc=False):
+    """Run these tasks: no planning, no confirmation."""
+
+    tasks: tuple[Any, ...]
+    question: str = ""
+    by: str | None = None
+
+
+class CancelTask(Struct, frozen=True, kw_only=True, gc=False):
+    task_id: str
+    by: str | None = None
+
+
+class RestartTask(Struct, frozen=True, kw_only=True, gc=False):
+    task_id: str
+    by: str | None = None
+
+
+class CancelPlan(Struct, frozen=True, kw_only=True, gc=False):
+    by: str | None = None
+
+
+class Replan(Struct, frozen=True, kw_only=True, gc=False):
+    feedback: str = ""
+    by: str | None = None
+
+
+class ReportUnderstanding(Struct, frozen=True, kw_only=True, gc=False):
+    """What an input means; `fallback_reason` when the rules had to answer for a model."""
+
+    input_id: str
+    analysis: IntentAnalysis
+    fallback_reason: str | None = None
+
+
+class AckDispatch(Struct, frozen=True, kw_only=True, gc=False):
+    dispatch_id: str
+
+
+class NackDispatch(Struct, frozen=True, kw_only=True, gc=False):
+    dispatch_id: str
+    reason: str
+
+
+class StartTask(Struct, frozen=True, kw_only=True, gc=False):
+    dispatch_id: str
+
+
 class ReportStep(Struct, frozen=True, kw_only=True, gc=False):
     turn_id: str
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
+    total: int | None = None  # steps of a task, where the worker knows
 
 
 class CompleteTurn(Struct, frozen=True, kw_only=True, gc=False):
+    """`turn_id` may be a dispatch id. The last three are results of planners and reviewers, where they are not text."""
+
     turn_id: str
     text: str
     usage: Usage = Usage()
+    plan: dict[str, Any] | None = None
+    patches: tuple[Any, ...] | None = None
+    review: dict[str, Any] | None = None
 
 
 class FailTurn(Struct, frozen=True, kw_only=True, gc=False):
     turn_id: str
     error_type: str
     message: str
+    retry_after_s: float = 0.0
 
 
 class ExpireTurn(Struct, frozen=True, kw_only=True, gc=False):
@@ -95,7 +152,34 @@ class ExpireStep(Struct, frozen=True, kw_only=True, gc=False):
     step_id: str
 
 
-HumanCommand = Post | Answer | End | Pause | Resume | Retry | CancelTurn | ChangeQueue | SetLanguage
-WorkerCommand = ReportStep | CompleteTurn | FailTurn
-TimerCommand = ExpireTurn | ExpireStep
+class ExpireDispatch(Struct, frozen=True, kw_only=True, gc=False):
+    """Nobody took the task in time, or nobody started it."""
+
+    dispatch_id: str
+
+
+class ExpireLease(Struct, frozen=True, kw_only=True, gc=False):
+    """The worker is gone; without a dispatch id all of them are: the process that ran them has ended."""
+
+    dispatch_id: str | None = None
+
+
+class EndWait(Struct, frozen=True, kw_only=True, gc=False):
+    """The delay before a retry is over; `number` tells it from another."""
+
+    number: int
+
+
+class ProbeMember(Struct, frozen=True, kw_only=True, gc=False):
+    member: str
+
+
+class EndGrace(Struct, frozen=True, kw_only=True, gc=False):
+    """What ran when a pause was asked for had its time."""
+
+
+PlanCommand = SolveTasks | CancelTask | RestartTask | CancelPlan | Replan
+HumanCommand = Post | Answer | End | Pause | Resume | Retry | CancelTurn | ChangeQueue | SetLanguage | PlanCommand
+WorkerCommand = ReportStep | CompleteTurn | FailTurn | AckDispatch | NackDispatch | StartTask | ReportUnderstanding
+TimerCommand = ExpireTurn | ExpireStep | ExpireDispatch | ExpireLease | EndWait | ProbeMember | EndGrace
 Command = CreateSession | HumanCommand | WorkerCommand | TimerCommand

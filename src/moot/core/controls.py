@@ -1,56 +1,11 @@
-"""What people do to running work: pause, resume, retry, cancel, change the queue. The same in every flow."""
+"""What people do to the queue, and who has the floor."""
 
 from moot.core.commands import ChangeQueue
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.events import PauseRequested, SessionActivated, TurnCancelled
-from moot.core.flows.catalogue import rules_of
-from moot.core.machines.interrupt import State as Interrupt
 from moot.core.routing import Entry
 from moot.core.state import State
 from moot.core.team import Member
-
-
-def pause(draft: Draft, by: Member | None) -> None:
-    """A running turn finishes, then the queue waits; with nothing running it waits at once."""
-    state = draft.state
-    if state.interrupt is Interrupt.EXECUTION:
-        draft.add(PauseRequested(member=by.id if by else None))
-    if not state.running:
-        draft.pause(by or floor_holder(state), "user_pause")
-
-
-def resume(draft: Draft) -> None:
-    state = draft.state
-    if state.running and state.interrupt is not Interrupt.PAUSING:
-        raise Refused("still_running", who=state.team.member(state.running[0].member).display_name)
-    if not state.running and not state.queue:
-        raise Refused("nothing_to_resume")
-    draft.add(SessionActivated())
-    if not state.running:
-        rules_of(state.team.flow).give_floor(draft)
-
-
-def retry(draft: Draft) -> None:
-    """Repeat the turn that failed or was cancelled last."""
-    state = draft.state
-    if state.running:
-        raise Refused("still_running", who=state.team.member(state.running[0].member).display_name)
-    if state.failed is None:
-        raise Refused("nothing_to_retry")
-    draft.add(SessionActivated())
-    rules_of(state.team.flow).retry_turn(draft, state.failed)
-
-
-def cancel(draft: Draft, by: Member | None) -> None:
-    """Kill what runs; the queue is kept and the floor goes to the human who asked."""
-    state = draft.state
-    if not state.running:
-        raise Refused("nothing_running")
-    for turn in state.running:
-        draft.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason="user_cancel"))
-    draft.set_queue(None, state.queue)
-    draft.pause(by or state.team.first_human, "user_pause")
 
 
 def change_queue(draft: Draft, command: ChangeQueue) -> None:

@@ -1,7 +1,5 @@
 """decide(state, command) → facts. Changes nothing and refuses with `Refused`; flows route, this finds who is meant."""
 
-from typing import assert_never
-
 from msgspec import Struct
 
 from moot.core import commands, controls, limits, slash, steps, text
@@ -9,12 +7,14 @@ from moot.core.commands import Command
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import Fact, LanguageChanged, SessionCreated, SessionPaused, TurnStepped
+from moot.core.evolve import evolve
+from moot.core.flows import plan
 from moot.core.flows.catalogue import rules_of
 from moot.core.machines.session import Status
 from moot.core.markers import Markers, parse
 from moot.core.senders import find_sender, guess_sender
-from moot.core.state import State, Turn, evolve
-from moot.core.team import check
+from moot.core.state import State, Turn
+from moot.core.team import Flow, Member, check
 
 
 class Decided(Struct, frozen=True):
@@ -42,56 +42,116 @@ def create(command: commands.CreateSession) -> Decided:
     return Decided([created], evolve(None, created))
 
 
-def decide(state: State, command: Command, at: str) -> Decided:
-    """What `command` leads to at the time `at`, or Refused."""
+def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Decided:
+    """What `command` leads to at the time `at`, or Refused. `chance` (0 to 1) is for jitter."""
     if state.status is Status.COMPLETED:
         raise Refused("session_completed")
-    draft = Draft(state)
-    rules = rules_of(state.team.flow)
+    draft = Draft(state, at, chance)
     match command:
-        case commands.CompleteTurn():
-            rules.complete_turn(draft, _running(state, command.turn_id), command)
-        case commands.FailTurn():
-            rules.fail_turn(draft, _running(state, command.turn_id), command)
-        case commands.ExpireTurn(turn_id=turn_id):
-            late = commands.FailTurn(turn_id=turn_id, error_type="timeout", message="the turn took too long")
-            rules.fail_turn(draft, _running(state, turn_id), late)
-        case commands.ReportStep():
-            _report_step(draft, command)
+        case commands.CompleteTurn() | commands.FailTurn() | commands.ReportStep() | commands.ExpireTurn():
+            _obey_worker(draft, command)
+        case commands.AckDispatch() | commands.NackDispatch() | commands.StartTask():
+            plan.obey_worker(draft, command)
+        case commands.ReportUnderstanding():
+            rules_of(state.team.flow).understand(draft, command)
         case commands.ExpireStep(step_id=step_id):
-            steps.expire(draft, step_id)
+            rules_of(state.team.flow).expire(draft, steps.expire(draft, step_id))
+        case (
+            commands.ExpireDispatch()
+            | commands.ExpireLease()
+            | commands.EndWait()
+            | commands.ProbeMember()
+            | commands.EndGrace()
+        ):
+            plan.obey_timer(draft, command)
         case commands.CreateSession():
             raise AssertionError("a session is made by create()")
         case _:
-            _obey_human(draft, command, at)
+            _obey_human(draft, command)
     _keep_floor(draft)
     return Decided(draft.facts, draft.state)
 
 
-def _obey_human(draft: Draft, command: commands.HumanCommand, at: str) -> None:
+def _obey_worker(
+    draft: Draft, command: commands.CompleteTurn | commands.FailTurn | commands.ReportStep | commands.ExpireTurn
+) -> None:
+    """A turn's id names a turn, or the dispatch of a task."""
+    state = draft.state
+    if state.work and command.turn_id in state.work.dispatches:
+        if isinstance(command, commands.ExpireTurn):
+            plan.expire_task(draft, command.turn_id)
+        else:
+            plan.obey_worker(draft, command)
+        return
+    rules, turn = rules_of(state.team.flow), _running(state, command.turn_id)
+    match command:
+        case commands.CompleteTurn():
+            rules.complete_turn(draft, turn, command)
+        case commands.FailTurn():
+            rules.fail_turn(draft, turn, command)
+        case commands.ReportStep():
+            _report_step(draft, turn, command)
+        case commands.ExpireTurn(turn_id=turn_id):
+            late = commands.FailTurn(turn_id=turn_id, error_type="timeout", message="the turn took too long")
+            rules.fail_turn(draft, turn, late)
+
+
+def _obey_human(draft: Draft, command: commands.HumanCommand) -> None:
     if isinstance(command, commands.Post):
         _post(draft, command)
         return
     by = guess_sender(draft.state, command.by)
     match command:
         case commands.Answer():
-            steps.answer(draft, command, by, at)
-        case commands.End():
-            draft.end("ended")
-        case commands.Pause():
-            controls.pause(draft, by)
-        case commands.Resume():
-            controls.resume(draft)
-        case commands.Retry():
-            controls.retry(draft)
-        case commands.CancelTurn():
-            controls.cancel(draft, by)
+            _answer(draft, command, by)
         case commands.ChangeQueue():
             controls.change_queue(draft, command)
         case commands.SetLanguage(language=language):
             draft.add(LanguageChanged(language=language))
+        case commands.End() | commands.Pause() | commands.Resume() | commands.Retry() | commands.CancelTurn():
+            _control(draft, command, by)
         case _:
-            assert_never(command)
+            if draft.team.flow is not Flow.PLAN:
+                raise Refused("not_in_this_flow", detail=_PLAN_EVENTS[type(command)])
+            plan.change_plan(draft, command, by)
+
+
+# how the commands that only the plan flow knows are called outside
+_PLAN_EVENTS: dict[type, str] = {
+    commands.SolveTasks: "user.solve_tasks",
+    commands.CancelTask: "user.cancel_task",
+    commands.RestartTask: "user.restart_task",
+    commands.CancelPlan: "user.cancel_plan",
+    commands.Replan: "user.replan",
+}
+
+
+def _control(
+    draft: Draft,
+    command: commands.End | commands.Pause | commands.Resume | commands.Retry | commands.CancelTurn,
+    by: Member | None,
+) -> None:
+    rules = rules_of(draft.team.flow)
+    match command:
+        case commands.End():
+            rules.stop(draft, "session_ended")
+            draft.end("ended")
+        case commands.Pause():
+            rules.pause(draft, by)
+        case commands.Resume():
+            rules.resume(draft)
+        case commands.Retry():
+            rules.retry(draft)
+        case commands.CancelTurn():
+            rules.cancel(draft, by)
+
+
+def _answer(draft: Draft, command: commands.Answer, by: Member | None) -> None:
+    step = steps.find_open(draft.state, command.step_id, draft.at)
+    if step.code == steps.CLEAR_QUEUE:
+        steps.answer_queue_clear(draft, step, command, by)
+    else:
+        rules_of(draft.team.flow).answer(draft, step, command, by)
 
 
 def _post(draft: Draft, command: commands.Post) -> None:
@@ -122,12 +182,13 @@ def _running(state: State, turn_id: str) -> Turn:
     return turn
 
 
-def _report_step(draft: Draft, command: commands.ReportStep) -> None:
-    turn = _running(draft.state, command.turn_id)
-
+def _report_step(draft: Draft, turn: Turn, command: commands.ReportStep) -> None:
     def safe(said: str | None) -> str | None:
         return None if said is None else text.cut(text.clean(said), limits.HISTORY_CHARS)
 
+    step = safe(command.thought or command.action or command.observation) or ""
+    if rules_of(draft.team.flow).step_turn(draft, turn, step):
+        return
     draft.add(
         TurnStepped(
             turn_id=turn.turn_id,

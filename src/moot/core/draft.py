@@ -9,19 +9,25 @@ from moot.core.events import (
     StepClosed,
     TurnCancelled,
 )
+from moot.core.evolve import evolve
 from moot.core.markers import Priority
 from moot.core.routing import Entry
-from moot.core.state import State, evolve
+from moot.core.state import State, Turn
 from moot.core.team import Member, Team
 
 
 class Draft:
-    """Collects facts and evolves its own copy of the state with each, so that later choices see earlier ones."""
+    """Collects facts and evolves its own copy of the state with each, so that later choices see earlier ones.
 
-    __slots__ = ("facts", "state")
+    `at` is the time, `chance` a number from 0 to 1 for jitter: both come from outside, deciding needs no clock or dice.
+    """
 
-    def __init__(self, state: State) -> None:
+    __slots__ = ("at", "chance", "facts", "state")
+
+    def __init__(self, state: State, at: str = "", chance: float = 1.0) -> None:
         self.state = state
+        self.at = at
+        self.chance = chance
         self.facts: list[Fact] = []
 
     @property
@@ -48,10 +54,16 @@ class Draft:
     def pause(self, waiting_for: Member, reason: PauseReason) -> None:
         self.add(SessionPaused(waiting_for=waiting_for.id, reason=reason))
 
+    def cancel_turn(self, turn: Turn, reason: str) -> None:
+        self.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason=reason))
+
+    def cancel_turns(self, reason: str) -> None:
+        for turn in self.state.running:
+            self.cancel_turn(turn, reason)
+
     def end(self, reason: str) -> None:
         """The session is over: running turns are killed, the queue is emptied, questions are withdrawn."""
-        for turn in self.state.running:
-            self.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason="session_ended"))
+        self.cancel_turns("session_ended")
         self.set_queue(None, ())
         for step_id in self.state.open_steps:
             self.add(StepClosed(step_id=step_id, outcome="cancelled"))

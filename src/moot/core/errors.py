@@ -42,11 +42,15 @@ class ConfigError(MootError):
 
 
 class AgentError(MootError):
-    """A turn that failed; `error_type` is one of the types of spec/4 (timeout, network, agent, auth…)."""
+    """A turn that failed; `error_type` is one of the types of spec/4 (timeout, network, agent, auth…).
 
-    def __init__(self, error_type: str, message: str) -> None:
+    `retry_after_s`: how long whoever was asked wants to be left alone.
+    """
+
+    def __init__(self, error_type: str, message: str, retry_after_s: float = 0.0) -> None:
         super().__init__(message)
         self.error_type = error_type
+        self.retry_after_s = retry_after_s
 
 
 class LogError(MootError):

@@ -8,9 +8,12 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
+from moot.core.intent import IntentAnalysis, Payload, Route
+from moot.core.plan.events import Json, PlanFact
 from moot.core.routing import Action
 from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
 from moot.core.team import Flow, Language, Member
+from moot.core.usage import Usage
 
 PauseReason = Literal[
     "addressed",
@@ -24,14 +27,6 @@ PauseReason = Literal[
     "budget",
     "finished",
 ]
-
-
-class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What a turn cost, as the agent reports it."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
 
 
 class Option(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -74,14 +69,43 @@ class LanguageChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     language: Language
 
 
+class Input(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Something a human said that has to be understood; `asked` counts the questions about it so far."""
+
+    input_id: str
+    member: str
+    text: str
+    asked: int = 0
+
+
+class UnderstandingStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "understanding.started"
+    input: Input
+
+
+class UnderstandingCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """`fallback_reason`: why the rules answered instead of the model."""
+
+    event: ClassVar[str] = "understanding.completed"
+    input_id: str
+    analysis: IntentAnalysis
+    fallback_reason: str | None = None
+
+
 class RoutingDecided(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """How a message was routed; in chat the action of seed 001 §8 and the members it put into the queue."""
+    """How a message was routed: in chat the action of seed 001 §8 and the members it put into the queue, elsewhere
+    the decision of seed 002 §8.3."""
 
     event: ClassVar[str] = "routing.decided"
     confidence: float
     action: Action | None = None
     queue_updates: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
+    input_id: str | None = None
+    route: Route | None = None
+    payload: Payload | None = None
+    user_confirmation_required: bool = False
+    user_message: str = ""
 
 
 class QueueChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -102,6 +126,9 @@ class TurnStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
     index: int
     hop: int
     retry_of: str | None = None
+    job: str = ""  # plan flow: plan, patch, review, aggregate
+    task_id: str = ""  # of the task that the job is about
+    task_index: int = 0  # how many turns the member had before for this task
 
 
 class TurnStepped(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -168,6 +195,7 @@ class NoticePosted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     detail: str = ""
     limit: int = 0
     minutes: float = 0.0
+    count: int = 0
 
 
 class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -181,6 +209,18 @@ class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     default: str | None
     code: str = ""  # of the notice catalogue, when Moot itself asks
     asked_by: str | None = None
+    question: str = ""  # when somebody else asks
+    task_id: str | None = None
+    job: str = ""  # that failed, when it is no task
+    error_type: str = ""
+    input: Input | None = None  # that the question is about
+    tasks: tuple[Json, ...] | None = None
+    plan_summary: str | None = None
+    plan_id: str = ""
+    plan_hash: str = ""
+    names: tuple[str, ...] = ()  # parameters of the code's text, as in a notice
+    who: str = ""
+    detail: str = ""
 
 
 class StepClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -191,6 +231,7 @@ class StepClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     confirmed: bool | None = None
     choice: str | None = None
     answer: str | None = None
+    tasks: tuple[Json, ...] | None = None  # as they were edited
 
 
 Fact = (
@@ -198,6 +239,8 @@ Fact = (
     | MessagePosted
     | TeamTaskSet
     | LanguageChanged
+    | UnderstandingStarted
+    | UnderstandingCompleted
     | RoutingDecided
     | QueueChanged
     | TurnStarted
@@ -212,4 +255,5 @@ Fact = (
     | NoticePosted
     | StepAsked
     | StepClosed
+    | PlanFact
 )

@@ -45,6 +45,10 @@ class Machine(Generic[S, T]):
             allowed = ", ".join(sorted({row.trigger for row in self.rows if row.state == state})) or "nothing"
             raise IllegalTransition(f"{self.name}: {state} does not take {trigger}; it takes {allowed}") from None
 
+    def follow(self, state: S, trigger: T) -> S:
+        """The next state, or the same one when the table has no row: for machines that only watch what happens."""
+        return self.table.get((state, trigger), state)
+
 
 def machine(
     name: str,

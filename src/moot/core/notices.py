@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from moot.core.errors import Refused
-from moot.core.events import Fact, NoticePosted, StepAsked
+from moot.core.events import Fact, NoticePosted, RoutingDecided, StepAsked
 from moot.core.team import Language
 
 CATALOGUE: dict[str, dict[Language, str]] = {
@@ -37,6 +37,109 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     "budget": {
         "zh": "⏸ 预算已用完（{detail}）。/resume 再给同样的额度，/end 结束",
         "en": "⏸ The budget is used up ({detail}). /resume grants as much again, /end stops",
+    },
+    # the plan flow
+    "confirm_plan": {
+        "zh": "计划：{count} 个任务。批准、编辑或拒绝？",
+        "en": "The plan has {count} tasks: approve, edit or reject it?",
+    },
+    "plan_refused": {
+        "zh": "规划者给出的结果无法执行：{detail}",
+        "en": "What the planner returned cannot be run: {detail}",
+    },
+    "task_failed": {
+        "zh": "任务“{who}”失败（{error_type}）：{detail}。怎么办？",
+        "en": "Task {who!r} failed ({error_type}): {detail}. What now?",
+    },
+    "review_failed": {
+        "zh": "任务“{who}”多次未通过审核：{detail}。怎么办？",
+        "en": "Task {who!r} was rejected too often: {detail}. What now?",
+    },
+    "task_dropped": {
+        "zh": "任务“{who}”已取消，{names} 依赖它。怎么办？",
+        "en": "Task {who!r} was cancelled, {names} depends on it. What now?",
+    },
+    "job_failed": {
+        "zh": "{who} 的工作失败（{error_type}）：{detail}。怎么办？",
+        "en": "{who} failed ({error_type}): {detail}. What now?",
+    },
+    "ask_replan": {
+        "zh": "“{detail}”会改变整个计划。重新规划，还是按原计划继续？",
+        "en": "'{detail}' changes the whole plan: plan again, or go on as planned?",
+    },
+    "ask_new_task": {
+        "zh": "“{detail}”是另一个任务。先完成当前任务、关闭当前任务并开始，还是放弃它？",
+        "en": "'{detail}' is another task: finish the current one first, close it and start this, or drop this?",
+    },
+    "ask_unsure": {
+        "zh": "不确定“{detail}”的意思。您想怎么做？",
+        "en": "It is not clear what '{detail}' means for the work. What do you want?",
+    },
+    "option_approve": {"zh": "批准", "en": "Approve"},
+    "option_reject": {"zh": "拒绝", "en": "Reject"},
+    "option_retry": {"zh": "重试", "en": "Try again"},
+    "option_skip": {"zh": "跳过", "en": "Go on without it"},
+    "option_reassign": {"zh": "换人执行", "en": "Give it to another member"},
+    "option_replan": {"zh": "重新规划", "en": "Plan again"},
+    "option_abort": {"zh": "中止", "en": "Stop the work"},
+    "option_continue": {"zh": "按原计划继续", "en": "Go on as planned"},
+    "option_minor_replan": {"zh": "小改动：调整计划", "en": "Change the plan a little"},
+    "option_finish_first": {"zh": "先完成当前任务", "en": "Finish the current work first"},
+    "option_close_and_start": {"zh": "关闭当前任务，开始新任务", "en": "Close the current work and start this"},
+    "option_drop": {"zh": "放弃这条输入", "en": "Forget this input"},
+    "option_run_without": {"zh": "不等它，继续执行", "en": "Run them without it"},
+    "option_cancel_dependants": {"zh": "一并取消", "en": "Cancel them too"},
+    "option_restart": {"zh": "重新执行它", "en": "Run it after all"},
+    "option_pause": {"zh": "暂停", "en": "Pause"},
+    "option_resume": {"zh": "继续", "en": "Resume"},
+    "option_cancel": {"zh": "取消", "en": "Cancel the work"},
+    "option_status_query": {"zh": "查看进度", "en": "Show the status"},
+    "plan_waits": {
+        "zh": "计划仍在等待确认：请批准、编辑或拒绝",
+        "en": "The plan still waits: approve, edit or reject it",
+    },
+    "plan_status": {
+        "zh": "状态：{detail} · 已完成 {count}/{limit} · 正在执行：{plain_names}",
+        "en": "Status: {detail} · {count} of {limit} tasks done · running: {plain_names}",
+    },
+    "no_work": {"zh": "当前没有任务", "en": "No work is under way: say what you want done"},
+    "input_dropped": {"zh": "已放弃：{detail}", "en": "Dropped: {detail}"},
+    "understood_by_rules": {
+        "zh": "模型未能理解这条输入（{detail}），已改用规则",
+        "en": "The model did not understand this ({detail}): the rules did",
+    },
+    "no_queue_here": {
+        "zh": "此流程没有发言队列：[NEXT:] 和 [DROP:] 不起作用",
+        "en": "This flow has no queue: [NEXT:] and [DROP:] mean nothing here",
+    },
+    "no_workflow": {
+        "zh": "当前没有进行中的任务",
+        "en": "No work is under way: send a message or user.solve_tasks first",
+    },
+    "workflow_active": {
+        "zh": "已有任务在进行中：请等它完成，或先取消",
+        "en": "Work is under way already: wait for its end, or cancel it first",
+    },
+    "invalid_plan": {"zh": "计划无效：{problems}", "en": "The plan cannot be run: {problems}"},
+    "unknown_task": {
+        "zh": "没有任务 {detail}。现有：{available}",
+        "en": "There is no task {detail}: use one of {available}",
+    },
+    "task_over": {
+        "zh": "任务 {detail} 已结束，无法更改；可用 user.replan 重新规划",
+        "en": "Task {detail} is over and cannot be changed: use user.replan",
+    },
+    "nobody_else": {
+        "zh": "没有其他成员可以执行“{detail}”",
+        "en": "No other member can run {detail!r}: retry, skip or replan",
+    },
+    "no_such_member": {
+        "zh": "没有 AI 成员 {detail}。可选：{available}",
+        "en": "No AI member is called {detail}: use one of {available}",
+    },
+    "too_many_inputs": {
+        "zh": "还有 {limit} 条输入等待理解，请稍候",
+        "en": "{limit} inputs wait to be understood already: wait a moment",
     },
     # answers to slash commands
     "help": {
@@ -221,6 +324,7 @@ def render(code: str, language: Language, **params: Any) -> str:
         "plain_names": ", ".join(names),
         "arrow_names": " → ".join(names),
         "available": ", ".join(available),
+        "problems": "; ".join(params.get("problems", ())),
     }
     if code not in CATALOGUE:
         return f"[{code}]"  # said by a newer version
@@ -238,6 +342,11 @@ def show(fact: Fact, language: Language) -> str | None:
         case NoticePosted():
             return render(**asdict(fact), language=language)
         case StepAsked(code=code) if code:
-            return render(code, language)
+            about = {"who": fact.who, "detail": fact.detail, "error_type": fact.error_type, "names": fact.names}
+            return render(code, language, **about, count=len(fact.tasks or ()))
+        case StepAsked(question=question) if question:
+            return question
+        case RoutingDecided(user_message=message) if message:
+            return message
         case _:
             return None

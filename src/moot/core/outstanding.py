@@ -4,8 +4,27 @@ Each effect has a key, so that doing it twice is seen: the shell starts what is 
 stops what is under way and no longer outstanding.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
+from moot.core import limits
+from moot.core.commands import (
+    EndGrace,
+    EndWait,
+    ExpireDispatch,
+    ExpireLease,
+    ExpireStep,
+    ExpireTurn,
+    ProbeMember,
+    TimerCommand,
+)
+from moot.core.events import Input
+from moot.core.interruption import STOPPED
+from moot.core.machines.interrupt import State as Interrupt
+from moot.core.machines.session import Status
+from moot.core.machines.task import State as TaskState
+from moot.core.plan.state import TaskRun, Work
 from moot.core.state import State, Turn
 
 
@@ -19,15 +38,42 @@ class RunTurn(Struct, frozen=True, gc=False):
         return self.turn.turn_id
 
 
-class TurnDeadline(Struct, frozen=True, gc=False):
-    """Counted from when the turn was handed out."""
+class RunTask(Struct, frozen=True, gc=False):
+    """Offer a task to a member and, if it takes it, have it run: one worker from the offer to the end."""
 
-    turn_id: str
-    after_s: float
+    run: TaskRun
+    dispatch_id: str
 
     @property
     def key(self) -> str:
-        return f"deadline:{self.turn_id}"
+        return self.dispatch_id
+
+
+class Understand(Struct, frozen=True, gc=False):
+    """Find out what a human input means."""
+
+    input: Input
+
+    @property
+    def key(self) -> str:
+        return f"understand:{self.input.input_id}:{self.input.asked}"
+
+
+class Deadline(Struct, frozen=True, gc=False):
+    """Say `command` after so long, counted from when this became outstanding."""
+
+    key: str
+    after_s: float
+    command: TimerCommand
+
+
+class LeaseCheck(Struct, frozen=True, gc=False):
+    """Look every so often whether the worker of a dispatch is alive; say `command` when it is not."""
+
+    key: str
+    every_s: float
+    dispatch_id: str
+    command: TimerCommand
 
 
 class StepDeadline(Struct, frozen=True, gc=False):
@@ -38,16 +84,60 @@ class StepDeadline(Struct, frozen=True, gc=False):
     def key(self) -> str:
         return f"step:{self.step_id}"
 
+    @property
+    def command(self) -> TimerCommand:
+        return ExpireStep(step_id=self.step_id)
 
-Effect = RunTurn | TurnDeadline | StepDeadline
+
+Effect = RunTurn | RunTask | Understand | Deadline | LeaseCheck | StepDeadline
 
 
 def outstanding(state: State) -> list[Effect]:
     effects: list[Effect] = []
-    for turn in state.running:
-        effects += [RunTurn(turn), TurnDeadline(turn.turn_id, state.team.chat.turn_timeout_s)]
+    if state.running and state.interrupt not in STOPPED:
+        timeout_s = state.team.chat.turn_timeout_s if state.work is None else state.team.plan.turn_timeout_s
+        for turn in state.running:
+            turn_id = turn.turn_id
+            effects += [RunTurn(turn), Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id))]
     if state.open_steps:
         effects += [
             StepDeadline(step.step_id, step.expires_at) for step in state.open_steps.values() if step.expires_at
         ]
+    if state.door.inputs:
+        effects.append(Understand(state.door.inputs[0]))
+    if state.work is not None and state.work.is_active and state.status is not Status.COMPLETED:
+        effects += _of_work(state, state.work)
     return effects
+
+
+def _of_work(state: State, work: Work) -> Iterator[Effect]:
+    if state.interrupt is Interrupt.PAUSING:
+        yield Deadline("grace", limits.PAUSE_GRACE_S, EndGrace())
+    elif state.interrupt is not Interrupt.EXECUTION:
+        return
+    for dispatch_id, task_id in work.dispatches.items():
+        yield from _of_task(state, work.tasks[task_id], dispatch_id)
+    if state.interrupt is Interrupt.PAUSING:
+        return
+    waits = [run.wait for run in work.tasks.values()] + [episode.wait for episode in work.episodes.values()]
+    for wait in waits:
+        if wait:
+            yield Deadline(f"wait:{wait.number}", wait.delay_s, EndWait(number=wait.number))
+    for member, slots in work.slots.items():
+        if slots.is_open and not slots.may_probe:
+            yield Deadline(f"probe:{member}:{slots.probes}", slots.delay_s, ProbeMember(member=member))
+
+
+def _of_task(state: State, run: TaskRun, dispatch_id: str) -> Iterator[Effect]:
+    settings = state.team.plan
+    yield RunTask(run, dispatch_id)
+    if run.state is TaskState.DISPATCHING:
+        late = ExpireDispatch(dispatch_id=dispatch_id)
+        yield Deadline(f"dispatch:{dispatch_id}", settings.dispatch_timeout_s, late)
+        return
+    if run.state is TaskState.DISPATCHED:
+        late = ExpireDispatch(dispatch_id=dispatch_id)
+        yield Deadline(f"start:{dispatch_id}", settings.turn_timeout_s, late)
+    else:
+        yield Deadline(f"deadline:{dispatch_id}", settings.turn_timeout_s, ExpireTurn(turn_id=dispatch_id))
+    yield LeaseCheck(f"lease:{dispatch_id}", limits.LEASE_S, dispatch_id, ExpireLease(dispatch_id=dispatch_id))

@@ -10,6 +10,7 @@ from moot.core.commands import ChangeQueue
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import LanguageChanged, NoticePosted
+from moot.core.flows.catalogue import rules_of
 from moot.core.queue_line import queue_names
 from moot.core.state import State
 from moot.core.team import Member
@@ -30,31 +31,28 @@ def parse(text: str) -> Slash | None:
     return Slash(found[1].lower(), (found[2] or "").lower()) if found else None
 
 
-def _status(state: State) -> NoticePosted:
-    """Answered from the state, without a model."""
-    team, executing = state.team, state.executing
-    acting = f" ({team.member(executing).display_name} ⏳)" if executing else ""
-    waiting_for = team.member(state.waiting_for).display_name if state.waiting_for else "-"
-    return NoticePosted(code="status", detail=f"{state.status}{acting}", who=waiting_for, limit=state.hops)
-
-
 def _queue(state: State) -> NoticePosted:
     names = queue_names(state)
     return NoticePosted(code="queue", names=names) if names else NoticePosted(code="queue_is_empty")
 
 
+def _end(draft: Draft) -> None:
+    rules_of(draft.team.flow).stop(draft, "session_ended")
+    draft.end("ended")
+
+
 OBEY: dict[str, Callable[[Draft, Member | None], None]] = {
     "/help": lambda draft, _: draft.add(NoticePosted(code="help")),
-    "/status": lambda draft, _: draft.add(_status(draft.state)),
+    "/status": lambda draft, _: draft.add(rules_of(draft.team.flow).status(draft)),
     "/queue": lambda draft, _: draft.add(_queue(draft.state)),
     "/queue skip": lambda draft, _: controls.change_queue(draft, ChangeQueue(action="skip")),
     "/queue clear": steps.ask_to_clear_queue,
-    "/retry": lambda draft, _: controls.retry(draft),
-    "/pause": controls.pause,
-    "/resume": lambda draft, _: controls.resume(draft),
+    "/retry": lambda draft, _: rules_of(draft.team.flow).retry(draft),
+    "/pause": lambda draft, by: rules_of(draft.team.flow).pause(draft, by),
+    "/resume": lambda draft, _: rules_of(draft.team.flow).resume(draft),
     "/lang zh": lambda draft, _: draft.add(LanguageChanged(language="zh")),
     "/lang en": lambda draft, _: draft.add(LanguageChanged(language="en")),
-    "/end": lambda draft, _: draft.end("ended"),
+    "/end": lambda draft, _: _end(draft),
 }
 
 

@@ -36,8 +36,15 @@ def ask_to_clear_queue(draft: Draft, by: Member | None) -> None:
         draft.pause(by or controls.floor_holder(state), "step")
 
 
-def answer(draft: Draft, command: commands.Answer, by: Member | None, at: str) -> None:
-    step = _open_step(draft.state, command.step_id, at)
+def answer_queue_clear(draft: Draft, step: StepAsked, command: commands.Answer, by: Member | None) -> None:
+    answer(draft, step, command, by)
+    agreed = command.confirmed if command.choice is None else command.choice == "clear"
+    if agreed and draft.state.queue:
+        controls.change_queue(draft, commands.ChangeQueue(action="clear"))
+
+
+def answer(draft: Draft, step: StepAsked, command: commands.Answer, by: Member | None) -> None:
+    """Close a question that nothing follows from but its answer."""
     known = [option.id for option in step.options]
     if command.choice is not None and command.choice not in known:
         raise Refused("bad_answer", available=known)
@@ -53,18 +60,17 @@ def answer(draft: Draft, command: commands.Answer, by: Member | None, at: str) -
             answer=None if command.answer is None else text.clean(command.answer),
         )
     )
-    agreed = command.confirmed if command.choice is None else command.choice == "clear"
-    if step.code == CLEAR_QUEUE and agreed and draft.state.queue:
-        controls.change_queue(draft, commands.ChangeQueue(action="clear"))
 
 
-def expire(draft: Draft, step_id: str) -> None:
-    if step_id not in draft.state.open_steps:
+def expire(draft: Draft, step_id: str) -> StepAsked:
+    step = draft.state.open_steps.get(step_id)
+    if step is None:
         raise Refused("unknown_step", detail=step_id)
     draft.add(StepClosed(step_id=step_id, outcome="expired"))
+    return step
 
 
-def _open_step(state: State, step_id: str, at: str) -> StepAsked:
+def find_open(state: State, step_id: str, at: str) -> StepAsked:
     closed = state.closed_steps.get(step_id)
     if closed and closed.outcome is Outcome.ANSWERED:
         raise Refused("already_answered", by=closed.by or "?")

@@ -69,6 +69,11 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
         """By `order`; members of equal order as they stand in the team."""
         return tuple(sorted((each for each in self.members if each.is_human), key=lambda each: each.order))
 
+    @cached_property
+    def ais(self) -> tuple[Member, ...]:
+        """By `order`, like the humans."""
+        return tuple(sorted((each for each in self.members if not each.is_human), key=lambda each: each.order))
+
     @property
     def first_human(self) -> Member:
         return self.humans[0]

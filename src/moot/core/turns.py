@@ -1,10 +1,36 @@
-"""What a member is given when its turn comes (chat: "each AI gets the newest message")."""
+"""What a member is given when its turn comes: in chat the newest message, in a plan its job."""
+
+from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from moot.core.plan.state import TaskRun, Work
+from moot.core.plan.tasks import Task
 from moot.core.state import Message, State, Turn
 from moot.core.team import Language, Member
 from moot.core.text import is_blank
+
+Job = Literal["chat", "plan", "patch", "solve", "review", "aggregate"]
+
+
+class TaskReport(Struct, frozen=True, kw_only=True, gc=False):
+    """How far a task of the plan is."""
+
+    task: Task
+    state: str
+    result: str = ""
+
+
+class Assignment(Struct, frozen=True, kw_only=True, gc=False):
+    """A job in a plan. What is filled in depends on the job: the task, what it builds on, what was wrong before."""
+
+    question: str
+    task: Task | None = None
+    tasks: tuple[TaskReport, ...] = ()
+    feedback: str = ""
+    problems: tuple[str, ...] = ()
+    attempt: int = 1
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, gc=False):
@@ -19,20 +45,74 @@ class TurnInput(Struct, frozen=True, kw_only=True, gc=False):
     team_task: str
     addressable: tuple[Member, ...]
     language: Language
+    job: Job = "chat"
+    assignment: Assignment | None = None
+    task_index: int = 0  # how many turns the member had before for this task
+    task_turns: dict[str, int] = {}  # task id → how many it had before
+
+    @property
+    def task_id(self) -> str:
+        task = self.assignment.task if self.assignment else None
+        return task.id if task else ""
 
 
 def turn_input(session_id: str, state: State, turn: Turn) -> TurnInput:
+    given = _turn_input(session_id, state, turn.turn_id, turn.member, turn.index)
+    if not turn.job or state.work is None:
+        return given
+    return replace(
+        given,
+        job=turn.job,
+        assignment=_assignment(state.work, turn),
+        task_index=turn.task_index,
+        task_turns=turn.earlier,
+    )
+
+
+def task_input(session_id: str, state: State, run: TaskRun, dispatch_id: str) -> TurnInput:
+    """What an executor is given: its task and the results that it builds on."""
+    assert state.work is not None  # noqa: S101 - a task belongs to work
+    runs = state.work.tasks
+    given = _turn_input(session_id, state, dispatch_id, run.member, run.index)
+    assignment = Assignment(
+        question=state.work.question,
+        task=run.task,
+        tasks=tuple([_report(runs[needed]) for needed in run.task.depends_on]),
+        feedback=run.feedback,
+        attempt=run.attempt,
+    )
+    return replace(given, job="solve", assignment=assignment, task_index=run.task_index, task_turns=run.earlier)
+
+
+def _turn_input(session_id: str, state: State, turn_id: str, member: str, index: int) -> TurnInput:
     return TurnInput(
         session_id=session_id,
-        turn_id=turn.turn_id,
-        member=state.team.member(turn.member),
-        index=turn.index,
+        turn_id=turn_id,
+        member=state.team.member(member),
+        index=index,
         message=_newest(state.history),
         history=state.history if state.team.chat.history else (),
         team_task=state.team_task,
         addressable=state.team.members,
         language=state.language,
     )
+
+
+def _assignment(work: Work, turn: Turn) -> Assignment:
+    run = work.tasks.get(turn.task_id)
+    episode = work.episodes.get(turn.episode)
+    return Assignment(
+        question=work.question,
+        task=run.task if run else None,
+        tasks=(_report(run),) if run else tuple(_report(each) for each in work.tasks.values()),
+        feedback=work.feedback,
+        problems=work.problems or ((episode.message,) if episode else ()),
+        attempt=run.attempt if run else 1,
+    )
+
+
+def _report(run: TaskRun) -> TaskReport:
+    return TaskReport(task=run.task, state="SKIPPED" if run.is_skipped else run.state, result=run.result)
 
 
 def _newest(history: tuple[Message, ...]) -> Message | None:

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from moot.core.codec import Head, chain
 
@@ -21,6 +21,7 @@ class Placed(Struct, frozen=True):
     seq: int | None = None
     hash: str | None = None
     show_content: str | None = None
+    content: Raw = Raw()
 
 
 class Verdict(StrEnum):
@@ -60,7 +61,7 @@ class Following:
             return Verdict.OLD, b""
         if seq > self.head.seq + 1:
             return Verdict.HOLE, b""
-        data = stored_bytes(frame, hash_, is_shown=placed.show_content is not None)
+        data = stored_bytes(frame, placed)
         is_known = bool(self.head.hash) or not self.head.seq
         if data is None or (is_known and chain(self.head.hash, data) != hash_):
             return Verdict.BROKEN, b""
@@ -80,13 +81,13 @@ class Following:
         return self._restarts <= RESTARTS
 
 
-def stored_bytes(frame: bytes, hash_: str, *, is_shown: bool) -> bytes | None:
+def stored_bytes(frame: bytes, placed: Placed) -> bytes | None:
     """The frame without what the encoder added at its end (core/codec.py); None when it does not end so."""
     body, tail = frame[:-_TAIL_BYTES], frame[-_TAIL_BYTES:]
-    if tail != b',"hash":"%b"}' % hash_.encode():
+    if tail != b',"hash":"%b"}' % (placed.hash or "").encode():
         return None
-    if is_shown:
+    if placed.show_content is not None:
         body, shown, _ = body.rpartition(_SHOWN)
         if not shown:
             return None
-    return body + b"}"
+    return body.removesuffix(b',"content":%b' % bytes(placed.content)) + b"}"  # a plan's tasks; texts stand elsewhere

@@ -11,6 +11,8 @@ import msgspec
 
 from moot.core.commands import (
     Answer,
+    CancelPlan,
+    CancelTask,
     CancelTurn,
     ChangeQueue,
     End,
@@ -18,8 +20,11 @@ from moot.core.commands import (
     Pause,
     Post,
     QueueAction,
+    Replan,
+    RestartTask,
     Resume,
     Retry,
+    SolveTasks,
 )
 from moot.core.team import Language
 from moot.protocol.errors import ProtocolError
@@ -167,7 +172,45 @@ def to_command(frame: ClientFrame, by: str | None) -> HumanCommand:
         case "user.queue":
             return _read_queue_change(frame, by)
         case _:
+            return _read_plan_command(frame, by)
+
+
+def _read_plan_command(frame: ClientFrame, by: str | None) -> HumanCommand:
+    match frame.event:
+        case "user.solve_tasks":
+            return SolveTasks(tasks=_read_tasks(frame) or (), question=_text_content(frame, "question"), by=by)
+        case "user.cancel_task":
+            return CancelTask(task_id=_read_task_id(frame), by=by)
+        case "user.restart_task":
+            return RestartTask(task_id=_read_task_id(frame), by=by)
+        case "user.cancel_plan":
+            return CancelPlan(by=by)
+        case "user.replan":
+            return Replan(feedback=_text_content(frame, "feedback"), by=by)
+        case _:
             raise ProtocolError("not_in_this_flow", detail=frame.event)
+
+
+def _text_content(frame: ClientFrame, name: str) -> str:
+    """A text that may also be the content itself."""
+    return frame.content if isinstance(frame.content, str) else frame.text(name) or ""
+
+
+def _read_tasks(frame: ClientFrame) -> tuple[Any, ...] | None:
+    """The tasks, unchecked: the session knows its team. A bare list as content is meant too."""
+    tasks = frame.content if isinstance(frame.content, list) else frame.get("tasks")
+    if tasks is not None and not isinstance(tasks, list):
+        raise ProtocolError("bad_field", detail="tasks")
+    return None if tasks is None else tuple(tasks)
+
+
+def _read_task_id(frame: ClientFrame) -> str:
+    task_id = frame.content if isinstance(frame.content, str) else frame.get("task_id")
+    if type(task_id) is int:  # a number as id counts as its decimal string
+        task_id = str(task_id)
+    if not isinstance(task_id, str) or not task_id:
+        raise ProtocolError("bad_field", detail="task_id")
+    return task_id
 
 
 def _read_answer(frame: ClientFrame, by: str | None) -> Answer:
@@ -179,7 +222,14 @@ def _read_answer(frame: ClientFrame, by: str | None) -> Answer:
         confirmed = frame.get("approved")
     if confirmed is not None and not isinstance(confirmed, bool):
         raise ProtocolError("bad_field", detail="confirmed")
-    return Answer(step_id=step_id, by=by, confirmed=confirmed, choice=frame.text("choice"), answer=frame.text("answer"))
+    return Answer(
+        step_id=step_id,
+        by=by,
+        confirmed=confirmed,
+        choice=frame.text("choice"),
+        answer=frame.text("answer"),
+        tasks=_read_tasks(frame),
+    )
 
 
 def _read_queue_change(frame: ClientFrame, by: str | None) -> ChangeQueue:
@@ -230,7 +280,8 @@ def error_frame(
     metadata: dict[str, Any] = {"code": error.code, "retryable": error.retryable}
     if command_id is not None:
         metadata["command_id"] = command_id
-    if "by" in error.params:
-        metadata["by"] = error.params["by"]
+    for name in ("by", "problems"):
+        if name in error.params:
+            metadata[name] = error.params[name]
     name = "system.error" if session_id is None else "agent.error"
     return unlogged(name, timestamp, session_id=session_id, content=error.explain(language), metadata=metadata)

@@ -5,10 +5,19 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing
 
-from moot.core.commands import CompleteTurn, FailTurn, ReportStep, WorkerCommand
+from moot.core import limits
+from moot.core.commands import (
+    AckDispatch,
+    CompleteTurn,
+    FailTurn,
+    NackDispatch,
+    ReportStep,
+    StartTask,
+    WorkerCommand,
+)
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Agent, Delta, Handle, Report, Result, Show, Step
+from moot.runtime.ports import Agent, Delta, Report, Result, Show, Step, Worker
 
 logger = logging.getLogger(__name__)
 
@@ -16,38 +25,88 @@ FindAgent = Callable[[str, str], Agent]  # team name, member id → agent; raise
 
 
 class EmbeddedDispatch:
-    def __init__(self, tasks: asyncio.TaskGroup, find_agent: FindAgent) -> None:
+    """`max_tasks`: how many tasks run at once in all sessions; the others wait, first come, first served."""
+
+    def __init__(self, tasks: asyncio.TaskGroup, find_agent: FindAgent, max_tasks: int = limits.TASKS_AT_ONCE) -> None:
         self._tasks = tasks
         self._find_agent = find_agent
+        self._room = asyncio.Semaphore(max_tasks)
 
-    def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Handle:
-        return _Worker(turn, team, report, show, self._find_agent, self._tasks)
+    def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        return _Worker(turn, team, report, show, self._find_agent, self._tasks, None)
+
+    def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        return _Worker(turn, team, report, show, self._find_agent, self._tasks, self._room)
 
 
 class _Worker:
-    """Plays one turn and reports its one end."""
+    """Plays one turn and reports its one end. With `room` it is a task: it is taken or not before it starts."""
 
     def __init__(
-        self, turn: TurnInput, team: str, report: Report, show: Show, find_agent: FindAgent, tasks: asyncio.TaskGroup
+        self,
+        turn: TurnInput,
+        team: str,
+        report: Report,
+        show: Show,
+        find_agent: FindAgent,
+        tasks: asyncio.TaskGroup,
+        room: asyncio.Semaphore | None,
     ) -> None:
         self._turn = turn
         self._team = team
         self._report = report
         self._show = show
         self._find_agent = find_agent
+        self._room = room
         self._is_over = False
         self._task = tasks.create_task(self._run())
+
+    @property
+    def is_alive(self) -> bool:
+        return not self._task.done()
 
     def cancel(self) -> None:
         if not self._is_over:
             self._task.cancel()
 
     async def _run(self) -> None:
-        end = await self._play()
+        if self._room is None:
+            end = await self._play()
+        elif await self._is_refused():
+            return
+        else:
+            end = await self._play_in(self._room)
         if self._task.cancelling():
             return  # stopped: what an agent says while it is being stopped is no result
         self._is_over = True  # from here on the report decides: it is logged, or it comes too late
         await self._report(end)
+
+    async def _is_refused(self) -> bool:
+        """Whether the agent turns the task down; an agent that cannot be found does."""
+        try:
+            agent = self._find_agent(self._team, self._turn.member.id)
+            refuse = getattr(agent, "refuse", None)
+            reason = refuse(self._turn) if refuse else None
+        except AgentError as error:
+            reason = str(error)
+        if reason is None:
+            return False
+        self._is_over = True
+        await self._report(NackDispatch(dispatch_id=self._turn.turn_id, reason=reason))
+        return True
+
+    async def _play_in(self, room: asyncio.Semaphore) -> WorkerCommand:
+        """Where there is room, taken and started are one report, so that they are one append."""
+        taken = AckDispatch(dispatch_id=self._turn.turn_id)
+        started = StartTask(dispatch_id=self._turn.turn_id)
+        if not room.locked():
+            async with room:
+                await self._report(taken, started)
+                return await self._play()
+        await self._report(taken)
+        async with room:
+            await self._report(started)
+            return await self._play()
 
     async def _play(self) -> WorkerCommand:
         turn_id = self._turn.turn_id
@@ -56,10 +115,22 @@ class _Worker:
             async with aclosing(agent.act(self._turn)) as outputs:
                 async for output in outputs:
                     if isinstance(output, Result):
-                        return CompleteTurn(turn_id=turn_id, text=output.text, usage=output.usage)
+                        return CompleteTurn(
+                            turn_id=turn_id,
+                            text=output.text,
+                            usage=output.usage,
+                            plan=output.plan,
+                            patches=output.patches,
+                            review=output.review,
+                        )
                     await self._pass_on(output)
         except AgentError as error:
-            return FailTurn(turn_id=turn_id, error_type=error.error_type, message=str(error))
+            return FailTurn(
+                turn_id=turn_id,
+                error_type=error.error_type,
+                message=str(error),
+                retry_after_s=error.retry_after_s,
+            )
         # an agent is foreign code: whatever it raises is a failed turn, never a dead session
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if self._task.cancelling():
@@ -73,5 +144,13 @@ class _Worker:
         match output:
             case Delta(text=text):
                 self._show(turn_id, text)
-            case Step(thought=thought, action=action, observation=observation):
-                await self._report(ReportStep(turn_id=turn_id, thought=thought, action=action, observation=observation))
+            case Step():
+                await self._report(
+                    ReportStep(
+                        turn_id=turn_id,
+                        thought=output.thought,
+                        action=output.action,
+                        observation=output.observation,
+                        total=output.total,
+                    )
+                )

@@ -4,21 +4,21 @@ Nothing outside these ports may assume that two parts of Moot share a process.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from moot.core.codec import Event, Head
 from moot.core.commands import WorkerCommand
-from moot.core.events import Usage
 from moot.core.intent import IntentAnalysis, SemanticInput
 from moot.core.machines.session import Status
 from moot.core.team import Flow
 from moot.core.turns import TurnInput
+from moot.core.usage import Usage
 
 
 class Handle(Protocol):
-    def cancel(self) -> None: ...
+    def cancel(self) -> object: ...
 
 
 class Clock(Protocol):
@@ -129,33 +129,57 @@ class Step(Struct, frozen=True, kw_only=True):
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
+    total: int | None = None  # of the steps of a task, where it is known
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The end of a turn."""
+    """The end of a turn. The last three are what planners and reviewers return, where it is not text."""
 
     text: str = ""
     usage: Usage = Usage()
+    plan: dict[str, Any] | None = None
+    patches: tuple[Any, ...] | None = None
+    review: dict[str, Any] | None = None
 
 
 Output = Delta | Step | Result
 
 
 class Agent(Protocol):
-    """Plays an AI member. Yields outputs, the last one a Result; raises AgentError; is cancelled like any task."""
+    """Plays an AI member. Yields outputs, the last one a Result; raises AgentError; is cancelled like any task.
+
+    An agent that has a method `refuse(turn) -> str | None` may turn a task down before it starts.
+    """
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]: ...
 
 
-Report = Callable[[WorkerCommand], Awaitable[None]]
+class Report(Protocol):
+    """Durable when it returns; what comes too late is ignored."""
+
+    def __call__(self, *commands: WorkerCommand) -> Awaitable[None]: ...
+
+
 Show = Callable[[str, str], None]  # turn id, delta
+
+
+@runtime_checkable
+class Worker(Handle, Protocol):
+    """Somebody at work on a turn. Cancelling it stops it; once its end is reported, cancelling does nothing."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still holds its lease."""
 
 
 class Dispatch(Protocol):
     """Hands turns to workers. A worker reports steps and exactly one end; a report that comes too late is ignored."""
 
-    def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Handle:
-        """Cancelling the handle stops the worker; once its end is reported, cancelling does nothing."""
+    def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        """Have a turn played."""
+
+    def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        """The same for a task, with the handshake: taken or not, then started (seed 002 §10)."""
 
 
 class Understood(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from moot.core.decide import create
 from moot.core.errors import LogError
 from moot.core.state import State
 from moot.core.team import Team
-from moot.runtime.engine import Engine, summarise
+from moot.runtime.engine import Engine, FindUnderstander, summarise
 from moot.runtime.ports import Clock, Dispatch, Log
 from moot.runtime.snapshots import load_state
 from moot.runtime.streams import Streams
@@ -25,7 +25,15 @@ OPEN_SESSIONS = 256  # idle ones beyond this are evicted, the least recently use
 class Sessions:
     """Engines by session id. Ask for an engine each time it is needed: an idle one may be evicted in between."""
 
-    def __init__(self, log: Log, clock: Clock, dispatch: Dispatch, tasks: asyncio.TaskGroup) -> None:
+    def __init__(
+        self,
+        log: Log,
+        clock: Clock,
+        dispatch: Dispatch,
+        tasks: asyncio.TaskGroup,
+        find_understander: FindUnderstander,
+    ) -> None:
+        self._find_understander = find_understander
         self._log = log
         self._clock = clock
         self._dispatch = dispatch
@@ -75,7 +83,7 @@ class Sessions:
     async def _load(self, session_id: str) -> Engine:
         state, head = await load_state(self._log, session_id)
         engine = self._admit(session_id, state, head)
-        engine.act()
+        await engine.recover()
         return engine
 
     def _admit(self, session_id: str, state: State, head: Head) -> Engine:
@@ -87,6 +95,7 @@ class Sessions:
             clock=self._clock,
             dispatch=self._dispatch,
             spawn=self.spawn,
+            find_understander=self._find_understander,
             streams=self.streams,
         )
         self._engines[session_id] = engine

@@ -8,7 +8,8 @@ import msgspec
 from moot.core import state as states
 from moot.core.codec import Head
 from moot.core.errors import LogError
-from moot.core.state import State, evolve
+from moot.core.evolve import evolve
+from moot.core.state import State
 from moot.runtime.ports import Log, Snapshot
 
 READ_EVENTS = 5_000  # at a time

@@ -3,19 +3,16 @@
 Every path ends in a running turn, in a named human, or at the end of the session.
 """
 
-from math import isfinite
-
-from msgspec.structs import replace
-
-from moot.core import routing, text
-from moot.core.commands import CompleteTurn, FailTurn
+from moot.core import controls, front_door, routing, steps, text
+from moot.core.commands import Answer, CompleteTurn, FailTurn, ReportUnderstanding
 from moot.core.draft import Draft
+from moot.core.errors import Refused
 from moot.core.events import (
-    MessagePosted,
     NoticePosted,
+    PauseRequested,
     RoutingDecided,
     SessionActivated,
-    TeamTaskSet,
+    StepAsked,
     TurnCompleted,
     TurnFailed,
     TurnStarted,
@@ -23,9 +20,11 @@ from moot.core.events import (
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.markers import Markers, parse
+from moot.core.messages import post
 from moot.core.routing import ActionType
-from moot.core.state import State, Turn
+from moot.core.state import Turn
 from moot.core.team import Member
+from moot.core.usage import safe_usage
 
 
 def receive(draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
@@ -33,8 +32,10 @@ def receive(draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
     post(draft, speaker, raw, markers, turn_id=None)
     if markers.done:
         draft.end("done")  # beats [NEXT:] in the same message
-    else:
+    elif draft.team.understanding == "explicit" or markers.next or markers.drop or text.is_blank(markers.clean):
         route(draft, speaker, markers)
+    else:
+        front_door.receive(draft, speaker.id, markers.clean)
 
 
 def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
@@ -42,10 +43,7 @@ def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
     speaker = draft.team.member(turn.member)
     raw = text.cut(text.clean(command.text))
     markers = parse(raw)
-    usage = command.usage
-    if not isfinite(usage.cost_usd):  # JSON has no NaN: logged, it could not be read again
-        usage = replace(usage, cost_usd=0.0)
-    draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=usage))
+    draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
     if not text.is_blank(markers.clean):
         post(draft, speaker, raw, markers, turn_id=turn.turn_id)
     route(draft, speaker, markers)
@@ -66,13 +64,6 @@ def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
     else:
         draft.add(NoticePosted(code="agent_error", who=who, detail=detail))
         draft.pause(draft.team.first_human, "agent_error")
-
-
-def post(draft: Draft, speaker: Member, raw: str, markers: Markers, turn_id: str | None) -> None:
-    said = markers.clean
-    draft.add(MessagePosted(member=speaker.id, text=said, raw=None if raw == said else raw, turn_id=turn_id))
-    if markers.team_task:
-        draft.add(TeamTaskSet(member=speaker.id, team_task=markers.team_task))
 
 
 def route(draft: Draft, speaker: Member, markers: Markers) -> None:
@@ -130,7 +121,7 @@ def start_turn(draft: Draft, member: Member, retry_of: str | None = None) -> boo
         draft.add(NoticePosted(code="hop_limit", limit=max_hops))
         draft.pause(draft.team.first_human, "hop_limit")
         return False
-    used_up = _used_up(state)
+    used_up = state.budget_used_up
     if used_up and state.pause_reason != "budget":  # going on after that pause grants as much again
         draft.add(NoticePosted(code="budget", detail=used_up))
         draft.pause(draft.team.first_human, "budget")
@@ -149,19 +140,96 @@ def start_turn(draft: Draft, member: Member, retry_of: str | None = None) -> boo
     return True
 
 
-def _used_up(state: State) -> str:
-    """Which limit of the budget is reached, as text; empty when none is."""
-    budget, spent = state.team.budget, state.spent
-    if budget.max_turns and spent.turns >= budget.max_turns:
-        return f"{spent.turns}/{budget.max_turns} turns"
-    if budget.max_tokens and spent.tokens >= budget.max_tokens:
-        return f"{spent.tokens}/{budget.max_tokens} tokens"
-    if budget.max_cost_usd and spent.cost_usd >= budget.max_cost_usd:
-        return f"{spent.cost_usd:.2f}/{budget.max_cost_usd:.2f} USD"
-    return ""
-
-
 def retry_turn(draft: Draft, turn: Turn) -> None:
     """The failed member acts again, ahead of the queue."""
     if start_turn(draft, draft.team.member(turn.member), retry_of=turn.turn_id):
         draft.set_queue(turn.member, draft.state.queue)
+
+
+def pause(draft: Draft, by: Member | None) -> None:
+    """A running turn finishes, then the queue waits; with nothing running it waits at once."""
+    state = draft.state
+    if state.interrupt is Interrupt.EXECUTION:
+        draft.add(PauseRequested(member=by.id if by else None))
+    if not state.running:
+        draft.pause(by or controls.floor_holder(state), "user_pause")
+
+
+def resume(draft: Draft) -> None:
+    state = draft.state
+    if state.running and state.interrupt is not Interrupt.PAUSING:
+        raise Refused("still_running", who=state.team.member(state.running[0].member).display_name)
+    if not state.running and not state.queue:
+        raise Refused("nothing_to_resume")
+    draft.add(SessionActivated())
+    if not state.running:
+        give_floor(draft)
+
+
+def retry(draft: Draft) -> None:
+    """Repeat the turn that failed or was cancelled last."""
+    state = draft.state
+    if state.running:
+        raise Refused("still_running", who=state.team.member(state.running[0].member).display_name)
+    if state.failed is None:
+        raise Refused("nothing_to_retry")
+    draft.add(SessionActivated())
+    retry_turn(draft, state.failed)
+
+
+def cancel(draft: Draft, by: Member | None) -> None:
+    """Kill what runs; the queue is kept and the floor goes to the human who asked."""
+    state = draft.state
+    if not state.running:
+        raise Refused("nothing_running")
+    draft.cancel_turns("user_cancel")
+    draft.set_queue(None, state.queue)
+    draft.pause(by or state.team.first_human, "user_pause")
+
+
+def stop(draft: Draft, reason: str) -> None:
+    draft.cancel_turns(reason)
+
+
+def status(draft: Draft) -> NoticePosted:
+    """Answered from the state, without a model."""
+    state = draft.state
+    team, executing = state.team, state.executing
+    acting = f" ({team.member(executing).display_name} ⏳)" if executing else ""
+    waiting_for = team.member(state.waiting_for).display_name if state.waiting_for else "-"
+    return NoticePosted(code="status", detail=f"{state.status}{acting}", who=waiting_for, limit=state.hops)
+
+
+def step_turn(draft: Draft, turn: Turn, step: str) -> bool:  # noqa: ARG001 - steps have no other name here
+    return False
+
+
+def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
+    steps.answer(draft, step, command, by)
+
+
+def expire(draft: Draft, step: StepAsked) -> None:
+    """Nothing follows from it."""
+
+
+def understand(draft: Draft, command: ReportUnderstanding) -> None:
+    """A message without markers, understood: about the run itself, or routed like any other."""
+    routed = front_door.complete(draft, command)
+    if routed is None:
+        return
+    said, decision = routed
+    speaker = draft.team.member(said.member)
+    try:
+        match decision.payload.control_action if decision.route == "control_action" else None:
+            case "pause":
+                pause(draft, speaker)
+            case "resume":
+                resume(draft)
+            case "cancel":
+                cancel(draft, speaker)
+            case "status_query":
+                draft.add(status(draft))
+            case None:
+                route(draft, speaker, parse(said.text))
+    except Refused as refusal:  # nobody waits for an answer to this
+        draft.add(NoticePosted(code=refusal.code, who=str(refusal.params.get("who", ""))))

@@ -1,0 +1,297 @@
+"""The plan flow (spec/4, seeds 002 and 004): plan, confirm, solve in parallel, aggregate; steered while it runs.
+
+Every function ends in `_advance`: offer what can start, aggregate what is complete, and settle who has the floor.
+"""
+
+from moot.core import front_door
+from moot.core.commands import (
+    AckDispatch,
+    Answer,
+    CancelPlan,
+    CancelTask,
+    CompleteTurn,
+    EndGrace,
+    EndWait,
+    ExpireDispatch,
+    ExpireLease,
+    FailTurn,
+    NackDispatch,
+    PlanCommand,
+    ProbeMember,
+    Replan,
+    ReportStep,
+    ReportUnderstanding,
+    RestartTask,
+    SolveTasks,
+    StartTask,
+)
+from moot.core.draft import Draft
+from moot.core.errors import Refused
+from moot.core.events import NoticePosted, PauseRequested, StepAsked, TurnCompleted
+from moot.core.machines.interrupt import State as Interrupt
+from moot.core.machines.task import State
+from moot.core.machines.workflow import Trigger
+from moot.core.markers import Markers
+from moot.core.messages import post
+from moot.core.plan import answers, controls, dispatching, finishing, floor, patches, planning, recovery, steering
+from moot.core.plan import workflow as workflows
+from moot.core.plan.events import MemberProbed, PlanStepped, RecoverySucceeded, WaitEnded
+from moot.core.plan.jobs import work_of
+from moot.core.plan.state import TaskRun
+from moot.core.plan.status import status_notice
+from moot.core.plan.tasks import InvalidPlan, read_tasks
+from moot.core.state import Turn
+from moot.core.team import Member
+from moot.core.usage import safe_usage
+
+
+def receive(draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
+    """A human spoke: what it means is understood first."""
+    post(draft, speaker, raw, markers, turn_id=None)
+    if markers.done:
+        stop(draft, "session_ended")
+        draft.end("done")
+        return
+    if markers.next or markers.drop:
+        draft.add(NoticePosted(code="no_queue_here"))
+    routed = front_door.receive(draft, speaker.id, markers.clean.strip()) if markers.clean.strip() else None
+    if routed:
+        steering.steer(draft, *routed)
+    _advance(draft)
+
+
+def understand(draft: Draft, command: ReportUnderstanding) -> None:
+    routed = front_door.complete(draft, command)
+    if routed:
+        steering.steer(draft, *routed)
+    _advance(draft)
+
+
+# members at work
+
+
+def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
+    verdict = finishing.read_verdict(command) if turn.job == "review" else None
+    if turn.job == "review" and verdict is None:
+        problem = 'no verdict found: return JSON {"pass": true or false, "feedback": "…"}'
+        fail_turn(draft, turn, FailTurn(turn_id=turn.turn_id, error_type="validation", message=problem))
+        return
+    draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
+    episode = work_of(draft).episodes.get(turn.episode)
+    if episode:
+        draft.add(RecoverySucceeded(task_id=turn.task_id or None, attempt=episode.retries, job=turn.episode))
+    match turn.job:
+        case "plan":
+            planning.receive_plan(draft, command)
+        case "patch":
+            patches.receive_patches(draft, command)
+        case "review":
+            finishing.receive_review(draft, turn, verdict or {})
+        case "aggregate":
+            finishing.receive_answer(draft, turn, command)
+    _advance(draft)
+
+
+def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
+    recovery.fail_job(draft, turn, command.error_type, command.message, command.retry_after_s)
+    _advance(draft)
+
+
+def step_turn(draft: Draft, turn: Turn, step: str) -> bool:
+    """A planner's step has a name of its own; True when it was logged here."""
+    if turn.job != "plan":
+        return False
+    n = work_of(draft).plan_steps + 1
+    draft.add(PlanStepped(step=step, n=n, member=turn.member, turn_id=turn.turn_id))
+    return True
+
+
+def find_task(draft: Draft, dispatch_id: str) -> TaskRun:
+    """The task that a dispatch is about; a dispatch that is over is stale (seed 002 §10)."""
+    work = draft.state.work
+    task_id = work.dispatches.get(dispatch_id) if work else None
+    if work is None or task_id is None:
+        raise Refused("stale_turn", detail=dispatch_id)
+    return work.tasks[task_id]
+
+
+def obey_worker(
+    draft: Draft, command: AckDispatch | NackDispatch | StartTask | ReportStep | CompleteTurn | FailTurn
+) -> None:
+    """What a worker says about its task. Before the start it may only take it or not; after it, not any more."""
+    dispatch_id = command.turn_id if hasattr(command, "turn_id") else command.dispatch_id
+    run = find_task(draft, dispatch_id)
+    expected = _EXPECTED[type(command)]
+    if run.state is not expected:
+        raise Refused("stale_turn", detail=dispatch_id)
+    match command:
+        case AckDispatch():
+            dispatching.ack(draft, run)
+            return  # nothing else can start because of it
+        case StartTask():
+            dispatching.start(draft, run)
+            return
+        case ReportStep():
+            dispatching.progress(draft, run, command)
+            return
+        case NackDispatch():
+            recovery.nack(draft, run, command.reason)
+        case CompleteTurn():
+            dispatching.complete(draft, run, command)
+        case FailTurn():
+            recovery.fail_task(draft, run, command.error_type, command.message, command.retry_after_s)
+    _advance(draft)
+
+
+_EXPECTED: dict[type, State] = {
+    AckDispatch: State.DISPATCHING,
+    NackDispatch: State.DISPATCHING,
+    StartTask: State.DISPATCHED,
+    ReportStep: State.RUNNING,
+    CompleteTurn: State.RUNNING,
+    FailTurn: State.RUNNING,
+}
+
+
+# time passes
+
+
+def expire_task(draft: Draft, dispatch_id: str) -> None:
+    """It ran for too long."""
+    run = find_task(draft, dispatch_id)
+    recovery.fail_task(draft, run, "timeout", "the task took too long")
+    _advance(draft)
+
+
+def obey_timer(draft: Draft, command: ExpireDispatch | ExpireLease | EndWait | ProbeMember | EndGrace) -> None:
+    match command:
+        case ExpireDispatch():
+            recovery.nack(draft, find_task(draft, command.dispatch_id), "timeout")
+        case ExpireLease(dispatch_id=None):
+            if draft.state.work is None or not draft.state.work.dispatches:
+                raise Refused("stale_turn", detail="leases")
+            dispatching.lose_leases(draft, "restarted")
+        case ExpireLease(dispatch_id=str(dispatch_id)):
+            dispatching.lose_lease(draft, find_task(draft, dispatch_id), "lost")
+        case EndWait():
+            _end_wait(draft, command.number)
+        case ProbeMember():
+            draft.add(MemberProbed(member=command.member))
+        case EndGrace():
+            if draft.state.interrupt is not Interrupt.PAUSING:
+                raise Refused("stale_turn", detail="pause")
+            floor.checkpoint(draft)
+    _advance(draft)
+
+
+def _end_wait(draft: Draft, number: int) -> None:
+    work = work_of(draft)
+    for task_id, run in work.tasks.items():
+        if run.wait and run.wait.number == number:
+            draft.add(WaitEnded(task_id=task_id))
+            return
+    for episode in work.episodes.values():
+        if episode.wait and episode.wait.number == number:
+            answers.restart_job(draft, episode.job, episode.task_id)
+            return
+    raise Refused("stale_turn", detail=f"wait {number}")
+
+
+# people
+
+
+def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
+    answers.answer(draft, step, command, by)
+    _advance(draft)
+
+
+def expire(draft: Draft, step: StepAsked) -> None:
+    if step.code == planning.CONFIRM:
+        finishing.cancel_plan(draft, "timeout")
+    _advance(draft)
+
+
+def pause(draft: Draft, by: Member | None) -> None:
+    controls.pause(draft, by)
+    _advance(draft)
+
+
+def resume(draft: Draft) -> None:
+    controls.resume(draft)
+    _advance(draft, starts_deferred=True)
+
+
+def retry(draft: Draft) -> None:
+    controls.retry(draft)
+    _advance(draft)
+
+
+def cancel(draft: Draft, by: Member | None) -> None:
+    controls.cancel(draft, by)
+    _advance(draft)
+
+
+def stop(draft: Draft, reason: str) -> None:
+    if draft.state.work and draft.state.work.is_active:
+        finishing.interrupt(draft, reason)
+
+
+def status(draft: Draft) -> NoticePosted:
+    return status_notice(draft.state)
+
+
+def change_plan(draft: Draft, command: PlanCommand, by: Member | None) -> None:
+    """Commands that only this flow knows."""
+    match command:
+        case SolveTasks():
+            _solve(draft, command, by)
+        case CancelTask(task_id=task_id):
+            controls.cancel_task(draft, task_id)
+        case RestartTask(task_id=task_id):
+            controls.restart_task(draft, task_id)
+        case CancelPlan():
+            controls.active_work(draft)
+            finishing.cancel_plan(draft, "user_cancel")
+        case Replan(feedback=feedback):
+            controls.active_work(draft)
+            steering.replan(draft, feedback)
+    _advance(draft)
+
+
+def _solve(draft: Draft, command: SolveTasks, by: Member | None) -> None:
+    work = draft.state.work
+    if work and work.is_active:
+        raise Refused("workflow_active")
+    try:
+        tasks = read_tasks(command.tasks, draft.team)
+    except InvalidPlan as invalid:
+        raise Refused("invalid_plan", problems=[str(each) for each in invalid.problems]) from None
+    question = command.question or "; ".join(task.title for task in tasks)
+    workflows.begin(draft, question[:2_000], by.id if by else draft.team.first_human.id)
+    planning.approve(draft, tasks, by.id if by else None, Trigger.PLAN_APPROVED)
+
+
+def _advance(draft: Draft, *, starts_deferred: bool = False) -> None:
+    """Let the work go on as far as it can without a human, then say who has the floor."""
+    state = draft.state
+    work = state.work
+    if work and work.is_active and not floor.is_held(state):
+        if state.budget_used_up and state.pause_reason != "budget":
+            draft.add(NoticePosted(code="budget", detail=state.budget_used_up))
+            draft.add(PauseRequested(member=None))
+        elif work.is_approved and dispatching.may_dispatch(work):
+            finishing.request_reviews(draft)
+            dispatching.offer_tasks(draft)
+            finishing.aggregate(draft)
+    _start_deferred(draft, is_asked=starts_deferred)
+    floor.settle(draft)
+
+
+def _start_deferred(draft: Draft, *, is_asked: bool) -> None:
+    """What was put off begins when the work before it is complete; after a cancelled one, when somebody asks."""
+    state = draft.state
+    if not state.door.deferred or state.work is None or state.work.is_active:
+        return
+    if is_asked or any(fact.event == "pipeline.completed" for fact in draft.facts):
+        first = state.door.deferred[0]
+        steering.begin(draft, first.text, first.member, is_deferred=True)

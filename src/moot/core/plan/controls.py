@@ -1,0 +1,87 @@
+"""What people do to running work: pause, resume, cancel, retry, and single tasks."""
+
+from moot.core.draft import Draft
+from moot.core.errors import Refused
+from moot.core.events import PauseRequested, SessionActivated
+from moot.core.interruption import STOPPED
+from moot.core.machines.interrupt import State as Interrupt
+from moot.core.machines.task import State
+from moot.core.plan import finishing, questions, workflow
+from moot.core.plan.events import SolverCancelled, SolverRestarted
+from moot.core.plan.jobs import cancel_review, work_of
+from moot.core.plan.state import TaskRun, Work
+from moot.core.team import Member
+
+
+def active_work(draft: Draft) -> Work:
+    work = draft.state.work
+    if work is None or not work.is_active:
+        raise Refused("no_workflow")
+    return work
+
+
+def pause(draft: Draft, by: Member | None) -> None:
+    """What runs gets a short grace, then all of it waits."""
+    work = draft.state.work
+    if work is None or not work.is_active:
+        draft.pause(by or draft.team.first_human, "user_pause")
+    elif draft.state.interrupt is Interrupt.EXECUTION:
+        draft.add(PauseRequested(member=by.id if by else None))
+
+
+def resume(draft: Draft) -> None:
+    state = draft.state
+    if state.interrupt is Interrupt.PAUSING or state.interrupt in STOPPED:
+        draft.add(SessionActivated())
+    elif not state.door.deferred or (state.work and state.work.is_active):
+        raise Refused("nothing_to_resume")
+
+
+def cancel(draft: Draft, by: Member | None) -> None:  # noqa: ARG001 - one signature for all flows
+    if draft.state.work is None or not draft.state.work.is_active:
+        raise Refused("nothing_running")
+    finishing.interrupt(draft, "user_cancel")
+
+
+def find_run(draft: Draft, task_id: str) -> TaskRun:
+    run = active_work(draft).tasks.get(task_id)
+    if run is None:
+        raise Refused("unknown_task", detail=task_id[:80], available=tuple(active_work(draft).tasks))
+    return run
+
+
+def cancel_task(draft: Draft, task_id: str) -> None:
+    """Those that depend on it are asked about."""
+    run = find_run(draft, task_id)
+    if run.is_over:
+        raise Refused("task_over", detail=task_id)
+    cancel_review(draft, task_id)
+    questions.supersede_task(draft, task_id)
+    draft.add(SolverCancelled(task=run.task.document))
+    waiting = [each for each in work_of(draft).tasks.values() if task_id in each.task.depends_on and not each.is_over]
+    if waiting:
+        names = tuple(each.task.title for each in waiting)
+        options = ("run_without", "cancel_dependants", "restart")
+        questions.ask(draft, "task_dropped", options, task_id=task_id, who=run.task.title, names=names)
+    else:
+        workflow.carry_on(draft)
+
+
+def restart_task(draft: Draft, task_id: str, member: str | None = None, reason: str = "user_restart") -> None:
+    run = find_run(draft, task_id)
+    if run.is_finished:
+        raise Refused("task_over", detail=task_id)
+    cancel_review(draft, task_id)
+    questions.supersede_task(draft, task_id)
+    draft.add(SolverRestarted(task=run.task.document, reason=reason, member=member))
+    workflow.carry_on(draft)
+
+
+def retry(draft: Draft) -> None:
+    """Everything that failed and waits for a decision starts again."""
+    work = active_work(draft)
+    blocked = [task_id for task_id, run in work.tasks.items() if run.state is State.BLOCKED and not run.is_over]
+    if not blocked:
+        raise Refused("nothing_to_retry")
+    for task_id in blocked:
+        restart_task(draft, task_id, reason="retry")

@@ -1,0 +1,135 @@
+"""Offering tasks to members and taking their answers (seed 002 §10)."""
+
+from moot.core import limits, text
+from moot.core.commands import CompleteTurn, ReportStep
+from moot.core.draft import Draft
+from moot.core.machines.task import State
+from moot.core.machines.workflow import State as Flow
+from moot.core.plan import recovery, staffing
+from moot.core.plan.events import (
+    DispatchAcked,
+    DispatchRequested,
+    LeaseExpired,
+    RecoverySucceeded,
+    SolverCompleted,
+    SolverProgressed,
+    SolverStarted,
+)
+from moot.core.plan.jobs import start_job, work_of
+from moot.core.plan.state import TaskRun, Work
+from moot.core.usage import safe_usage
+
+RUNNABLE = (Flow.EXECUTION, Flow.REPLAN_EVALUATION, Flow.WAIT_USER_DECISION)
+
+
+def may_dispatch(work: Work) -> bool:
+    """Work goes on while a question about one task waits, not while a plan does."""
+    return work.status in RUNNABLE and not work.proposed
+
+
+def offer_tasks(draft: Draft) -> None:
+    """Offer what can start, up to the limit, in the order of the plan."""
+    team = draft.team
+    free = team.plan.max_parallel - len(work_of(draft).dispatches)
+    if free <= 0:
+        return
+    for task_id, run in work_of(draft).tasks.items():
+        if run.state is not State.READY or run.is_skipped:
+            continue
+        found = staffing.find_slot(run, work_of(draft), team)
+        if found is None:
+            continue
+        member, slot = found
+        _offer(draft, task_id, run, member.id, slot)
+        free -= 1
+        if not free:
+            return
+
+
+def _offer(draft: Draft, task_id: str, run: TaskRun, member: str, slot: str) -> None:
+    state, work = draft.state, work_of(draft)
+    is_again = run.is_lease_lost and run.member == member
+    draft.add(
+        DispatchRequested(
+            task_id=task_id,
+            agent_id=slot,
+            dispatch_id=f"d{work.counts.dispatches + 1}",
+            member=member,
+            attempt=run.attempt,
+            index=run.index if is_again else state.turns_by_member.get(member, 0),
+            task_index=run.task_index if is_again else state.task_turns.get(member, {}).get(task_id, 0),
+            is_again=is_again,
+        )
+    )
+
+
+def ack(draft: Draft, run: TaskRun) -> None:
+    draft.add(
+        DispatchAcked(task_id=run.task.id, agent_id=run.agent_id, dispatch_id=run.dispatch_id or "", member=run.member)
+    )
+
+
+def start(draft: Draft, run: TaskRun) -> None:
+    draft.add(
+        SolverStarted(task=run.task.document, member=run.member, attempt=run.attempt, dispatch_id=run.dispatch_id or "")
+    )
+
+
+def progress(draft: Draft, run: TaskRun, command: ReportStep) -> None:
+    """What a worker says of its total may be nonsense: the count only grows, a percentage stays between 0 and 100."""
+
+    def safe(said: str | None) -> str | None:
+        return None if said is None else text.cut(text.clean(said), limits.HISTORY_CHARS)
+
+    thought, action, observation = safe(command.thought), safe(command.action), safe(command.observation)
+    done = run.done_steps + 1
+    total = command.total if command.total is not None and command.total >= done else None
+    draft.add(
+        SolverProgressed(
+            task_id=run.task.id,
+            done=done,
+            total=total,
+            percent=round(100 * done / total, 1) if total else None,
+            step=thought or action or observation or "",
+            member=run.member,
+            dispatch_id=run.dispatch_id or "",
+            thought=thought,
+            action=action,
+            observation=observation,
+        )
+    )
+
+
+def complete(draft: Draft, run: TaskRun, command: CompleteTurn) -> None:
+    reviewer = staffing.reviewer(draft.team)
+    draft.add(
+        SolverCompleted(
+            task=run.task.document,
+            result=text.cut(text.clean(command.text)),
+            member=run.member,
+            dispatch_id=run.dispatch_id or "",
+            awaits_review=reviewer is not None,
+            usage=safe_usage(command.usage),
+        )
+    )
+    if run.retries:
+        draft.add(RecoverySucceeded(task_id=run.task.id, attempt=run.retries))
+    if reviewer:
+        start_job(draft, reviewer, "review", run.task.id)
+
+
+def lose_lease(draft: Draft, run: TaskRun, reason: str) -> None:
+    """A worker is gone: the same attempt is offered again; a task that kills its workers is not offered for ever."""
+    if run.leases_lost >= limits.LEASES_LOST:
+        recovery.fail_task(draft, run, "config", f"its worker was lost {run.leases_lost + 1} times ({reason})")
+        return
+    draft.add(LeaseExpired(task_id=run.task.id, dispatch_id=run.dispatch_id or "", member=run.member, reason=reason))
+
+
+def lose_leases(draft: Draft, reason: str) -> None:
+    """Every task that a worker holds is to be offered again; one that was only offered still is."""
+    work = work_of(draft)
+    for task_id in work.dispatches.values():
+        run = work.tasks[task_id]
+        if run.state in (State.DISPATCHED, State.RUNNING):
+            lose_lease(draft, run, reason)

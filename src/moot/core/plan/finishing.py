@@ -1,0 +1,105 @@
+"""How work ends: reviewed, aggregated, cancelled, or given up (seed 004 §1, §6)."""
+
+from typing import Any
+
+from moot.core import text
+from moot.core.commands import CompleteTurn
+from moot.core.draft import Draft
+from moot.core.json_text import find_object
+from moot.core.machines.task import State
+from moot.core.machines.workflow import State as Flow
+from moot.core.machines.workflow import Trigger
+from moot.core.plan import questions, recovery, staffing, workflow
+from moot.core.plan.events import (
+    AggregateCompleted,
+    AggregateStarted,
+    CancelReason,
+    FinalAnswered,
+    Interrupted,
+    PipelineCompleted,
+    PlanCancelled,
+    SolverCancelled,
+    TaskReviewed,
+)
+from moot.core.plan.jobs import start_job, work_of
+from moot.core.state import Turn
+
+
+def read_verdict(command: CompleteTurn) -> dict[str, Any] | None:
+    """`{"pass": …, "feedback": …}` as the reviewer returned it, or found in what it wrote."""
+    verdict = command.review or find_object(command.text, "pass")
+    return verdict if verdict is not None and isinstance(verdict.get("pass"), bool) else None
+
+
+def receive_review(draft: Draft, turn: Turn, verdict: dict[str, Any]) -> None:
+    """Pass, or rework with the feedback; after the last rework the human decides."""
+    run, passed = work_of(draft).tasks[turn.task_id], bool(verdict["pass"])
+    feedback = text.cut(text.clean(str(verdict.get("feedback") or "")), recovery.DETAIL_CHARS)
+    again = not passed and run.rework < draft.team.plan.max_rework
+    draft.add(
+        TaskReviewed(
+            task_id=turn.task_id,
+            passed=passed,
+            feedback=feedback,
+            member=turn.member,
+            turn_id=turn.turn_id,
+            is_reworked=again,
+        )
+    )
+    if not passed and not again:
+        recovery.reject(draft, work_of(draft).tasks[turn.task_id], feedback)
+
+
+def request_reviews(draft: Draft) -> None:
+    """A review that a patch or a crash left out."""
+    reviewer = staffing.reviewer(draft.team)
+    for task_id, run in work_of(draft).tasks.items():
+        if run.state is State.EXECUTION_SUCCEEDED and reviewer:
+            start_job(draft, reviewer, "review", task_id)
+
+
+def aggregate(draft: Draft) -> None:
+    """When every task is over and nobody is asked about one, the results become one answer."""
+    work = work_of(draft)
+    if work.is_aggregating or work.status is not Flow.EXECUTION or draft.state.running:
+        return
+    if any(workflow.concerns_work(step.code) for step in draft.state.open_steps.values()) or work.episodes:
+        return
+    if all(run.is_over for run in work.tasks.values()):
+        member = staffing.aggregator(draft.team)
+        draft.add(AggregateStarted(member=member.id))
+        start_job(draft, member, "aggregate")
+
+
+def receive_answer(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
+    work = work_of(draft)
+    said = text.cut(text.clean(command.text))
+    is_whole = all(run.state is State.DONE for run in work.tasks.values())
+    draft.add(AggregateCompleted(text=said, member=turn.member))
+    draft.add(PipelineCompleted(status="complete" if is_whole else "partial"))
+    draft.add(FinalAnswered(text=said, member=turn.member))
+    questions.supersede_work(draft)
+    workflow.move(draft, Trigger.ALL_DONE_AND_REVIEW_PASSED)
+
+
+def stop_tasks(draft: Draft, reason: str) -> None:
+    """What is under way is stopped; what has not begun simply does not begin."""
+    work = work_of(draft)
+    for task_id in work.dispatches.values():
+        draft.add(SolverCancelled(task=work.tasks[task_id].task.document, reason=reason))
+    draft.cancel_turns(reason)
+
+
+def interrupt(draft: Draft, reason: str) -> None:
+    """A human stops the work."""
+    stop_tasks(draft, reason)
+    questions.supersede_work(draft)
+    draft.add(Interrupted(reason=reason))
+    workflow.move(draft, Trigger.USER_ABORT, reason="user_abort")
+
+
+def cancel_plan(draft: Draft, reason: CancelReason) -> None:
+    stop_tasks(draft, reason)
+    questions.supersede_work(draft)
+    draft.add(PlanCancelled(reason=reason))
+    workflow.move(draft, Trigger.USER_ABORT, reason=reason)

@@ -1,0 +1,38 @@
+"""Turns of the plan flow that are no task's: plan, patch, review, aggregate."""
+
+from typing import Literal
+
+from moot.core.draft import Draft
+from moot.core.events import TurnStarted
+from moot.core.plan.state import Work
+from moot.core.team import Member
+
+Job = Literal["plan", "patch", "review", "aggregate"]
+
+
+def work_of(draft: Draft) -> Work:
+    work = draft.state.work
+    assert work is not None  # noqa: S101 - who calls this has seen that there is work
+    return work
+
+
+def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None:
+    state = draft.state
+    draft.add(
+        TurnStarted(
+            turn_id=f"t{state.turn_count + 1}",
+            member=member.id,
+            index=state.turns_by_member.get(member.id, 0),
+            hop=state.hops + 1,
+            job=job,
+            task_id=task_id,
+            task_index=state.task_turns.get(member.id, {}).get(task_id, 0) if task_id else 0,
+        )
+    )
+
+
+def cancel_review(draft: Draft, task_id: str) -> None:
+    """The review of something that is not wanted any more."""
+    for turn in draft.state.running:
+        if turn.job == "review" and turn.task_id == task_id:
+            draft.cancel_turn(turn, "superseded")

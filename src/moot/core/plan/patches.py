@@ -1,0 +1,125 @@
+"""Patches: small changes to a plan that is under way (plan: steering, minor). Checked like a plan, then applied."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from moot.core.commands import CompleteTurn
+from moot.core.draft import Draft
+from moot.core.intent import PlanPatch
+from moot.core.json_text import find_object
+from moot.core.machines.task import State
+from moot.core.plan import planning, questions, staffing, workflow
+from moot.core.plan.events import ChangeRequested, PlanPatched, SolverCancelled, SolverRestarted
+from moot.core.plan.jobs import cancel_review, start_job, work_of
+from moot.core.plan.state import Work
+from moot.core.plan.tasks import InvalidPlan, Task, TaskProblem, read_tasks
+from moot.core.team import Team
+
+_UNTOUCHED = (State.CREATED, State.READY)
+
+
+def request_change(draft: Draft, text: str, member: str) -> None:
+    """Have the planner turn what was said into patches; a change that it is working on is answered with this one."""
+    for turn in draft.state.running:
+        if turn.job == "patch":
+            draft.cancel_turn(turn, "superseded")
+    draft.add(ChangeRequested(text=text, member=member))
+    start_job(draft, staffing.planner(draft.team), "patch")
+
+
+def receive_patches(draft: Draft, command: CompleteTurn) -> None:
+    try:
+        apply(draft, _read_patches(command))
+    except InvalidPlan as invalid:
+        planning.refuse(draft, invalid, "patch")
+
+
+def _read_patches(command: CompleteTurn) -> tuple[PlanPatch, ...]:
+    raw: Any = command.patches
+    if raw is None:
+        found = find_object(command.text, "patches")
+        raw = found["patches"] if found else None
+    try:
+        patches = msgspec.convert(raw, tuple[PlanPatch, ...])
+    except msgspec.ValidationError as error:
+        problem = f'no patches found ({error}): return JSON {{"patches": [{{"op", "task_id", "changes"}}]}}'
+        raise InvalidPlan([TaskProblem("patches", problem)]) from None
+    return patches
+
+
+def apply(draft: Draft, patches: Sequence[PlanPatch]) -> None:
+    """All of them or none: InvalidPlan. Tasks that a patch touches while they run are restarted."""
+    work = work_of(draft)
+    tasks = patched_tasks(work, patches, draft.team)
+    ids = {task.id for task in tasks}
+    removed = [run for task_id, run in work.tasks.items() if task_id not in ids]
+    changed = [task for task in tasks if task.id in work.tasks and work.tasks[task.id].task != task]
+    for run in removed:
+        if run.is_under_way:
+            draft.add(SolverCancelled(task=run.task.document, reason="patched"))
+        cancel_review(draft, run.task.id)
+        questions.supersede_task(draft, run.task.id)
+    draft.add(PlanPatched(patches=tuple(patches), tasks=tuple(task.document for task in tasks)))
+    for task in changed:
+        if work.tasks[task.id].state not in _UNTOUCHED:
+            cancel_review(draft, task.id)
+            questions.supersede_task(draft, task.id)
+            draft.add(SolverRestarted(task=task.document, reason="patched"))
+    workflow.carry_on(draft)
+
+
+def patched_tasks(work: Work, patches: Sequence[PlanPatch], team: Team) -> tuple[Task, ...]:
+    """The plan with the patches applied; what is done stays as it is."""
+    documents = {task_id: run.task.document for task_id, run in work.tasks.items()}
+    problems: list[TaskProblem] = []
+    for at, patch in enumerate(patches):
+        problem = _apply_one(documents, patch, work)
+        if problem:
+            problems.append(TaskProblem(f"patches[{at}]", problem))
+    if problems:
+        raise InvalidPlan(problems)
+    return read_tasks(list(documents.values()), team)
+
+
+def _apply_one(documents: dict[str, dict[str, Any]], patch: PlanPatch, work: Work) -> str | None:
+    """Change `documents`, or say why not."""
+    known = documents.get(patch.task_id)
+    if patch.op == "add":
+        if known is not None:
+            return f"task {patch.task_id!r} is there already"
+        documents[patch.task_id] = {**patch.changes, "id": patch.task_id}
+        return None
+    if known is None:
+        return f"no task has the id {patch.task_id!r}; there are {', '.join(documents)}"
+    run = work.tasks.get(patch.task_id)
+    if run is not None and run.is_over:
+        return f"task {patch.task_id!r} is over, it cannot be changed any more"
+    match patch.op:
+        case "remove":
+            del documents[patch.task_id]
+        case "modify":
+            if not patch.changes:
+                return "changes are missing"
+            documents[patch.task_id] = {**known, **patch.changes, "id": patch.task_id}
+        case "reorder":
+            return _move(documents, patch.task_id, patch.changes)
+    return None
+
+
+def _move(documents: dict[str, dict[str, Any]], task_id: str, changes: Mapping[str, Any]) -> str | None:
+    """Behind another task, or to the front."""
+    after = changes.get("after")
+    if after is not None and (after == task_id or after not in documents):
+        return f"there is no other task {after!r} to put it after"
+    moved = documents.pop(task_id)
+    order: Iterable[tuple[str, dict[str, Any]]] = list(documents.items())
+    documents.clear()
+    if after is None:
+        documents[task_id] = moved
+    for each, document in order:
+        documents[each] = document
+        if each == after:
+            documents[task_id] = moved
+    return None

@@ -1,0 +1,163 @@
+"""What becomes of failures (seed 004 §3): retried with growing delays, then a human decides.
+
+An episode begins with the first failure and ends when a retry succeeds, or when there are none left.
+"""
+
+from moot.core import text
+from moot.core.draft import Draft
+from moot.core.events import TurnFailed
+from moot.core.limits import BREAKER_FAILURES
+from moot.core.machines.workflow import State, Trigger
+from moot.core.plan import questions, workflow
+from moot.core.plan.events import (
+    DispatchNacked,
+    ExecutionFailed,
+    MemberUnavailable,
+    RecoveryFailed,
+    RecoveryStarted,
+    TaskBlocked,
+    TaskFailed,
+)
+from moot.core.plan.jobs import work_of
+from moot.core.plan.state import TaskRun
+from moot.core.settings import Retry
+from moot.core.state import Turn
+
+TERMINAL = ("auth", "refused", "budget", "config")  # trying again would end the same
+DETAIL_CHARS = 2_000
+
+
+def delay_s(retry: Retry, attempt: int, chance: float, *, at_once: bool = False, retry_after_s: float = 0.0) -> float:
+    """Before retry number `attempt`: the base delay, then doubled each time with full jitter, never above the cap."""
+    if attempt == 1:
+        delay = 0.0 if at_once else retry.base_delay_s
+    else:
+        delay = chance * retry.base_delay_s * 2 ** min(attempt - 1, 60)
+    return round(min(max(delay, retry_after_s), retry.cap_s), 3)
+
+
+def fail_task(draft: Draft, run: TaskRun, error_type: str, message: str, retry_after_s: float = 0.0) -> None:
+    """A task failed after it had started."""
+    error_type, message = _safe(error_type, message)
+    draft.add(
+        TaskFailed(
+            task_id=run.task.id,
+            dispatch_id=run.dispatch_id or "",
+            member=run.member,
+            attempt=run.attempt,
+            error_type=error_type,
+            message=message,
+        )
+    )
+    if not _try_again(draft, run.task.id, "", run.retries, error_type, message, retry_after_s):
+        _block(draft, run, "task_failed", error_type, message)
+
+
+def fail_job(draft: Draft, turn: Turn, error_type: str, message: str, retry_after_s: float = 0.0) -> None:
+    """A planner's, reviewer's or aggregator's turn failed."""
+    error_type, message = _safe(error_type, message)
+    before = work_of(draft).episodes.get(turn.episode)
+    draft.add(TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=error_type, message=message))
+    retries = before.retries if before else 0
+    if not _try_again(draft, turn.task_id or None, turn.episode, retries, error_type, message, retry_after_s):
+        options = ("retry", "skip", "abort") if turn.job == "review" else ("retry", "abort")
+        who = draft.team.member(turn.member).display_name
+        questions.ask(
+            draft,
+            "job_failed",
+            options,
+            job=turn.job,
+            task_id=turn.task_id or None,
+            error_type=error_type,
+            who=who,
+            detail=message,
+        )
+
+
+def _safe(error_type: str, message: str) -> tuple[str, str]:
+    return text.clean(error_type)[:80] or "agent", text.cut(text.clean(message), DETAIL_CHARS)
+
+
+def _try_again(
+    draft: Draft, task_id: str | None, job: str, retries: int, error_type: str, message: str, retry_after_s: float
+) -> bool:
+    """Log the failure and, if there is any hope, the retry; False when there is none."""
+    retry = draft.team.plan.retry
+    recoverable = error_type not in TERMINAL
+    if retries == 0:
+        draft.add(
+            ExecutionFailed(
+                task_id=task_id,
+                error_type=error_type,
+                recoverable=recoverable,
+                suggested_action="retry" if recoverable else "decide",
+                message=message,
+                job=job,
+            )
+        )
+    if not recoverable or retries >= retry.max_attempts:
+        draft.add(RecoveryFailed(task_id=task_id, attempt=retries, error_type=error_type, message=message, job=job))
+        return False
+    attempt = retries + 1
+    draft.add(
+        RecoveryStarted(
+            task_id=task_id,
+            recovery_strategy="retry",
+            attempt=attempt,
+            max_attempts=retry.max_attempts,
+            delay_s=delay_s(
+                retry, attempt, draft.chance, at_once=error_type == "validation", retry_after_s=retry_after_s
+            ),
+            job=job,
+        )
+    )
+    return True
+
+
+def nack(draft: Draft, run: TaskRun, reason: str) -> None:
+    """A task was not taken, or not started in time: counted on the member, offered again later, perhaps elsewhere."""
+    retry, slots = draft.team.plan.retry, work_of(draft).slots[run.member]
+    attempt = run.dispatch_failures + 1
+    has_hope = attempt <= retry.max_attempts
+    reason = text.clean(reason)[:DETAIL_CHARS] or "refused"
+    draft.add(
+        DispatchNacked(
+            task_id=run.task.id,
+            agent_id=run.agent_id,
+            dispatch_id=run.dispatch_id or "",
+            member=run.member,
+            reason=reason,
+            retry_in_s=delay_s(retry, attempt, draft.chance) if has_hope else None,
+        )
+    )
+    if slots.failures + 1 >= BREAKER_FAILURES:
+        draft.add(
+            MemberUnavailable(member=run.member, failures=slots.failures + 1, retry_in_s=max(retry.base_delay_s, 0.1))
+        )
+    if not has_hope:
+        _block(draft, run, "task_failed", "dispatch", reason)
+
+
+def reject(draft: Draft, run: TaskRun, feedback: str) -> None:
+    """The reviewer sent it back once too often."""
+    _block(draft, run, "review_failed", "review", feedback)
+
+
+def _block(draft: Draft, run: TaskRun, code: str, error_type: str, detail: str) -> None:
+    """A human decides; a planner should know when others depend on the task or its review failed (plan: steering)."""
+    draft.add(TaskBlocked(task_id=run.task.id, reason=error_type))
+    work = work_of(draft)
+    matters = code == "review_failed" or any(run.task.id in each.task.depends_on for each in work.tasks.values())
+    if matters and work.status is State.EXECUTION:
+        reasons = {"review": "review_reject", "dispatch": "resource_missing"}
+        workflow.move(draft, Trigger.MAJOR_FAILURE, reason=reasons.get(error_type, "major_failure"))
+        workflow.move(draft, Trigger.USER_DECISION_REQUIRED)
+    questions.ask(
+        draft,
+        code,
+        questions.FAILURE_OPTIONS,
+        task_id=run.task.id,
+        error_type=error_type,
+        who=run.task.title,
+        detail=detail,
+    )

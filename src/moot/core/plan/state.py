@@ -1,0 +1,128 @@
+"""What a piece of work is: its plan, its tasks, and the members who run them."""
+
+from msgspec import Struct
+
+from moot.core.machines import agent, workflow
+from moot.core.machines.task import State as TaskState
+from moot.core.plan.tasks import Task
+
+ACTIVE = (
+    workflow.State.PLAN_LOOP,
+    workflow.State.EXECUTION,
+    workflow.State.REPLAN_EVALUATION,
+    workflow.State.WAIT_USER_DECISION,
+)
+
+
+class Wait(Struct, frozen=True, gc=False):
+    """Before a retry. `number` tells one wait from the next."""
+
+    number: int
+    delay_s: float
+
+
+class TaskRun(Struct, frozen=True, kw_only=True, gc=False):
+    """A task and how far it is. `dispatch_id`, `agent_id`, `member`: who has it, while somebody has it."""
+
+    task: Task
+    state: TaskState = TaskState.CREATED
+    attempt: int = 1  # of its execution
+    retries: int = 0  # in this failure episode
+    dispatch_failures: int = 0
+    leases_lost: int = 0
+    rework: int = 0
+    dispatch_id: str | None = None
+    agent_id: str = ""
+    member: str = ""
+    index: int = 0
+    task_index: int = 0
+    earlier: dict[str, int] = {}  # task id → the member's turns before this one
+    is_lease_lost: bool = False  # the same attempt is to be offered again
+    refused_by: tuple[str, ...] = ()
+    given_to: str = ""  # by a human who reassigned it
+    done_steps: int = 0
+    wait: Wait | None = None
+    feedback: str = ""
+    result: str = ""
+    error_type: str = ""
+    message: str = ""
+    is_skipped: bool = False
+
+    @property
+    def is_finished(self) -> bool:
+        """Done, or a human goes on without it."""
+        return self.state is TaskState.DONE or self.is_skipped
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_finished or self.state is TaskState.CANCELLED
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.dispatch_id is not None
+
+
+class Slots(Struct, frozen=True, kw_only=True, gc=False):
+    """A member's slots (`worker#1`), each with its own machine, and its breaker."""
+
+    states: dict[str, agent.State] = {}
+    failures: int = 0  # dispatches in a row that it did not take
+    is_open: bool = False  # the breaker: nothing is offered
+    may_probe: bool = False
+    probes: int = 0
+    delay_s: float = 0.0
+
+
+class Episode(Struct, frozen=True, kw_only=True, gc=False):
+    """Failures of a turn that is no task's, one after the other: the planner's, a reviewer's, the aggregator's."""
+
+    job: str
+    task_id: str
+    retries: int = 0
+    wait: Wait | None = None
+    error_type: str = ""
+    message: str = ""
+
+
+class Counts(Struct, frozen=True, kw_only=True, gc=False):
+    """For ids that no other work of the session has, and for a script's position; kept from one work to the next."""
+
+    plans: int = 0
+    dispatches: int = 0
+    snapshots: int = 0
+    waits: int = 0
+
+
+class Work(Struct, frozen=True, kw_only=True, gc=False):
+    """One piece of work from its plan to its end; with the fields of seed 002 §11."""
+
+    question: str
+    asked_by: str
+    status: workflow.State = workflow.State.PLAN_LOOP
+    replan_reason: str | None = None
+    decision_required: bool = False
+    decision_options: tuple[str, ...] = ()
+    latest_execution_snapshot_id: str = ""
+    plan_id: str = ""
+    summary: str = ""
+    proposed: tuple[Task, ...] = ()
+    kept: tuple[str, ...] = ()  # of the proposed, finished already
+    plan_steps: int = 0
+    refusals: int = 0  # of plans and patches that could not be run, one after the other
+    problems: tuple[str, ...] = ()
+    feedback: str = ""
+    tasks: dict[str, TaskRun] = {}
+    dispatches: dict[str, str] = {}  # under way: dispatch id → task id
+    slots: dict[str, Slots] = {}  # by member
+    episodes: dict[str, Episode] = {}  # by job
+    counts: Counts = Counts()
+    is_aggregating: bool = False
+    answer: str = ""
+
+    @property
+    def is_active(self) -> bool:
+        return self.status in ACTIVE
+
+    @property
+    def is_approved(self) -> bool:
+        return bool(self.tasks)

@@ -1,0 +1,17 @@
+"""What a turn cost, as the agent reports it."""
+
+from math import isfinite
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+def safe_usage(usage: Usage) -> Usage:
+    """JSON has no NaN: logged, it could not be read again."""
+    return usage if isfinite(usage.cost_usd) else replace(usage, cost_usd=0.0)
