@@ -24,7 +24,7 @@ RUNNABLE = (Flow.EXECUTION, Flow.REPLAN_EVALUATION, Flow.WAIT_USER_DECISION)
 
 def may_dispatch(work: Work) -> bool:
     """Work goes on while a question about one task waits, not while a plan does."""
-    return work.status in RUNNABLE and not work.proposed
+    return work.status in RUNNABLE and not work.is_planning
 
 
 def offer_tasks(draft: Draft) -> None:

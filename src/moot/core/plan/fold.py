@@ -18,6 +18,7 @@ def _start_plan(work: Work, fact: events.PlanStarted) -> Work:
         work,
         plan_id=fact.plan_id,
         feedback=fact.feedback,
+        proposed=(),
         plan_steps=0,
         refusals=0,
         problems=(),

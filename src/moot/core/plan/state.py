@@ -126,3 +126,8 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def is_approved(self) -> bool:
         return bool(self.tasks)
+
+    @property
+    def is_planning(self) -> bool:
+        """A plan is being made or waits for its confirmation, the first one or a later one."""
+        return self.status is workflow.State.PLAN_LOOP or bool(self.proposed)

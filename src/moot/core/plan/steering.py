@@ -36,7 +36,7 @@ def steer(draft: Draft, said: Input, decision: RoutingDecision) -> None:
             _continue(draft)
         case "full_replan" | "minor_replan" if active is None:
             begin(draft, said.text, said.member)
-        case "full_replan" | "minor_replan" if not work_of(draft).is_approved or work_of(draft).proposed:
+        case "full_replan" | "minor_replan" if work_of(draft).is_planning:
             replan(draft, said.text)
         case "full_replan":
             questions.ask_about_input(draft, "ask_replan", ("replan", "continue"), said)
@@ -73,7 +73,7 @@ def _ask_what_it_means(draft: Draft, said: Input, decision: RoutingDecision) -> 
     options: tuple[str, ...] = ("continue", "minor_replan", "replan", "finish_first", "close_and_start", "drop")
     if work is None:
         options = ("close_and_start", "drop")
-    elif not work.is_approved or work.proposed:
+    elif work.is_planning:
         options = ("continue", "replan", "finish_first", "close_and_start", "drop")
     questions.ask_about_input(draft, "ask_unsure", (guess, *options) if guess else options, said)
 
@@ -113,7 +113,7 @@ def choose(draft: Draft, step: StepAsked, choice: str) -> None:
     elif choice == "close_and_start":
         finishing.interrupt(draft, "closed_for_new_task")
         begin(draft, said.text, said.member)
-    elif choice == "minor_replan" and work_of(draft).is_approved and not work_of(draft).proposed:
+    elif choice == "minor_replan" and not work_of(draft).is_planning:
         patches.request_change(draft, said.text, said.member)
     else:
         replan(draft, said.text)
