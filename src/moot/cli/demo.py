@@ -1,44 +1,56 @@
 """`moot demo`: a built-in scripted team at work. No key, no network, nothing kept."""
 
+import asyncio
+import importlib
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import deque
+from contextlib import aclosing
 
-from moot.app import open_app
+from moot.app import Session, open_app
 from moot.cli import exits
+from moot.cli.demos.scenes import Demo, Scene
 from moot.cli.transcript import Transcript
+from moot.core.commands import Answer, Post
+from moot.core.state import State
 
-# flow → the built-in team, and what the human says with what to look at
-DEMOS: dict[str, tuple[str, list[tuple[str, str]]]] = {
-    "chat": (
-        "chat-demo",
-        [
-            (
-                "You name who speaks next, they name who follows. Watch the queue; Dora is not in this team and is "
-                "skipped with a notice.",
-                "[NEXT: Claude] The library opens on Sundays from May. Can you three write the poster?",
-            ),
-            ("Nobody was named any more, so the floor came back to you. One change:", "[NEXT: Bob] Shorter, please."),
-            ("A human ends the session; an AI cannot.", "Perfect, thank you all. [DONE]"),
-        ],
-    ),
-}
+FLOWS = ("chat",)  # a module of `cli/demos` each
+LONGEST_S = 60.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--flow", choices=sorted(DEMOS), default="chat")
+    parser.add_argument("--flow", choices=FLOWS, default="chat")
     parser.add_argument("--plain", action="store_true", help="line by line, unattended (the only way so far)")
 
 
 async def run(options: Namespace) -> int:
-    team, lines = DEMOS[options.flow]
-    async with open_app(team) as app:
-        session = await app.session(title="Demo")
-        transcript = Transcript()
-        for event in await app.log.read(session.id):
-            print(*transcript.lines(event), sep="\n")
-        for caption, text in lines:
-            print(f"\n» {caption}", file=sys.stderr, flush=True)
-            async for event in session.say(text):
+    demo: Demo = importlib.import_module(f"moot.cli.demos.{options.flow}").DEMO
+    async with open_app(demo.team) as app, asyncio.timeout(LONGEST_S):
+        await play(await app.session(title="Demo"), demo)
+    return exits.OK
+
+
+async def play(session: Session, demo: Demo) -> None:
+    """Print what happens; act each scene when its time has come. Ends when nothing is left to do or to wait for."""
+    scenes, transcript, accepted_seq = deque(demo.scenes), Transcript(), 0
+    async with aclosing(session.follow()) as batches:
+        async for batch in batches:
+            for event in batch:
                 for line in transcript.lines(event):
                     print(line, flush=True)
-    return exits.OK
+            state = transcript.state
+            is_settled = state is not None and state.is_settled and batch[-1].seq >= accepted_seq
+            if is_settled and not scenes:
+                return
+            cue = scenes[0].cue if scenes else None
+            if state and (is_settled or (cue and any(cue.fits(event.fact) for event in batch))):
+                accepted_seq = await act(session, state, scenes.popleft())
+
+
+async def act(session: Session, state: State, scene: Scene) -> int:
+    """The seq from which on the scene has been acted."""
+    print(f"\n» {scene.caption}", file=sys.stderr, flush=True)
+    if scene.answer is None:
+        return (await session.submit(Post(text=scene.say))).seq
+    step = next(iter(state.open_steps.values()))
+    return (await session.submit(Answer(step_id=step.step_id, **scene.answer))).seq
