@@ -22,6 +22,7 @@ from moot.core.plan.events import (
     TaskReviewed,
 )
 from moot.core.plan.jobs import start_job, work_of
+from moot.core.plan.state import Work
 from moot.core.state import Turn
 
 
@@ -74,12 +75,19 @@ def aggregate(draft: Draft) -> None:
 def receive_answer(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
     work = work_of(draft)
     said = text.cut(text.clean(command.text))
+    if text.is_blank(said):
+        said = text.cut(_join_results(work))
     is_whole = all(run.state is State.DONE for run in work.tasks.values())
     draft.add(AggregateCompleted(text=said, member=turn.member))
     draft.add(PipelineCompleted(status="complete" if is_whole else "partial"))
     draft.add(FinalAnswered(text=said, member=turn.member))
     questions.supersede_work(draft)
     workflow.move(draft, Trigger.ALL_DONE_AND_REVIEW_PASSED)
+
+
+def _join_results(work: Work) -> str:
+    """The answer when the aggregator has nothing to say: what was done is not lost."""
+    return "\n\n".join(f"{run.task.title}: {run.result}" for run in work.tasks.values() if run.result)
 
 
 def stop_tasks(draft: Draft, reason: str) -> None:
