@@ -8,6 +8,7 @@ from pathlib import Path
 
 from moot.agents.python import AgentFunction, PythonMember, agent
 from moot.agents.roster import Roster
+from moot.agents.understanders import Understanders
 from moot.config.loading import TeamTarget, load_team
 from moot.config.team_file import TeamFile
 from moot.core import limits
@@ -24,7 +25,6 @@ from moot.runtime.ports import Agent, Clock, CommandKey, Log, Receipt
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
-from moot.runtime.understanding.rules.understand import RulesUnderstander
 
 DATABASE = "moot.db"
 
@@ -147,7 +147,7 @@ async def open_app(
         async with asyncio.TaskGroup() as tasks:
             roster = Roster(files, {name: _as_agent(each) for name, each in (agents or {}).items()}, clock)
             dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks)
-            sessions = Sessions(log, clock, dispatch, tasks, lambda _: RulesUnderstander())
+            sessions = Sessions(log, clock, dispatch, tasks, Understanders(files).find)
             try:
                 yield App(files, log, sessions)
             except BaseException as error:  # raised below, outside of the group that would wrap it

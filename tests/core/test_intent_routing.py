@@ -8,7 +8,8 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from moot.core.intent import ControlAction, IntentAnalysis, Relation, Route, RoutingDecision, WorkflowStatus
-from moot.core.intent_routing import ACTIVE, RouteThresholds, decide_route, find_control_action
+from moot.core.intent_routing import ACTIVE, decide_route, find_control_action
+from moot.core.settings import RouteThresholds
 
 IDLE: tuple[WorkflowStatus, ...] = ("idle", "completed", "failed")
 RELATIONS: tuple[Relation, ...] = get_args(Relation)

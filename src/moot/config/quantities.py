@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from moot.core import limits
-from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry, RouteThresholds
 from moot.core.supervisor_settings import Quality, SupervisorSettings, ToolLoop
 from moot.core.usage import Usage
 
@@ -30,6 +30,8 @@ CORE_BOUNDS: dict[tuple[type, str], dict[str, float]] = {
     (ChatSettings, "max_hops"): {"ge": 0, "le": _MOST},
     (ChatSettings, "history"): {"ge": 0, "le": limits.HISTORY_MESSAGES},
     (ChatSettings, "turn_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (RouteThresholds, "certain"): {"ge": 0, "le": 1},
+    (RouteThresholds, "minor_change"): {"ge": 0, "le": 1},
     (PlanSettings, "confirm_timeout_s"): {"gt": 0, "le": _YEAR_S},
     (PlanSettings, "max_parallel"): {"ge": 1, "le": _MOST},
     (PlanSettings, "dispatch_timeout_s"): {"gt": 0, "le": _YEAR_S},

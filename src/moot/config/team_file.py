@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, field
 from moot.config.agent_specs import AgentSpec
 from moot.config.quantities import Count, Name, Rank, Text
 from moot.core import limits
-from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
+from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 from moot.core.supervisor_settings import SupervisorSettings
 from moot.core.team import Flow, Kind, Language, Team, member
 
@@ -30,6 +30,8 @@ class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     type: UnderstandingType
     model: Annotated[Text | None, Meta(description="provider:name, for type llm")] = None
+    base_url: Annotated[Text | None, Meta(description="of an OpenAI-compatible server, for type llm")] = None
+    thresholds: RouteThresholds = RouteThresholds()
 
 
 class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -83,6 +85,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             language=self.language,
             members=members,
             understanding=self.understander().type,
+            thresholds=self.understander().thresholds,
             chat=self.chat,
             plan=self.plan,
             budget=self.budget,

@@ -35,6 +35,7 @@ def create(command: commands.CreateSession) -> Decided:
         language=team.language,
         title=text.clean(command.title)[: limits.TITLE_CHARS],
         understanding=team.understanding,
+        thresholds=team.thresholds,
         chat=team.chat,
         plan=team.plan,
         budget=team.budget,

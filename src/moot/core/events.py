@@ -11,7 +11,7 @@ from msgspec import Struct
 from moot.core.intent import IntentAnalysis, Payload, Route
 from moot.core.plan.events import Json, PlanFact
 from moot.core.routing import Action
-from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
+from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 from moot.core.team import Flow, Language, Member
 from moot.core.usage import Usage
 
@@ -43,6 +43,7 @@ class SessionCreated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     language: Language
     title: str
     understanding: UnderstandingType = "explicit"
+    thresholds: RouteThresholds = RouteThresholds()
     chat: ChatSettings = ChatSettings()
     plan: PlanSettings = PlanSettings()
     budget: Budget = Budget()

@@ -34,6 +34,7 @@ def _create(fact: events.SessionCreated) -> State:
         language=fact.language,
         members=fact.members,
         understanding=fact.understanding,
+        thresholds=fact.thresholds,
         chat=fact.chat,
         plan=fact.plan,
         budget=fact.budget,

@@ -71,7 +71,7 @@ def complete(draft: Draft, command: ReportUnderstanding) -> tuple[Input, Routing
     if must_ask:
         _ask(draft, said, analysis.clarification)
         return None
-    decision = decide_route(analysis, workflow_status(draft.state), state.language)
+    decision = decide_route(analysis, workflow_status(draft.state), state.language, state.team.thresholds)
     log_decision(draft, said.input_id, decision)
     return said, decision
 

@@ -5,8 +5,6 @@ An analysis may come from a model or over the wire, so it is checked first: cont
 
 from math import isfinite
 
-from msgspec import Struct
-
 from moot.core.intent import (
     ControlAction,
     IntentAnalysis,
@@ -17,18 +15,12 @@ from moot.core.intent import (
     WorkflowStatus,
 )
 from moot.core.notices import render
+from moot.core.settings import RouteThresholds
 from moot.core.team import Language
 
 ACTIVE: frozenset[WorkflowStatus] = frozenset(
     {"plan_loop", "execution", "paused", "replan_evaluation", "wait_user_decision"}
 )
-
-
-class RouteThresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Below `certain` the person is asked; a minor change, which nobody confirms, must be above `minor_change`."""
-
-    certain: float = 0.6
-    minor_change: float = 0.7
 
 
 THRESHOLDS = RouteThresholds()

@@ -7,6 +7,13 @@ from msgspec import Struct
 UnderstandingType = Literal["explicit", "rules", "llm"]
 
 
+class RouteThresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Below `certain` the person is asked; a minor change, which nobody confirms, must be above `minor_change`."""
+
+    certain: float = 0.6
+    minor_change: float = 0.7
+
+
 class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_hops: int = 50  # AI turns since a human last spoke; 0 = off
     history: int = 20  # messages that an AI is given

@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from moot.core.names import normalise
-from moot.core.settings import Budget, ChatSettings, PlanSettings, UnderstandingType
+from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 
 Language = Literal["zh", "en"]
 Path = tuple[str | int, ...]
@@ -53,6 +53,7 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
     language: Language = "en"
     members: tuple[Member, ...]
     understanding: UnderstandingType = "explicit"
+    thresholds: RouteThresholds = RouteThresholds()
     chat: ChatSettings = ChatSettings()
     plan: PlanSettings = PlanSettings()
     budget: Budget = Budget()

@@ -1,0 +1,27 @@
+"""Who understands what people say in a team: made from the team files on disk, like the agents."""
+
+from collections.abc import Iterable
+
+from moot.agents.llm_client import ModelClient
+from moot.config.prompts import read_template
+from moot.config.team_file import TeamFile
+from moot.runtime.ports import Understander
+from moot.runtime.understanding.llm import LlmUnderstander
+from moot.runtime.understanding.rules.understand import RulesUnderstander
+
+
+class Understanders:
+    def __init__(self, teams: Iterable[TeamFile]) -> None:
+        self._rules = RulesUnderstander()
+        self._by_team = {team.name: self._make(team) for team in teams}
+
+    def find(self, team_name: str) -> Understander:
+        """A team that is not on offer here is understood by the rules: what people said must not wait for a file."""
+        return self._by_team.get(team_name, self._rules)
+
+    def _make(self, team: TeamFile) -> Understander:
+        chosen = team.understander()
+        if chosen.type != "llm" or chosen.model is None:
+            return self._rules
+        model = ModelClient(chosen.model, chosen.base_url)
+        return LlmUnderstander(model.complete_json, read_template("understanding", "en"))
