@@ -69,7 +69,7 @@ def fake_model(*answers: Answer) -> Iterator[FakeModel]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     model = FakeModel(f"http://127.0.0.1:{server.server_port}/v1", list(answers))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield model

@@ -9,7 +9,8 @@ import msgspec
 from moot.cli import exits
 from moot.core.errors import MootError
 
-KINDS = ("chat", "supervisor")  # a module of `routes` each: Question is what it reads, route() what it answers
+# a module of `routes` each: Question is what it reads, route() what it answers
+KINDS = ("chat", "supervisor", "intent")
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -32,6 +32,9 @@ def read_analysis(raw: object) -> IntentAnalysis:
     relation = filled["task_relation"]
     if isinstance(relation, dict) and isinstance(relation.get("type"), str):
         relation["type"] = _ALIASES.get(relation["type"], relation["type"])
+    judged = given.get("assessment")
+    if isinstance(judged, dict) and judged.get("relation_type") == "same_task_no_change":
+        filled["assessment"] = {**judged, "relation_type": "same_task_no_major_change"}
     return convert(_tidy({**given, **filled}), IntentAnalysis)
 
 

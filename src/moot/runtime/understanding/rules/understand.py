@@ -18,6 +18,7 @@ from moot.core.intent import (
 )
 from moot.core.intent_routing import ACTIVE
 from moot.runtime.ports import Understood
+from moot.runtime.understanding.explicit import read_explicit
 from moot.runtime.understanding.rules.assessment import assess
 from moot.runtime.understanding.rules.clauses import read_clauses
 from moot.runtime.understanding.rules.patches import find_patches, find_tasks
@@ -69,10 +70,10 @@ def analyse(given: SemanticInput) -> IntentAnalysis:
 
 
 class RulesUnderstander:
-    """The port's form of `analyse`."""
+    """The port's form of `analyse`; markers and slash commands come first."""
 
     async def understand(self, given: SemanticInput) -> Understood:
-        return Understood(analysis=analyse(given))
+        return Understood(analysis=read_explicit(given) or analyse(given))
 
 
 def find_entities(text: str, tasks: tuple[KnownTask, ...]) -> tuple[str, ...]:
@@ -87,6 +88,7 @@ def _assemble(
 ) -> IntentAnalysis:
     relation, language = reading.relation, given.language
     reason = say(REASONS[reading.reason], language)
+    goal = " ".join(text.split())[:GOAL_CHARS]
     is_active = given.system_state.workflow_status in ACTIVE
     asks = relation in (MAJOR, DIFFERENT) and is_active
     scope: Scope = (
@@ -94,7 +96,7 @@ def _assemble(
     )
     return IntentAnalysis(
         normalized_intent=NormalizedIntent(
-            goal=" ".join(text.split())[:GOAL_CHARS],
+            goal=f"{reading.control}: {goal}" if reading.control else goal,
             action=reading.action,
             scope=scope,
             urgency=_urgency(text, reading),
