@@ -1,0 +1,230 @@
+"""What an agent is told, whatever kind of agent it is: built from the turn and the team file, and from nothing else.
+
+What others said stands in quoted lines (`> …`), so that nothing in it can pass for a part of the briefing, and with its
+markers defused, so that an agent that repeats it routes nobody. All of it keeps within a budget of bytes.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import msgspec
+from msgspec import Struct
+
+from moot.agents.context_words import say
+from moot.config.prompts import read_template
+from moot.core.state import Message
+from moot.core.team import Language, Member
+from moot.core.turns import Assignment, TaskReport, TurnInput
+
+BUDGET_BYTES = 65_536
+LEAST_BYTES = 128  # of anything that is shown at all
+
+_TEMPLATES = {
+    "plan": "planning",
+    "patch": "patching",
+    "solve": "executing",
+    "review": "reviewing",
+    "aggregate": "aggregating",
+}
+_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+_GAP = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff*_`]*"
+_LIVE = re.compile(rf"\[(?={_GAP}(?:NEXT|DROP|DONE|FROM|TEAM_TASK)\b)", re.IGNORECASE | re.ASCII)
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """`system` is who the agent is and how it works here; `prompt` is what it is asked now."""
+
+    system: str
+    prompt: str
+
+    @property
+    def text(self) -> str:
+        """Both, for agents that take one text."""
+        return f"{self.system}\n\n{self.prompt}"
+
+
+def build_context(
+    turn: TurnInput, instructions: str = "", *, budget_bytes: int = BUDGET_BYTES, is_resumed: bool = False
+) -> Context:
+    """`is_resumed`: the agent remembers its own earlier turns, so that it is told only what was said since."""
+    system = _describe_member(turn, fit(instructions, budget_bytes // 4, turn.language))
+    left = budget_bytes - len(system.encode())
+    if turn.assignment is not None and turn.job in _TEMPLATES:
+        return Context(system=system, prompt=_describe_job(turn, turn.assignment, left))
+    return Context(system=system, prompt=_describe_conversation(turn, left, is_resumed=is_resumed))
+
+
+def defuse(text: str) -> str:
+    """Text whose markers route nobody, also when it is repeated outside of its fence or quote."""
+    return _LIVE.sub("(", text)
+
+
+def quote(text: str) -> str:
+    """Defused, and every line marked as somebody else's."""
+    return "\n".join(f"> {line}".rstrip() for line in defuse(text).splitlines()) or ">"
+
+
+def quote_within(text: str, budget_bytes: int, language: Language) -> str:
+    """Quoted, and cut until it keeps within the budget."""
+    keep = max(budget_bytes, LEAST_BYTES)
+    quoted = quote(fit(text, keep, language))
+    while len(quoted.encode()) > max(budget_bytes, LEAST_BYTES * 2) and keep > LEAST_BYTES:
+        keep = keep * 2 // 3
+        quoted = quote(fit(text, keep, language))
+    return quoted
+
+
+def fit(text: str, budget_bytes: int, language: Language) -> str:
+    """At most about so many bytes; what is left out stands in the middle, and how much it is is said."""
+    data = text.encode(errors="replace")
+    if len(data) <= budget_bytes:
+        return text
+    keep = max(budget_bytes // 2, 1)
+    head = data[:keep].decode(errors="ignore")
+    tail = data[-keep:].decode(errors="ignore")
+    left_out = say("cut", language, count=len(text) - len(head) - len(tail))
+    return f"{head}\n{left_out}\n{tail}"
+
+
+def _describe_member(turn: TurnInput, instructions: str) -> str:
+    me, language = turn.member, turn.language
+    lines = [say("you", language, name=me.display_name)]
+    if me.role:
+        lines.append(say("role", language, role=me.role))
+    if instructions.strip():
+        lines += ["", f"## {say('instructions', language)}", "", instructions.strip()]
+    if turn.team_task:
+        task = quote_within(turn.team_task, BUDGET_BYTES // 16, language)
+        lines += ["", f"## {say('team_task', language)}", "", task]
+    others = [each for each in turn.addressable if each.id != me.id]
+    lines += ["", f"## {say('members', language)}", "", *(_describe_other(each, language) for each in others)]
+    if turn.job == "chat" and others:
+        example = next((each for each in others if not each.is_human), others[0])
+        lines += ["", say("routing", language, example=example.name)]
+    lines += ["", say("quoted", language), say("language", language)]
+    return "\n".join(lines)
+
+
+def _describe_other(member: Member, language: Language) -> str:
+    kind = say("human" if member.is_human else "ai", language)
+    shown = "" if member.display_name == member.name else f"{member.display_name}; "
+    return f"- {member.name} ({shown}{kind}{'; ' + member.role if member.role else ''})"
+
+
+def _describe_conversation(turn: TurnInput, budget_bytes: int, *, is_resumed: bool) -> str:
+    language, newest = turn.language, turn.message
+    if newest is None:
+        return say("your_turn", language)
+    said = quote_within(newest.text, budget_bytes // 2, language)
+    end = f"{say('newest', language, who=_name(turn, newest.member))}\n\n{said}"
+    earlier = _earlier(turn, newest)
+    if is_resumed:
+        earlier = _since(earlier, turn.member.id)
+    history = _describe_history(turn, earlier, budget_bytes - len(end.encode()))
+    return f"## {say('history', language)}\n\n{history}\n\n{end}" if history else end
+
+
+def _earlier(turn: TurnInput, newest: Message) -> list[Message]:
+    """What was said before the newest message that says something."""
+    history = list(turn.history)
+    while history and history.pop() != newest:
+        pass
+    return history
+
+
+def _since(messages: list[Message], member_id: str) -> list[Message]:
+    own = [at for at, message in enumerate(messages) if message.member == member_id]
+    return messages[own[-1] + 1 :] if own else messages
+
+
+def _describe_history(turn: TurnInput, messages: Sequence[Message], budget_bytes: int) -> str:
+    """The newest that fit, the oldest first. No message takes more than a quarter."""
+    shown: list[str] = []
+    left = budget_bytes
+    for message in reversed(messages):
+        said = quote_within(message.text, budget_bytes // 4, turn.language)
+        block = f"{_name(turn, message.member)}:\n{said}"
+        left -= len(block.encode()) + 2
+        if left < 0:
+            break
+        shown.append(block)
+    if len(shown) < len(messages):
+        shown.append(say("left_out", turn.language, count=len(messages) - len(shown)))
+    return "\n\n".join(reversed(shown))
+
+
+def _name(turn: TurnInput, member_id: str) -> str:
+    return next((each.display_name for each in turn.addressable if each.id == member_id), member_id)
+
+
+def _describe_job(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> str:
+    template = _template(_TEMPLATES[turn.job], turn.language)
+    values = _job_values(turn, assignment, max(budget_bytes - len(template.encode()), LEAST_BYTES))
+
+    def fill(found: re.Match[str]) -> str:
+        value = values.get(found[1], "")
+        return f"\n{value}" if "\n" in value or value.startswith((">", "-")) else value or say("none", turn.language)
+
+    return _PLACEHOLDER.sub(fill, template).strip()
+
+
+@cache
+def _template(name: str, language: Language) -> str:
+    return read_template(name, language)
+
+
+def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> dict[str, str]:
+    """Every template's placeholders. Those of one template together keep within the budget."""
+    language, task, tasks = turn.language, assignment.task, assignment.tasks
+    eighth = budget_bytes // 8
+
+    def show(text: str, eighths: int) -> str:
+        return quote_within(text, eighths * eighth, language) if text.strip() else ""
+
+    done = [each for each in tasks if each.result]
+    results = _describe_results(done, 3 * eighth, language)
+    return {
+        "goal": show(assignment.question, 1),
+        "history": _describe_history(turn, turn.history, 2 * eighth),
+        "members": "\n".join(_describe_other(each, language) for each in turn.addressable if not each.is_human),
+        "snapshot": show("\n".join(map(_describe_task, tasks)), 2),
+        "feedback": show(_describe_feedback(turn, assignment), 1),
+        "task": show(_dump(task.document), 2) if task else "",
+        "inputs": results,
+        "results": results,
+        "missing": show("\n".join(_describe_task(each) for each in tasks if not each.result), 2),
+        "result": show(done[0].result, 3) if done else "",
+        "change": show(assignment.feedback, 2),
+        "language": say("language_name", language),
+    }
+
+
+def _describe_feedback(turn: TurnInput, assignment: Assignment) -> str:
+    """What was wrong before; to a planner who patches, the feedback is the change itself."""
+    again = [say("attempt", turn.language, attempt=assignment.attempt)] if assignment.attempt > 1 else []
+    said = [] if turn.job == "patch" else [assignment.feedback]
+    return "\n".join(text for text in (*again, *said, *assignment.problems) if text.strip())
+
+
+def _describe_task(report: TaskReport) -> str:
+    return f"{_dump(report.task.document)} [{report.state}]"
+
+
+def _describe_results(reports: Sequence[TaskReport], budget_bytes: int, language: Language) -> str:
+    """Each gets the same share; of very many only the first are shown, and how many are left out is said."""
+    most = max(budget_bytes // (4 * LEAST_BYTES), 1)
+    share = budget_bytes // max(min(len(reports), most), 1)
+    shown = [_describe_result(report, share, language) for report in reports[:most]]
+    if len(reports) > most:
+        shown.append(say("left_out_results", language, count=len(reports) - most))
+    return "\n\n".join(shown)
+
+
+def _describe_result(report: TaskReport, budget_bytes: int, language: Language) -> str:
+    title = defuse(f"{report.task.id} · {report.task.title}:")
+    return f"{title}\n{quote_within(report.result, budget_bytes - len(title.encode()), language)}"
+
+
+def _dump(document: dict[str, object]) -> str:
+    return msgspec.json.encode(document).decode()
