@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test check format bench crash lock docs clean
+.PHONY: run test check format bench bench-intent crash lock docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
@@ -25,6 +25,10 @@ format: $(VENV)/.tested
 # Ratios against floors measured in the same run; table on the screen, JSON in bench/results.
 bench: $(VENV)/.tested
 	$(BIN)/python -m bench.run
+
+# How well the rules understand what people say, against a word list; more files with FILES="a.jsonl b.jsonl".
+bench-intent: $(VENV)/.tested
+	$(BIN)/python -m bench.intent $(FILES)
 
 # kill -9 at random moments, a hundred times.
 crash: $(VENV)/.tested
