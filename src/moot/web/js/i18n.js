@@ -1,0 +1,33 @@
+// Words for people, one JSON file per language: `t("approve", {count: 3})`. Plural forms stand beside each other as
+// `key.one` and `key.other`; Intl knows which language has which.
+
+/** @typedef {"zh" | "en"} Language */
+/** @typedef {(key: string, params?: Record<string, string | number>) => string} Translate */
+
+/** @param {Record<string, string>} words @param {string} language @returns {Translate} */
+export function translator(words, language) {
+  const plural = new Intl.PluralRules(language);
+  return (key, params = {}) => {
+    const form = typeof params.count === "number" ? words[`${key}.${plural.select(params.count)}`] : undefined;
+    const text = form ?? words[`${key}.other`] ?? words[key] ?? key;
+    return text.replace(/\{(\w+)\}/g, (whole, name) => (name in params ? String(params[name]) : whole));
+  };
+}
+
+/** From the address, else what was chosen, else what the browser speaks.
+ * @param {string} search @param {string | null} chosen @param {readonly string[]} spoken @returns {Language} */
+export function pickLanguage(search, chosen, spoken) {
+  const wanted = [new URLSearchParams(search).get("lang"), chosen, ...spoken];
+  for (const each of wanted) {
+    if (each?.toLowerCase().startsWith("zh")) return "zh";
+    if (each?.toLowerCase().startsWith("en")) return "en";
+  }
+  return "en";
+}
+
+/** Longer words, to see where a layout breaks: `[Śéñđ ~~]`. @param {Record<string, string>} words */
+export function pseudo(words) {
+  return Object.fromEntries(Object.entries(words).map(([key, text]) => [
+    key, `[${text}${"~".repeat(Math.ceil(text.length * 0.4))}]`,
+  ]));
+}

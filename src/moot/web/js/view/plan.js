@@ -1,0 +1,124 @@
+// The plan flow's part of the view: the work, its tasks and the members' slots, folded from their facts.
+
+import { TASKS } from "./tasks.js";
+import { begin, move } from "./walk.js";
+
+/** @typedef {import("./view.js").View} View */
+/** @typedef {import("./tasks.js").TaskRun} TaskRun */
+/**
+ * @typedef {object} Work
+ * @property {string} question
+ * @property {import("./walk.js").Walk} workflow
+ * @property {string} summary
+ * @property {any[]} proposed what a plan offers, before it is approved
+ * @property {number} plan_steps
+ * @property {string} plan_step the planner's last one
+ * @property {string[]} problems of the last plan that could not be run
+ * @property {Record<string, TaskRun>} tasks
+ * @property {Record<string, import("./walk.js").Walk>} slots by agent id
+ * @property {boolean} is_aggregating
+ * @property {string} outcome complete, partial, or why it ended
+ * @property {string} answer
+ */
+
+/** @returns {Work} */
+const newWork = (question = "") => ({
+  question, workflow: begin("PLAN_LOOP"), summary: "", proposed: [], plan_steps: 0, plan_step: "", problems: [],
+  tasks: {}, slots: {}, is_aggregating: false, outcome: "", answer: "",
+});
+
+/** @param {(work: Work, said: any, view: View) => Partial<Work>} change
+ * @returns {(view: View, said: any) => View} */
+const onWork = (change) => (view, said) => {
+  const work = view.work ?? newWork();
+  return { ...view, work: { ...work, ...change(work, said, view) } };
+};
+
+/** @type {Record<string, (view: View, said: any, frame: any) => View>} */
+export const PLAN = {
+  "workflow.changed"(view, said) {
+    if (said.from == null) {
+      const work = newWork(said.question ?? "");
+      return { ...view, work: { ...work, workflow: { ...begin(said.to), trigger: said.trigger } } };
+    }
+    return onWork((work) => ({ workflow: move({ ...work.workflow, state: said.from }, said.trigger, said.to) }))(view, said);
+  },
+  "plan.start": onWork((work, said) => ({
+    question: said.question || work.question, proposed: [], plan_steps: 0, plan_step: "", problems: [], outcome: "",
+  })),
+  "plan.step_completed": onWork((_, said) => ({ plan_steps: said.n, plan_step: said.step })),
+  "workflow.plan_refused": onWork((_, said) => ({ problems: said.problems })),
+  "plan.completed": onWork((_, said) => ({ proposed: said.tasks, summary: said.plan_summary, problems: [] })),
+  "workflow.plan_approved": onWork((work, said) => ({
+    tasks: TASKS.approve(work.tasks, said), proposed: [], is_aggregating: false,
+  })),
+  "workflow.patched": onWork((work, said) => ({ tasks: TASKS.patch(work.tasks, said), problems: [] })),
+  "plan.cancelled": onWork((_, said) => ({ outcome: said.reason, proposed: [] })),
+  "agent.interrupted": onWork((_, said) => ({ outcome: said.reason })),
+  "aggregate.start": onWork(() => ({ is_aggregating: true })),
+  "aggregate.completed": onWork((_, said) => ({ answer: said.text, is_aggregating: false })),
+  "pipeline.completed": onWork((_, said) => ({ outcome: said.status })),
+  "agent.final_answer"(view, said, frame) {
+    const source = frame.source ?? {}, member = said.member;
+    const name = view.members.find((each) => each.id === member)?.display_name ?? member;
+    const author = `${source.loop_id ?? ""}.${source.role ?? ""}`;
+    const line = { seq: view.seq, at: view.at, member, name, author, text: said.text, turn_id: "final" };
+    const counters = { ...view.counters, messages: view.counters.messages + 1 };
+    return { ...view, messages: [...view.messages, line], counters };
+  },
+  "turn.started": (view, said) => said.job === "review" ? onTask("review_requested")(view, said) : view,
+  "member.unavailable": onWork((work, said) => ({
+    slots: Object.fromEntries(Object.entries(work.slots).map(([id, walk]) => [
+      id, id.split("#")[0] === said.member && walk.state === "IDLE" ? move(walk, "dispatch_failures_exceeded", "BREAKER_OPEN") : walk,
+    ])),
+  })),
+};
+
+const SLOT_STATES = {
+  dispatch_ack: "RESERVED", task_execution_started: "RUNNING", agent_step_completed: "RUNNING",
+  "task_execution_result:success": "IDLE", "task_execution_result:failure": "ERROR", released: "IDLE",
+  recover_or_reset: "IDLE",
+};
+
+/** A fact about one task, and about the slot that has it.
+ * @param {string} name of the change in TASKS @param {keyof typeof SLOT_STATES} [slotTrigger]
+ * @returns {(view: View, said: any) => View} */
+function onTask(name, slotTrigger) {
+  return (view, said) => onWork((work) => {
+    const id = said.task_id ?? said.task?.id, run = work.tasks[id];
+    if (!run) return {};
+    const tasks = TASKS.settle({ ...work.tasks, [id]: TASKS.change(run, name, said, view.at) });
+    const agent = said.agent_id ?? run.agent_id;
+    if (!slotTrigger || !agent) return { tasks };
+    const slot = work.slots[agent] ?? begin("IDLE");
+    const isMove = slot.state !== "IDLE" || slotTrigger === "dispatch_ack";
+    return { tasks, slots: { ...work.slots, [agent]: isMove ? move(slot, slotTrigger, SLOT_STATES[slotTrigger]) : slot } };
+  })(view, said);
+}
+
+Object.assign(PLAN, {
+  "task.dispatch_requested": onTask("request", "recover_or_reset"),
+  "task.dispatch_acked": onTask("ack", "dispatch_ack"),
+  "task.dispatch_nacked": onTask("nack", "released"),
+  "solver.start": onTask("start", "task_execution_started"),
+  "solver.progress": onTask("progress", "agent_step_completed"),
+  "solver.completed"(/** @type {View} */ view, /** @type {any} */ said) {
+    const done = onTask("complete", "task_execution_result:success")(view, said);
+    return { ...done, counters: addUsage(done.counters, said.usage) };
+  },
+  "solver.cancelled": onTask("cancel", "released"),
+  "solver.restarted": onTask("restart", "released"),
+  "task.failed": onTask("fail", "task_execution_result:failure"),
+  "task.lease_expired": onTask("lose_lease", "released"),
+  "task.reviewed": onTask("review"),
+  "task.blocked": onTask("block"),
+  "task.skipped": onTask("skip"),
+  "error.recovery_started": onTask("retry"),
+  "task.retry_due": onTask("end_wait"),
+});
+
+/** @param {View["counters"]} counters @param {any} [usage] */
+function addUsage(counters, usage = {}) {
+  const tokens = (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
+  return { ...counters, tokens: counters.tokens + tokens, cost_usd: counters.cost_usd + (usage.cost_usd ?? 0) };
+}

@@ -1,0 +1,198 @@
+// What a screen shows of a session: the fold of its frames. Pure, and the same as protocol/view.py, which says more.
+// The page keeps more messages than a terminal does; everything that grows still has a bound.
+
+import { PLAN } from "./plan.js";
+
+const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
+
+/** @typedef {import("../link/frame.js").Frame} Frame */
+/** @typedef {{id: string, kind: "human" | "ai", name: string, display_name: string, order: number, role?: string}} Member */
+/** @typedef {{id: string, label: string, description?: string}} Option */
+/** @typedef {{seq: number, at: string, member: string, name: string, author: string, text: string, turn_id?: string}} Line */
+/** @typedef {{seq: number, at: string, code: string, text: string}} Notice */
+/** @typedef {{seq: number, thought?: string, action?: string, observation?: string}} Step */
+/**
+ * @typedef {object} Question
+ * @property {string} step_id
+ * @property {number} seq
+ * @property {string} kind
+ * @property {string} text
+ * @property {Option[]} options
+ * @property {string | null} [expires_at]
+ * @property {string | null} [default]
+ * @property {string} [asked_by]
+ */
+/** @typedef {{turn_id: string, member: string, name: string, started_at: string, steps: Step[], streamed: string}} RunningTurn */
+/** @typedef {{state: string, attempt: number, retry_in_s: number, reason?: string, reset?: string}} Connection */
+/**
+ * @typedef {object} View
+ * @property {string} session_id
+ * @property {number} seq
+ * @property {string} at
+ * @property {string} title
+ * @property {string} team
+ * @property {string} flow
+ * @property {"zh" | "en"} language
+ * @property {string} team_task
+ * @property {Member[]} members
+ * @property {"paused" | "active" | "completed"} status
+ * @property {string | null} waiting_for
+ * @property {string | null} pause_reason
+ * @property {string | null} executing
+ * @property {string[]} pending
+ * @property {number} hops
+ * @property {number} max_hops
+ * @property {Line[]} messages
+ * @property {Notice[]} notices
+ * @property {Question[]} questions
+ * @property {RunningTurn[]} running
+ * @property {{messages: number, turns: number, failed_turns: number, tokens: number, cost_usd: number}} counters
+ * @property {Connection} connection
+ * @property {import("./plan.js").Work | null} work
+ * @property {any} supervisor
+ */
+
+/** @type {View} */
+export const EMPTY = {
+  session_id: "", seq: 0, at: "", title: "", team: "", flow: "", language: "en", team_task: "", members: [],
+  status: "paused", waiting_for: null, pause_reason: null, executing: null, pending: [], hops: 0, max_hops: 0,
+  messages: [], notices: [], questions: [], running: [],
+  counters: { messages: 0, turns: 0, failed_turns: 0, tokens: 0, cost_usd: 0 },
+  connection: { state: "DISCONNECTED", attempt: 0, retry_in_s: 0 },
+  work: null, supervisor: null,
+};
+
+/** The view after a frame. One that was folded before, or that this version does not know, changes nothing.
+ * @param {View} view @param {Frame} frame @returns {View} */
+export function reduce(view, frame) {
+  if (frame.seq == null) return PASSING[frame.event]?.(view, frame) ?? view;
+  if (frame.seq <= view.seq) return view;
+  const placed = { ...view, session_id: frame.session_id ?? "", seq: frame.seq, at: frame.timestamp };
+  const fold = LOGGED[frame.event] ?? PLAN[frame.event];
+  return fold ? fold(placed, frame.metadata ?? {}, frame) : placed;
+}
+
+/** @param {View} view @param {string | null | undefined} id */
+export function nameOf(view, id) {
+  return view.members.find((each) => each.id === id)?.display_name ?? id ?? "";
+}
+
+/** `📋 Queue: [Claude ⏳] → Bob → You`; null when nothing runs and nothing waits.
+ * @param {View} view @param {string | null} viewer @param {{queue: string, you: string}} words */
+export function queueLine(view, viewer, words) {
+  const name = (/** @type {string} */ id) => (id === viewer ? words.you : nameOf(view, id));
+  const names = view.executing ? [`[${name(view.executing)} ⏳]`] : [];
+  names.push(...view.pending.map(name));
+  return names.length ? words.queue.replace("{names}", () => names.join(" → ")) : null;
+}
+
+/** @template T @param {T[]} list @param {T} item @param {number} bound */
+function grow(list, item, bound) {
+  return list.length < bound ? [...list, item] : [...list.slice(list.length - bound + 1), item];
+}
+
+/** @param {View} view @param {string} turnId @param {(turn: RunningTurn) => RunningTurn} change */
+function changeTurn(view, turnId, change) {
+  return { ...view, running: view.running.map((turn) => (turn.turn_id === turnId ? change(turn) : turn)) };
+}
+
+/** @param {View} view @param {string} turnId */
+function endTurn(view, turnId) {
+  return { ...view, running: view.running.filter((turn) => turn.turn_id !== turnId) };
+}
+
+/** @type {(view: View, said: any) => View} */
+function failTurn(view, said) {
+  const counters = { ...view.counters, failed_turns: view.counters.failed_turns + 1 };
+  return { ...endTurn(view, said.turn_id), counters };
+}
+
+/** @type {Record<string, (view: View, frame: Frame) => View>} */
+const PASSING = {
+  "turn.delta"(view, frame) {
+    const { turn_id, text } = frame.metadata;
+    if (frame.session_id !== view.session_id) return view;
+    return changeTurn(view, turn_id, (turn) => ({ ...turn, streamed: (turn.streamed + text).slice(-STREAMED_CHARS) }));
+  },
+  "system.connected"(view, frame) {
+    const said = frame.metadata ?? {};
+    if (!view.seq || said.session_id !== view.session_id || said.resumed) return view;
+    return { ...EMPTY, connection: { ...view.connection, reset: said.reason ?? "" } };
+  },
+  "connection.changed"(view, { metadata: said }) {
+    const { state, attempt = 0, retry_in_s = 0, reason } = said;
+    return { ...view, connection: { state, attempt, retry_in_s, reason, reset: view.connection.reset } };
+  },
+};
+
+/** @type {Record<string, (view: View, said: any, frame: Frame) => View>} */
+export const LOGGED = {
+  "agent.session_created": (view, said) => ({
+    ...view, title: said.title, team: said.team, flow: said.flow, language: said.language, members: said.members,
+    max_hops: said.chat?.max_hops ?? 0,
+  }),
+  "message.posted"(view, said, frame) {
+    const source = frame.source ?? {};
+    /** @type {Line} */
+    const line = {
+      seq: view.seq, at: view.at, member: said.member, name: nameOf(view, said.member),
+      author: `${source.loop_id ?? ""}.${source.role ?? ""}`,
+      text: said.text.trim() ? said.text : said.raw ?? "",
+      ...(said.turn_id == null ? {} : { turn_id: said.turn_id }),
+    };
+    const counters = { ...view.counters, messages: view.counters.messages + 1 };
+    const hops = said.turn_id == null ? 0 : view.hops;
+    return { ...view, messages: grow(view.messages, line, MESSAGES), counters, hops };
+  },
+  "notice.posted"(view, said, frame) {
+    const notice = { seq: view.seq, at: view.at, code: said.code, text: frame.show_content || `[${said.code}]` };
+    return { ...view, notices: grow(view.notices, notice, NOTICES) };
+  },
+  "queue.changed": (view, said) => ({ ...view, executing: said.executing, pending: said.pending }),
+  "turn.started"(view, said) {
+    const { turn_id, member } = said;
+    const turn = { turn_id, member, name: nameOf(view, member), started_at: view.at, steps: [], streamed: "" };
+    const counters = { ...view.counters, turns: view.counters.turns + 1 };
+    const started = { ...view, running: [...view.running, turn], hops: said.hop, counters };
+    return PLAN["turn.started"](started, said, { event: "turn.started", timestamp: view.at });
+  },
+  "turn.step"(view, said) {
+    const { thought, action, observation } = said;
+    const step = { seq: view.seq, thought, action, observation };
+    return changeTurn(view, said.turn_id, (turn) => ({ ...turn, steps: grow(turn.steps, step, STEPS) }));
+  },
+  "turn.completed"(view, said) {
+    return { ...endTurn(view, said.turn_id), counters: spend(view.counters, said.usage) };
+  },
+  "turn.failed": failTurn,
+  "turn.cancelled": failTurn,
+  "session.activated": (view) => ({ ...view, status: "active", waiting_for: null, pause_reason: null, hops: 0 }),
+  "session.paused": (view, said) => ({
+    ...view, status: "paused", waiting_for: said.waiting_for, pause_reason: said.reason,
+  }),
+  "session.completed": (view) => ({ ...view, status: "completed", waiting_for: null }),
+  "session.team_task_set": (view, said) => ({ ...view, team_task: said.team_task }),
+  "session.language_changed": (view, said) => ({ ...view, language: said.language }),
+  "agent.user_confirm"(view, said, frame) {
+    const shown = frame.show_content || (typeof frame.content === "string" ? frame.content : "") || said.kind;
+    const { step_id, kind, options, expires_at, default: otherwise, asked_by } = said;
+    const question = { step_id, seq: view.seq, kind, text: shown, options, expires_at, default: otherwise, asked_by };
+    return { ...view, questions: [...view.questions, { ...question, ...PLAN_PARTS(said) }] };
+  },
+  "agent.user_confirm_closed": (view, said) => ({
+    ...view, questions: view.questions.filter((each) => each.step_id !== said.step_id),
+  }),
+};
+
+/** What a question about a plan or a task has beyond the others. @param {any} said */
+function PLAN_PARTS({ tasks, plan_summary, task_id, code, selection, allow_custom_input }) {
+  return Object.fromEntries(
+    Object.entries({ tasks, plan_summary, task_id, code, selection, allow_custom_input }).filter(([, value]) => value),
+  );
+}
+
+/** @param {View["counters"]} counters @param {any} [usage] */
+export function spend(counters, usage = {}) {
+  const tokens = Math.trunc(usage.input_tokens ?? 0) + Math.trunc(usage.output_tokens ?? 0);
+  return { ...counters, tokens: counters.tokens + tokens, cost_usd: counters.cost_usd + (usage.cost_usd ?? 0) };
+}
