@@ -1,0 +1,273 @@
+"""Programs that play members: started without a shell, read in chunks, bounded in every direction, and really ended.
+
+A program leads a group of its own and carries a mark in its environment; what belongs to either ends with it, also what
+it left behind with its pipes open (E80). Its end is found without reaping it first, so that its group's number cannot
+have become somebody else's.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import time
+from asyncio.streams import FlowControlMixin
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from math import inf
+from pathlib import Path
+
+from msgspec import Struct
+
+from moot.agents.process_book import MARK_NAME, ProcessBook
+from moot.agents.process_table import find_marked, send_group_signal, send_signal
+from moot.core import limits
+from moot.core.errors import AgentError
+from moot.core.text import clean
+
+CHUNK_BYTES = 65_536
+_LOOK_S = 0.05  # how often the end is looked for
+_DRAIN_S = 1.0  # for what a program wrote before it ended
+_REAP_S = 2.0
+
+
+class Program(Struct, frozen=True, kw_only=True):
+    """`stdin` None means nothing to read; `talks` keeps its stdin open for `Child.writer`."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    folder: Path | None = None
+    stdin: bytes | None = None
+    talks: bool = False
+
+
+class Bounds(Struct, frozen=True, kw_only=True):
+    output_bytes: int = 2 * limits.OUTPUT_CHARS
+    stderr_bytes: int = 16_384  # the end of it is kept
+    idle_s: float = 900.0  # without a byte
+    total_s: float = 21_600.0
+    stop_s: float = 5.0  # between asking it to end and ending it
+
+
+class Ended(Struct, frozen=True, kw_only=True):
+    """`code` is negative when a signal ended it, as in `subprocess`."""
+
+    code: int
+    stderr: str
+
+
+@asynccontextmanager
+async def start(
+    program: Program, bounds: Bounds | None = None, book: ProcessBook | None = None
+) -> AsyncIterator["Child"]:
+    """The program, running; nothing of it is left afterwards. AgentError `config` when it cannot be started."""
+    book = book or ProcessBook()
+    mark = book.announce()
+    try:
+        child = Child(program, bounds or Bounds(), mark)
+        try:
+            book.note(mark, child.pid)
+            await child.connect()
+            yield child
+        finally:
+            await child.stop()
+    finally:
+        book.forget(mark)
+
+
+class Child:
+    """A running program. Made by `start`."""
+
+    def __init__(self, program: Program, bounds: Bounds, mark: str) -> None:
+        self._program = program
+        self._bounds = bounds
+        self._mark = f"{MARK_NAME}={mark}"
+        self._popen = _launch(program, {**program.environment, MARK_NAME: mark})
+        self._started_at = time.monotonic()
+        self._stderr = bytearray()
+        self._transports: list[asyncio.BaseTransport] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._input: _Input | None = None
+        self._has_ended = asyncio.Event()
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    async def connect(self) -> None:
+        loop, popen = asyncio.get_running_loop(), self._popen
+        assert popen.stdout is not None  # noqa: S101 - asked for in _launch
+        assert popen.stderr is not None  # noqa: S101
+        self.reader, errors = asyncio.StreamReader(limit=CHUNK_BYTES), asyncio.StreamReader(limit=CHUNK_BYTES)
+        for stream, pipe in ((self.reader, popen.stdout), (errors, popen.stderr)):
+            protocol = asyncio.StreamReaderProtocol(stream)
+            self._transports.append((await loop.connect_read_pipe(lambda made=protocol: made, pipe))[0])  # type: ignore[misc]
+        if popen.stdin:
+            transport, self._input = await loop.connect_write_pipe(_Input, popen.stdin)
+            self.writer = asyncio.StreamWriter(transport, self._input, None, loop)
+            if self._program.stdin is not None:
+                self.writer.write(self._program.stdin)
+            if not self._program.talks:
+                self.writer.close()  # after what was written
+        self._tasks = [asyncio.create_task(self._keep_errors(errors)), asyncio.create_task(self._look_for_end())]
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        """What it writes, as it comes, until its end. AgentError `timeout`, or `agent` when it writes without end."""
+        received = 0
+        while chunk := await self._read():
+            received += len(chunk)
+            if received > self._bounds.output_bytes:
+                raise AgentError(
+                    "agent", f"{self._name} wrote more than {self._bounds.output_bytes} bytes; it was stopped"
+                )
+            yield chunk
+
+    async def ended(self) -> Ended:
+        """How it ended; called after the last chunk."""
+        try:
+            await asyncio.wait_for(self._has_ended.wait(), self._bounds.stop_s)
+        except TimeoutError:
+            await self.stop()  # it closed its output and goes on
+        self._end_others()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._tasks[0]), _DRAIN_S)
+        return Ended(code=await self._reap(), stderr=self.stderr)
+
+    @property
+    def stderr(self) -> str:
+        """The end of what it wrote there, safe to show."""
+        return clean(self._stderr.decode(errors="replace")).strip()
+
+    async def stop(self) -> None:
+        """TERM, 5 s, KILL, for it and all that belong to it. Nothing happens when it has ended."""
+        try:
+            if self._popen.returncode is None and not _is_over(self._popen):
+                send_group_signal(self.pid, signal.SIGTERM)
+                await _poll(lambda: _is_over(self._popen), self._bounds.stop_s)
+        finally:  # also when whoever waits here is cancelled
+            self._end_others()
+            for task in self._tasks:
+                task.cancel()
+            for transport in self._transports:
+                transport.close()
+            if self._input and not self._input.is_lost:
+                self.writer.transport.abort()  # what it has not read, it will not
+            for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+                if pipe and not self._tasks:  # never connected
+                    pipe.close()
+            await asyncio.shield(asyncio.ensure_future(self._reap()))
+
+    def _end_others(self) -> None:
+        """The group, while its leader's number is still taken, and those who left it."""
+        if self._popen.returncode is None:
+            send_group_signal(self.pid, signal.SIGKILL)
+        for pid in find_marked(self._mark):
+            send_signal(pid, signal.SIGKILL)
+
+    async def _reap(self) -> int:
+        await _poll(lambda: self._popen.poll() is not None, _REAP_S, every_s=0.005)
+        return self._popen.returncode if self._popen.returncode is not None else -signal.SIGKILL
+
+    async def _look_for_end(self) -> None:
+        await _poll(lambda: _is_over(self._popen))
+        self._has_ended.set()
+
+    async def _keep_errors(self, errors: asyncio.StreamReader) -> None:
+        while chunk := await errors.read(CHUNK_BYTES):
+            self._stderr += chunk
+            del self._stderr[: -self._bounds.stderr_bytes]
+
+    async def _read(self) -> bytes:
+        """The next bytes; none at the end, also when somebody else holds the pipe open."""
+        left_s = self._started_at + self._bounds.total_s - time.monotonic()
+        read = asyncio.ensure_future(self.reader.read(CHUNK_BYTES))
+        end = asyncio.ensure_future(self._has_ended.wait())
+        try:
+            await asyncio.wait({read, end}, timeout=min(self._bounds.idle_s, left_s), return_when="FIRST_COMPLETED")
+            if not read.done() and end.done():
+                await asyncio.wait({read}, timeout=_DRAIN_S)
+                if not read.done():
+                    self._end_others()
+                    await asyncio.wait({read}, timeout=_DRAIN_S)
+            if read.done():
+                return read.result()
+            if end.done():
+                return b""
+        finally:
+            for waiting in (read, end):
+                waiting.cancel()
+        total = left_s <= self._bounds.idle_s
+        limit_s = self._bounds.total_s if total else self._bounds.idle_s
+        raise AgentError("timeout", f"{self._name} {'took longer than' if total else 'was silent for'} {limit_s:g} s")
+
+    @property
+    def _name(self) -> str:
+        return Path(self._program.argv[0]).name
+
+
+class _Input(FlowControlMixin):
+    """The writing end of a program's stdin."""
+
+    is_lost = False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.is_lost = True
+
+
+async def _poll(is_true: Callable[[], bool], seconds: float = inf, every_s: float = _LOOK_S) -> None:
+    """Until it is true, or time is up. Every system can be asked; which of them tell by themselves differs."""
+    until = time.monotonic() + seconds
+    while not is_true() and time.monotonic() < until:  # noqa: ASYNC110
+        await asyncio.sleep(every_s)
+
+
+def _is_over(popen: subprocess.Popen[bytes]) -> bool:
+    """Whether it has ended, without reaping it where the system can tell."""
+    if popen.returncode is not None:
+        return True
+    if not hasattr(os, "waitid"):
+        return popen.poll() is not None
+    try:
+        return os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return popen.poll() is not None
+
+
+def _launch(program: Program, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    folder = program.folder
+    if folder is not None and not folder.is_dir():
+        raise AgentError("config", f"the agent's folder {str(folder)!r} does not exist; correct `cwd` in the team file")
+    found = find_program(program.argv[0], folder, environment.get("PATH"))
+    has_input = program.talks or program.stdin is not None
+    try:
+        return subprocess.Popen(  # noqa: S603 - a list from the team file, no shell
+            [program.argv[0], *program.argv[1:]],
+            executable=found,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise AgentError("config", f"cannot start {program.argv[0]!r}: {reason}; is it a program?") from None
+
+
+def find_program(name: str, folder: Path | None, path: str | None) -> str:
+    """Where the program is: a name is looked for on the PATH, a path counts from the agent's folder."""
+    if "/" not in name:
+        found = shutil.which(name, path=path)
+        if found is None:
+            raise AgentError(
+                "config", f"no program {name!r} found; install it, or add its folder to PATH (`moot doctor`)"
+            )
+        return found
+    file = (folder or Path()).absolute() / name
+    if not file.is_file():
+        raise AgentError("config", f"no program {name!r} found; correct `command` in the team file")
+    if not os.access(file, os.X_OK):
+        raise AgentError("config", f"{name!r} is not executable; run: chmod +x {name}")
+    return str(file)

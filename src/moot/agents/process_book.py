@@ -1,0 +1,66 @@
+"""Which programs run: a file each in the data folder, so that a server that died leaves nobody behind (E82).
+
+The file is made before the program starts and named by the mark that the program carries in its environment; pid and
+start time are added when it runs. Whoever opens the data folder next (one process can) ends what it finds.
+"""
+
+import json
+import secrets
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+from moot.agents.process_table import find_marked, find_start_time, send_group_signal, send_signal
+
+MARK_NAME = "MOOT_PROCESS"
+FOLDER = "processes"
+
+
+class ProcessBook:
+    """`folder` None keeps no book: nothing is known after a crash."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+
+    def announce(self) -> str:
+        """A new mark; from here on a program with it can be found."""
+        mark = secrets.token_hex(8)
+        self._write(mark, {})
+        return mark
+
+    def note(self, mark: str, pid: int) -> None:
+        self._write(mark, {"pid": pid, "start_time": find_start_time(pid)})
+
+    def forget(self, mark: str) -> None:
+        if self._folder:
+            with suppress(OSError):
+                (self._folder / mark).unlink(missing_ok=True)
+
+    def end_leftovers(self) -> int:
+        """Kill what an earlier process of ours started and did not end; how many programs that were."""
+        ended = 0
+        for file in sorted(self._folder.iterdir()) if self._folder and self._folder.is_dir() else []:
+            ended += _end_leftover(file)
+            file.unlink(missing_ok=True)
+        return ended
+
+    def _write(self, mark: str, entry: dict[str, object]) -> None:
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / mark).write_text(json.dumps(entry))
+
+
+def _end_leftover(file: Path) -> int:
+    try:
+        entry = json.loads(file.read_text())
+        pid, start_time = entry.get("pid"), entry.get("start_time")
+    except (OSError, ValueError, AttributeError):  # half a file: the mark is in its name
+        pid, start_time = None, None
+    found = False
+    if isinstance(pid, int) and pid > 1 and start_time and find_start_time(pid) == start_time:
+        send_group_signal(pid, signal.SIGKILL)
+        found = True
+    for other in find_marked(f"{MARK_NAME}={file.name}"):
+        send_signal(other, signal.SIGKILL)
+        found = True
+    return int(found)

@@ -1,0 +1,97 @@
+"""A server that died leaves nobody behind: the next one finds its programs by mark, pid and start time (E82)."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from moot.agents.process import start
+from moot.agents.process_book import MARK_NAME, ProcessBook
+from moot.agents.process_table import find_start_time
+from tests.agents.programs import python_program, run
+
+SERVER = """
+import asyncio, sys
+from pathlib import Path
+from moot.agents.process import start
+from moot.agents.process_book import ProcessBook
+from tests.agents.programs import python_program
+
+CHILD = "import os, time\\nif os.fork() == 0: os.setsid()\\nprint('up', flush=True)\\ntime.sleep(60)"
+
+async def serve():
+    async with start(python_program(CHILD), book=ProcessBook(Path(sys.argv[1]))) as child:
+        async for _ in child.chunks():
+            print(child.pid, flush=True)
+
+asyncio.run(serve())
+"""
+
+
+def sleeper(**environment: str) -> subprocess.Popen[bytes]:
+    code = [sys.executable, "-c", "import time; time.sleep(60)"]
+    return subprocess.Popen(code, start_new_session=True, env={**os.environ, **environment})
+
+
+def test_a_killed_server_s_programs_are_ended_by_the_next_one(tmp_path: Path) -> None:
+    """E82: kill -9 of the server, then the leftovers are found and killed, daemons too."""
+    server = subprocess.Popen([sys.executable, "-c", SERVER, str(tmp_path)], stdout=subprocess.PIPE)
+    assert server.stdout
+    pid = int(server.stdout.readline())
+    server.kill()
+    server.wait()
+    server.stdout.close()
+    assert find_start_time(pid)
+    book = ProcessBook(tmp_path)
+    assert book.end_leftovers() == 1
+    until = time.monotonic() + 5
+    while find_start_time(pid) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert find_start_time(pid) is None
+    assert list(tmp_path.iterdir()) == []
+    assert book.end_leftovers() == 0
+
+
+def test_somebody_else_s_process_is_left_alone(tmp_path: Path) -> None:
+    """The same pid with another start time is another process."""
+    other = sleeper()
+    try:
+        (tmp_path / "0123").write_text(json.dumps({"pid": other.pid, "start_time": "1"}))
+        (tmp_path / "4567").write_text("half a fi")
+        (tmp_path / "89ab").write_text("[]")
+        assert ProcessBook(tmp_path).end_leftovers() == 0
+        assert other.poll() is None
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_program_that_was_announced_only_is_found_by_its_mark(tmp_path: Path) -> None:
+    """A crash between starting a program and noting its pid leaves the mark."""
+    book = ProcessBook(tmp_path)
+    mark = book.announce()
+    started = sleeper(**{MARK_NAME: mark})
+    assert book.end_leftovers() == 1
+    assert started.wait() == -signal.SIGKILL
+
+
+def test_the_book_is_empty_when_all_is_well(tmp_path: Path) -> None:
+    """A program is in the book while it runs, and not after it."""
+    book = ProcessBook(tmp_path)
+
+    async def look() -> int:
+        async with start(python_program("print(1)"), book=book):
+            return count()
+
+    def count() -> int:
+        return len(list(tmp_path.iterdir()))
+
+    assert asyncio.run(look()) == 1
+    run(python_program("print(1)"), book=book)
+    assert list(tmp_path.iterdir()) == []
+    assert ProcessBook(tmp_path / "not there").end_leftovers() == 0
