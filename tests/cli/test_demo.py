@@ -5,19 +5,21 @@ import pytest
 from moot.runtime.clock import SystemClock
 from tests.cli.command import Moot
 
+PAUSE_SHARE = 0.2  # of the pauses that the actors make for effect; their order stays
+
 
 @pytest.fixture(autouse=True)
 def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The actors do not pause for effect."""
+    sleep = SystemClock.sleep
 
-    async def sleep(self: SystemClock, delay_s: float) -> None:
-        pass
+    async def shorter(self: SystemClock, delay_s: float) -> None:
+        await sleep(self, delay_s * PAUSE_SHARE)
 
-    monkeypatch.setattr(SystemClock, "sleep", sleep)
+    monkeypatch.setattr(SystemClock, "sleep", shorter)
 
 
 @pytest.mark.parametrize("arguments", [["--plain"], ["--flow", "chat", "--plain"]])
-def test_it_plays_to_its_end(arguments: list[str], moot: Moot) -> None:
+def test_chat_plays_to_its_end(arguments: list[str], moot: Moot) -> None:
     """Unattended, exit 0: every AI speaks, Dora is skipped with a notice, the human ends it; nothing is kept."""
     said = moot("demo", *arguments)
     assert said.code == 0
@@ -28,4 +30,47 @@ def test_it_plays_to_its_end(arguments: list[str], moot: Moot) -> None:
     for speaker in ("You: ", "Claude: ", "Bob: ", "Carol: "):
         assert any(line.startswith(speaker) for line in said.lines)
     assert said.err.count("»") == 3
+    assert not moot.data.exists()
+
+
+# each as it begins; others may stand between them
+PLAN_STORY = [
+    "You: Please prepare",
+    "◦ Understood as a new task",
+    "→ A new task begins",
+    "▸ Nora is making a plan",
+    "📋 The plan",
+    "  3. Write the programme (after 1, 2)",
+    "? Tasks in this plan: 3",
+    "✓ You changed the plan and approved it:",
+    "  3. Write the programme in large print (after 1, 2)",
+    "▶ Ben starts: Find three people who read",
+    "▶ Mia starts: Choose rooms and times",
+    "◦ Understood as a small change",
+    "✎ The plan is adjusted:",
+    "✗ Mia: Choose rooms and times: it took too long",
+    "↻ Retry 1/3 in 0.4 s: Choose rooms and times",
+    "✓ Retry 1 worked: Choose rooms and times",
+    "▶ Ben starts: Write the programme in large print",
+    "◦ Understood as another task",
+    "⏭ Put off until this work is over",
+    "✗ Iris sends back: Write the programme in large print",
+    "▸ Leo puts the results together",
+    "■ All of it is done",
+    "Leo: The reading night stands.",
+    "⏭ Now what was put off",
+    "✓ You approved the plan",
+    "Leo: The letter is ready",
+    "■ The session is over",
+]
+
+
+def test_plan_plays_to_its_end(moot: Moot) -> None:
+    """UX first five minutes: understanding, route, plan of three, edit, approve, two in parallel, a timeout, retry 1/3,
+    a patch while work runs, another task put off, review, aggregate; a caption at each step."""
+    said = moot("demo", "--flow", "plan", "--plain")
+    assert said.code == 0
+    lines = iter(said.lines)
+    assert [start for start in PLAN_STORY if not any(line.startswith(start) for line in lines)] == []
+    assert said.err.count("»") == 9
     assert not moot.data.exists()

@@ -14,7 +14,7 @@ from moot.cli.transcript import Transcript
 from moot.core.commands import Answer, Post
 from moot.core.state import State
 
-FLOWS = ("chat",)  # a module of `cli/demos` each
+FLOWS = ("chat", "plan")  # a module of `cli/demos` each
 LONGEST_S = 60.0
 
 
@@ -39,17 +39,21 @@ async def play(session: Session, demo: Demo) -> None:
                 for line in transcript.lines(event):
                     print(line, flush=True)
             state = transcript.state
-            is_settled = state is not None and state.is_settled and batch[-1].seq >= accepted_seq
-            if is_settled and not scenes:
-                return
-            cue = scenes[0].cue if scenes else None
-            if state and (is_settled or (cue and any(cue.fits(event.fact) for event in batch))):
-                accepted_seq = await act(session, state, scenes.popleft())
+            assert state is not None  # noqa: S101 - it has just folded an event
+            is_settled = state.is_settled and batch[-1].seq >= accepted_seq
+            while scenes and (is_settled or scenes[0].is_cued(batch)):
+                scene = scenes.popleft()
+                print(f"\n» {scene.caption}", file=sys.stderr, flush=True)
+                if scene.acts:
+                    accepted_seq = await act(session, state, scene)
+                    break
+            else:
+                if is_settled:
+                    return
 
 
 async def act(session: Session, state: State, scene: Scene) -> int:
     """The seq from which on the scene has been acted."""
-    print(f"\n» {scene.caption}", file=sys.stderr, flush=True)
     if scene.answer is None:
         return (await session.submit(Post(text=scene.say))).seq
     step = next(iter(state.open_steps.values()))

@@ -11,8 +11,10 @@ from msgspec.structs import asdict
 from moot.core.errors import Refused
 from moot.core.events import Fact, NoticePosted, RoutingDecided, StepAsked
 from moot.core.team import Language
+from moot.core.work_texts import WORK_TEXTS
 
 CATALOGUE: dict[str, dict[Language, str]] = {
+    **WORK_TEXTS,
     # routing
     "names_skipped": {
         "zh": "⚠️ {names} 不在当前团队中，已跳过",
@@ -41,7 +43,7 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     # the plan flow
     "confirm_plan": {
         "zh": "计划：{count} 个任务。批准、编辑或拒绝？",
-        "en": "The plan has {count} tasks: approve, edit or reject it?",
+        "en": "Tasks in this plan: {count}. Approve, edit or reject it?",
     },
     "plan_refused": {
         "zh": "规划者给出的结果无法执行：{detail}",

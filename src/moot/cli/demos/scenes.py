@@ -1,10 +1,11 @@
 """What a demo is: a built-in team and the scenes in which a human speaks to it. Data; `cli/demo.py` plays it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
+from moot.core.codec import Event
 from moot.core.events import Fact
 
 
@@ -20,15 +21,21 @@ class Cue(Struct, frozen=True):
 
 
 class Scene(Struct, frozen=True, kw_only=True):
-    """A caption that says what to look at, then what the human does: says something, or answers the oldest question.
-
-    It comes when the floor is back with the human, or earlier, at its cue.
+    """A caption that says what to look at, and what the human does: says something, answers the oldest question, or
+    only looks on. It comes when the floor is back with the human, or earlier, at its cue.
     """
 
     caption: str
     say: str = ""
     answer: Mapping[str, Any] | None = None  # confirmed, choice, answer, tasks
     cue: Cue | None = None
+
+    @property
+    def acts(self) -> bool:
+        return bool(self.say) or self.answer is not None
+
+    def is_cued(self, happened: Iterable[Event]) -> bool:
+        return self.cue is not None and any(self.cue.fits(event.fact) for event in happened)
 
 
 class Demo(Struct, frozen=True, kw_only=True):

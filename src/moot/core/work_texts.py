@@ -1,0 +1,103 @@
+"""What is said about work while it is done: part of the notice catalogue, for transcripts, timelines and exports."""
+
+from moot.core.team import Language
+
+WORK_TEXTS: dict[str, dict[Language, str]] = {
+    # the front door
+    "understood": {
+        "zh": "◦ 理解为{relation}（把握 {percent}%）：{reason}",
+        "en": "◦ Understood as {relation} ({percent}% sure): {reason}",
+    },
+    "relation_new": {"zh": "新任务", "en": "a new task"},
+    "relation_same_task_no_change": {"zh": "没有改动", "en": "no change"},
+    "relation_same_task_minor_change": {"zh": "小改动", "en": "a small change"},
+    "relation_same_task_major_change": {"zh": "大改动", "en": "a big change"},
+    "relation_different_task": {"zh": "另一个任务", "en": "another task"},
+    "relation_control_instruction": {"zh": "控制指令", "en": "an instruction about the run"},
+    # the plan
+    "planning": {"zh": "▸ {who} 正在规划", "en": "▸ {who} is making a plan"},
+    "planning_again": {"zh": "▸ {who} 重新规划：{detail}", "en": "▸ {who} plans again: {detail}"},
+    "plan_is": {"zh": "📋 计划：{detail}", "en": "📋 The plan: {detail}"},
+    "plan_untold": {"zh": "{count} 个任务", "en": "{count} tasks"},
+    "task_after": {"zh": "（在 {detail} 之后）", "en": " (after {detail})"},
+    "task_kept": {"zh": " ✓ 已完成", "en": " ✓ done before"},
+    "plan_sent_back": {
+        "zh": "✗ 计划无法执行，退回给 {who}：{problems}",
+        "en": "✗ The plan cannot be run and goes back to {who}: {problems}",
+    },
+    "plan_approved": {"zh": "✓ {who} 批准了计划", "en": "✓ {who} approved the plan"},
+    "plan_approved_edited": {"zh": "✓ {who} 修改并批准了计划：", "en": "✓ {who} changed the plan and approved it:"},
+    "plan_taken": {"zh": "✓ 开始执行 {count} 个任务", "en": "✓ {count} tasks are to be done"},
+    "plan_rejected": {"zh": "✗ {who} 拒绝了计划", "en": "✗ {who} rejected the plan"},
+    "plan_cancelled": {"zh": "✗ 计划已取消：{reason}", "en": "✗ The plan is cancelled: {reason}"},
+    "work_stopped": {"zh": "✗ 工作已停止：{reason}", "en": "✗ The work is stopped: {reason}"},
+    "reason_user_reject": {"zh": "被拒绝", "en": "it was rejected"},
+    "reason_user_cancel": {"zh": "用户取消", "en": "cancelled by a human"},
+    "reason_user_abort": {"zh": "用户中止", "en": "given up by a human"},
+    "reason_timeout": {"zh": "无人及时回答", "en": "nobody answered in time"},
+    "reason_invalid_plan": {"zh": "没有可执行的计划", "en": "there is no plan that can be run"},
+    "reason_failed": {"zh": "未能完成", "en": "it failed"},
+    "reason_session_ended": {"zh": "会话结束", "en": "the session ends"},
+    "reason_closed_for_new_task": {"zh": "改做新任务", "en": "another task takes its place"},
+    # questions
+    "options": {"zh": "  可选：{plain_names}", "en": "  Answer with: {plain_names}"},
+    "answered": {"zh": "✓ {who}：{detail}", "en": "✓ {who}: {detail}"},
+    "nobody_answered": {"zh": "⌛ 无人及时回答", "en": "⌛ Nobody answered in time"},
+    # tasks
+    "task_started": {"zh": "▶ {who} 开始：{title}", "en": "▶ {who} starts: {title}"},
+    "task_started_again": {
+        "zh": "▶ {who} 开始：{title}（第 {count} 次）",
+        "en": "▶ {who} starts: {title} (attempt {count})",
+    },
+    "task_finished": {"zh": "✓ {who} 完成：{title}", "en": "✓ {who} finished: {title}"},
+    "task_broke": {
+        "zh": "✗ {who}：{title}（{error_type}）：{detail}",
+        "en": "✗ {who}: {title} ({error_type}): {detail}",
+    },
+    "task_timed_out": {"zh": "✗ {who}：{title}：超时", "en": "✗ {who}: {title}: it took too long"},
+    "turn_broke": {"zh": "✗ {who} 失败（{error_type}）：{detail}", "en": "✗ {who} failed ({error_type}): {detail}"},
+    "retry_at_once": {"zh": "↻ 立即重试 {count}/{limit}：{title}", "en": "↻ Retry {count}/{limit} at once: {title}"},
+    "retry_in": {
+        "zh": "↻ {seconds:g} 秒后重试 {count}/{limit}：{title}",
+        "en": "↻ Retry {count}/{limit} in {seconds:g} s: {title}",
+    },
+    "job_plan": {"zh": "规划", "en": "planning"},
+    "job_patch": {"zh": "调整计划", "en": "adjusting the plan"},
+    "job_review": {"zh": "审核", "en": "the review"},
+    "job_aggregate": {"zh": "汇总", "en": "putting the results together"},
+    "retry_worked": {"zh": "✓ 第 {count} 次重试成功：{title}", "en": "✓ Retry {count} worked: {title}"},
+    "retries_over": {"zh": "✗ 不再重试：{title}", "en": "✗ No more retries: {title}"},
+    "task_not_taken": {"zh": "✗ {who} 未接单：{title}（{reason}）", "en": "✗ {who} does not take: {title} ({reason})"},
+    "offered_again": {"zh": "，{seconds:g} 秒后再派发", "en": ", offered again in {seconds:g} s"},
+    "worker_gone": {"zh": "↻ 执行者已离开，重新派发：{title}", "en": "↻ Its worker is gone, offered again: {title}"},
+    "task_passed": {"zh": "✓ {who} 审核通过：{title}", "en": "✓ {who} accepts: {title}"},
+    "task_sent_back": {"zh": "✗ {who} 驳回：{title}：{detail}", "en": "✗ {who} sends back: {title}: {detail}"},
+    "task_cancelled": {"zh": "✗ 已取消：{title}", "en": "✗ Cancelled: {title}"},
+    "task_restarted": {"zh": "↻ 重新开始：{title}", "en": "↻ Starts again: {title}"},
+    "task_skipped": {"zh": "✗ 跳过：{title}", "en": "✗ The work goes on without: {title}"},
+    "member_unavailable": {
+        "zh": "⚠️ {who} 连续 {count} 次未接单，{seconds:g} 秒后再试",
+        "en": "⚠️ {who} took none of {count} offers; the next one comes in {seconds:g} s",
+    },
+    # steering
+    "change_asked": {"zh": "▸ {who} 正在调整计划", "en": "▸ {who} adjusts the plan"},
+    "plan_patched": {"zh": "✎ 计划已调整：", "en": "✎ The plan is adjusted:"},
+    "patch_add": {"zh": "  + {title}", "en": "  + {title} (new)"},
+    "patch_modify": {"zh": "  ✎ {title}", "en": "  ✎ {title} (changed)"},
+    "patch_remove": {"zh": "  − {title}", "en": "  − {title} (removed)"},
+    "patch_reorder": {"zh": "  ⇅ {title}", "en": "  ⇅ {title} (moved)"},
+    "put_off": {"zh": "⏭ 当前任务完成后再做：{detail}", "en": "⏭ Put off until this work is over: {detail}"},
+    "put_off_begins": {"zh": "⏭ 现在开始先前推迟的任务：{detail}", "en": "⏭ Now what was put off: {detail}"},
+    "pausing": {"zh": "⏸ 正在暂停：进行中的步骤可以先做完", "en": "⏸ Pausing: what runs may come to its end"},
+    "checkpoint": {
+        "zh": "💾 检查点 {detail}：已完成 {count}/{limit}",
+        "en": "💾 Checkpoint {detail}: {count} of {limit} tasks done",
+    },
+    "resumed": {"zh": "▶ 继续执行", "en": "▶ The work goes on"},
+    # the end
+    "aggregating": {"zh": "▸ {who} 正在汇总结果", "en": "▸ {who} puts the results together"},
+    "work_complete": {"zh": "■ 全部完成", "en": "■ All of it is done"},
+    "work_partial": {"zh": "■ 已完成，但有任务缺失", "en": "■ Done, though not all of it"},
+    "board": {"zh": "任务：{status}，已完成 {count}/{limit}", "en": "Work: {status}, {count} of {limit} tasks done"},
+    "board_deferred": {"zh": "⏭ 待办：{detail}", "en": "⏭ To come: {detail}"},
+}
