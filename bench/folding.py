@@ -9,7 +9,7 @@ from moot.core.codec import Event, Head, decode, stamp
 from moot.core.events import Fact
 from moot.core.evolve import evolve
 from moot.core.state import State
-from moot.runtime.engine import summarise
+from moot.runtime.journal import summarise
 from moot.runtime.snapshots import load_state, take
 from moot.runtime.stores.sqlite import SqliteLog
 from moot.testing.scenario import given

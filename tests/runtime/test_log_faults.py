@@ -10,7 +10,8 @@ from moot.core.commands import Post
 from moot.core.errors import Conflict, LogError, StorageFull
 from moot.core.events import MessagePosted, TurnCompleted, TurnStarted
 from moot.core.machines.session import Status
-from moot.runtime.engine import APPEND_TRIES, STORAGE_RETRY_S
+from moot.runtime.engine import STORAGE_RETRY_S
+from moot.runtime.journal import APPEND_TRIES
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
 from moot.testing import VirtualClock, human, make_team, scripted

@@ -16,8 +16,10 @@ from moot.core.commands import (
     WorkerCommand,
 )
 from moot.core.errors import AgentError
+from moot.core.supervisor.events import ToolCall
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Agent, Delta, Report, Result, Show, Step, Worker
+from moot.runtime.ports import Agent, Delta, Handle, Report, Result, Show, Step, Worker
+from moot.runtime.tools import FindTool, find_no_tool, run_tool
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +29,15 @@ FindAgent = Callable[[str, str], Agent]  # team name, member id → agent; raise
 class EmbeddedDispatch:
     """`max_tasks`: how many tasks run at once in all sessions; the others wait, first come, first served."""
 
-    def __init__(self, tasks: asyncio.TaskGroup, find_agent: FindAgent, max_tasks: int = limits.TASKS_AT_ONCE) -> None:
+    def __init__(
+        self,
+        tasks: asyncio.TaskGroup,
+        find_agent: FindAgent,
+        max_tasks: int = limits.TASKS_AT_ONCE,
+        find_tool: FindTool = find_no_tool,
+    ) -> None:
         self._tasks = tasks
+        self._find_tool = find_tool
         self._find_agent = find_agent
         self._room = asyncio.Semaphore(max_tasks)
 
@@ -37,6 +46,9 @@ class EmbeddedDispatch:
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         return _Worker(turn, team, report, show, self._find_agent, self._tasks, self._room)
+
+    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
+        return self._tasks.create_task(run_tool(self._find_tool, call, member, team, report))
 
 
 class _Worker:
@@ -89,6 +101,9 @@ class _Worker:
             reason = refuse(self._turn) if refuse else None
         except AgentError as error:
             reason = str(error)
+        except Exception as error:  # an agent is foreign code
+            logger.warning("agent %s failed to say whether it takes a task", self._turn.member.id, exc_info=True)
+            reason = f"{type(error).__name__}: {error}"
         if reason is None:
             return False
         self._is_over = True
@@ -122,6 +137,9 @@ class _Worker:
                             plan=output.plan,
                             patches=output.patches,
                             review=output.review,
+                            state=output.state,
+                            tool_calls=output.tool_calls,
+                            ask=output.ask,
                         )
                     await self._pass_on(output)
         except AgentError as error:

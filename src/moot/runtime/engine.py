@@ -6,76 +6,58 @@ the new state, so that a restart does the same as going on.
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable, Sequence
-from random import random
 
-from moot.core.codec import Event, Head, stamp
+from moot.core.codec import Head
 from moot.core.commands import (
     AckDispatch,
     Command,
+    CompleteTurn,
     ExpireLease,
+    FailTurn,
     ReportStep,
     ReportUnderstanding,
     StartTask,
     TimerCommand,
     WorkerCommand,
 )
-from moot.core.decide import decide
-from moot.core.errors import CommandReused, Conflict, LogError, NotFound, Refused
-from moot.core.events import Fact, Input
-from moot.core.evolve import evolve
-from moot.core.machines.session import Status
+from moot.core.errors import LogError, NotFound, Refused
+from moot.core.events import Input
+from moot.core.intent import SemanticInput
 from moot.core.outstanding import (
     Deadline,
     Effect,
     LeaseCheck,
     RunTask,
+    RunTool,
     RunTurn,
     StepDeadline,
     Understand,
     outstanding,
 )
+from moot.core.plan.leases import are_tasks_held
 from moot.core.plan.status import semantic_input
 from moot.core.state import State
 from moot.core.turns import task_input, turn_input
 from moot.runtime import snapshots
 from moot.runtime.clock import seconds_between
-from moot.runtime.ports import Clock, CommandKey, Dispatch, Handle, Log, Receipt, Summary, Understander, Worker
+from moot.runtime.inbox import Asked, Inbox
+from moot.runtime.journal import Journal
+from moot.runtime.ports import Clock, CommandKey, Dispatch, Handle, Log, Receipt, Understander, Worker
 from moot.runtime.streams import Streams
 from moot.runtime.timers import Timers
+from moot.runtime.understanding import bounded
 
 logger = logging.getLogger(__name__)
 
-APPEND_TRIES = 20
 SNAPSHOT_EVERY = 1_000  # events
 SNAPSHOT_WORTH = 100  # events: fewer fold as fast as a snapshot loads
 STORAGE_RETRY_S = 1.0
-BATCH = 100  # commands that are decided together and logged with one append
 PASSING = (ReportStep, AckDispatch, StartTask)  # their workers may be stopped while they wait for the answer
 
 Spawn = Callable[["asyncio._CoroutineLike[None]"], "asyncio.Task[None]"]
 FindUnderstander = Callable[[str], Understander]  # by the team's name
-
-
-class _Asked:
-    """A command on its way; its outcome is a receipt, a refusal, or why it could not be logged."""
-
-    __slots__ = ("command", "key", "outcome")
-
-    def __init__(self, command: Command, key: CommandKey | None) -> None:
-        self.command = command
-        self.key = key
-        self.outcome: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-
-    def succeed(self, seq: int) -> None:
-        if not self.outcome.done():
-            self.outcome.set_result(Receipt(self.key.digest if self.key else "", seq))
-
-    def fail(self, error: Exception) -> None:
-        if not self.outcome.done():
-            self.outcome.set_exception(error)
-            self.outcome.exception()  # somebody who stopped waiting is no unhandled error
+Reported = WorkerCommand | TimerCommand
 
 
 class Engine:
@@ -95,8 +77,7 @@ class Engine:
         streams: Streams | None = None,
     ) -> None:
         self.session_id = session_id
-        self.state = state
-        self.head = head
+        self._journal = Journal(session_id, state, head, log, clock, self._move)
         self._log = log
         self._clock = clock
         self._timers = Timers(clock)
@@ -104,24 +85,30 @@ class Engine:
         self._spawn = spawn
         self._find_understander = find_understander
         self._streams = streams or Streams()
-        self._turn = asyncio.Lock()
-        self._inbox: deque[_Asked] = deque()
-        self._is_pumping = False
+        self._inbox = Inbox()
+        self._is_pumping = False  # somebody logs what is in the inbox, or is about to
         self._under_way: dict[str, Handle] = {}
         self._pending = 0  # commands of people that are not decided yet
         self._is_parked = False
         self._retry = asyncio.Event()
-        self._summary = summarise(state)
         self._snapshot_seq = head.seq
 
     @property
+    def state(self) -> State:
+        return self._journal.state
+
+    @property
+    def head(self) -> Head:
+        return self._journal.head
+
+    @property
     def is_idle(self) -> bool:
-        return not self._under_way and not self._pending
+        return not (self._under_way or self._pending or self._is_pumping)
 
     async def current(self) -> tuple[State, Head]:
         """State and head when nothing is on its way to the disk: not behind what followers have been shown."""
-        async with self._turn:
-            return self.state, self.head
+        await self._journal.rest()
+        return self.state, self.head
 
     async def submit(self, command: Command, key: CommandKey | None = None) -> Receipt:
         """Have a command decided and logged; when this returns it is durable. Raises Refused or LogError.
@@ -148,101 +135,28 @@ class Engine:
             outcome.cancel()  # does nothing to one that is done
 
     async def _submit(self, command: Command, key: CommandKey | None = None) -> Receipt:
-        """Decide and log a command together with those that wait. Whoever finds nobody at it does it for all."""
-        asked = self._ask(command, key)
+        """Have a command logged together with those that wait. Whoever finds nobody at it does it for all."""
+        asked = self._inbox.add(command, key)
         if not self._is_pumping:
+            self._is_pumping = True
             await self._pump()
-        return await asked.outcome
-
-    def _ask(self, command: Command, key: CommandKey | None = None) -> _Asked:
-        asked = _Asked(command, key)
-        self._inbox.append(asked)
-        return asked
+        return await asked.answer()
 
     async def _pump(self) -> None:
-        self._is_pumping = True
+        """Log one batch. What came meanwhile is left to a task of its own, so that nobody works for others for ever."""
         try:
-            while self._inbox:
-                if self.state.work is not None:
-                    await asyncio.sleep(0)  # workers that are ready now share one append
-                async with self._turn:
-                    await self._log_batch(self._take_batch())
+            if self._journal.state.work is not None:
+                await asyncio.sleep(0)  # workers that are ready now share one append
+            await self._journal.write(self._inbox.take())
         finally:
-            self._is_pumping = False
+            self._is_pumping = bool(self._inbox)
+            if self._is_pumping:
+                self._spawn(self._pump())
 
-    def _take_batch(self) -> list[_Asked]:
-        """What waits, in order; a command that must be done once comes last, for the log remembers one a time."""
-        batch: list[_Asked] = []
-        while self._inbox and len(batch) < BATCH:
-            batch.append(self._inbox.popleft())
-            if batch[-1].key:
-                break
-        return batch
-
-    async def _log_batch(self, batch: list[_Asked]) -> None:
-        try:
-            for _ in range(APPEND_TRIES):
-                if await self._is_answered(batch):
-                    return
-                try:
-                    await self._decide_and_append(batch)
-                except Conflict:  # another node wrote: decide again on what is now true
-                    await self._catch_up()
-                else:
-                    return
-            error: Exception = Conflict(f"session {self.session_id}: others appended {APPEND_TRIES} times; try again")
-        except Exception as failure:
-            error = failure
-        except asyncio.CancelledError:
-            for asked in batch:
-                asked.outcome.cancel()
-            raise
-        for asked in batch:
-            asked.fail(error)
-
-    async def _is_answered(self, batch: list[_Asked]) -> bool:
-        """Take out a command that was done before; whether none is left."""
-        last = batch[-1]
-        if last.key and (receipt := await self._log.find_command(self.session_id, last.key.command_id)):
-            batch.pop()
-            if receipt.digest == last.key.digest:
-                last.succeed(receipt.seq)
-            else:
-                last.fail(CommandReused(f"command id {last.key.command_id!r} was used before with another body"))
-        return not batch
-
-    async def _decide_and_append(self, batch: list[_Asked]) -> None:
-        at, state, facts = self._clock.now(), self.state, list[Fact]()
-        decided: list[_Asked] = []
-        for asked in batch:
-            try:
-                outcome = decide(state, asked.command, at, random())  # noqa: S311 - jitter is no secret
-            except Exception as error:
-                asked.fail(error)
-            else:
-                state = outcome.state
-                facts += outcome.facts
-                decided.append(asked)
-        if facts:
-            events = stamp(state.team, self.session_id, self.head, facts, at)
-            summary, key = summarise(state), decided[-1].key
-            await self._log.append(
-                self.session_id,
-                self.head.seq,
-                events,
-                command=key,
-                summary=None if summary == self._summary else summary,
-            )
-            self._summary = summary
-            self._accept(state, events)
-        for asked in decided:
-            asked.succeed(self.head.seq)
-
-    def _accept(self, state: State, events: list[Event]) -> None:
-        self.state = state
-        self.head = events[-1].head
+    def _move(self) -> None:
+        """The state is a new one."""
         self.act()
-        if self.head.seq - self._snapshot_seq >= SNAPSHOT_EVERY:
+        if self._journal.head.seq - self._snapshot_seq >= SNAPSHOT_EVERY:
             self._spawn(self.save_snapshot())
 
     async def save_snapshot(self) -> None:
@@ -253,14 +167,6 @@ class Engine:
             await self._log.save_snapshot(self.session_id, snapshots.take(self.state, self.head))
         except LogError as error:  # a cache: its loss costs time, nothing else
             logger.warning("no snapshot of session %s: %s", self.session_id, error)
-
-    async def _catch_up(self) -> None:
-        while events := await self._log.read(self.session_id, self.head.seq):
-            for event in events:
-                self.state = evolve(self.state, event.fact)
-            self.head = events[-1].head
-        self._summary = summarise(self.state)  # as the other one wrote it
-        self.act()
 
     def act(self) -> None:
         """Start what is outstanding and not under way; stop what is under way and no longer outstanding."""
@@ -273,8 +179,12 @@ class Engine:
         for key in under_way.keys() - wanted.keys():
             under_way.pop(key).cancel()
         for key, effect in wanted.items():
-            if key not in under_way:
+            if key in under_way:
+                continue
+            try:
                 under_way[key] = self._start(effect)
+            except Exception:  # what led to it is logged and holds; the others start, this one is tried the next time
+                logger.exception("session %s cannot start %s", self.session_id, key)
 
     def park(self) -> None:
         """Stop everything without a word in the log: it stays outstanding and goes on when the session is opened."""
@@ -286,23 +196,36 @@ class Engine:
         self._timers.close()
 
     async def recover(self) -> None:
-        """After a restart: workers ended with their process, so that what they held is to be offered again."""
-        if self.state.work is not None and self.state.work.dispatches:
-            await self._report(ExpireLease())
-        self.act()
+        """After a restart: workers ended with their process, so that what they held is to be offered again first."""
+        if are_tasks_held(self.state):
+            await asyncio.shield(self._spawn(self._void_leases()))  # who asked may go; the session needs it whole
+        else:
+            self.act()
+
+    async def _void_leases(self) -> None:
+        """A full disk does not keep the session closed: it can be read, and goes on when there is room."""
+        self._pending += 1
+        left = await self._log_reports([ExpireLease()])
+        self._pending -= 1
+        if left:
+            await self._report_later(left)
+        else:
+            self.act()
 
     def _start(self, effect: Effect) -> Handle:
         match effect:
             case RunTurn(turn=turn):
                 job = turn_input(self.session_id, self.state, turn)
                 return self._dispatch.start(job, self.state.team.name, self._report, self._show)
+            case Deadline(after_s=after_s, command=command):
+                return self._timers.start(after_s, lambda: self._fire(command))
             case RunTask(run=run, dispatch_id=dispatch_id):
                 job = task_input(self.session_id, self.state, run, dispatch_id)
                 return self._dispatch.offer(job, self.state.team.name, self._report, self._show)
             case Understand(input=said):
-                return self._spawn(self._understand(said))
-            case Deadline(after_s=after_s, command=command):
-                return self._timers.start(after_s, lambda: self._fire(command))
+                return self._spawn(self._understand(said, semantic_input(self.state, said.text)))
+            case RunTool(call=call, member=member):
+                return self._dispatch.call(call, member, self.state.team.name, self._report)
             case LeaseCheck():
                 return self._watch(effect)
             case StepDeadline(at=at, command=command):
@@ -319,47 +242,63 @@ class Engine:
 
         return self._timers.start(check.every_s, look)
 
-    async def _understand(self, said: Input) -> None:
-        understander = self._find_understander(self.state.team.name)
-        understood = await understander.understand(semantic_input(self.state, said.text))
+    async def _understand(self, said: Input, given: SemanticInput) -> None:
+        team = self.state.team.name
+        understood = await bounded.understand(lambda: self._find_understander(team), given, self._clock)
         report = ReportUnderstanding(
             input_id=said.input_id, analysis=understood.analysis, fallback_reason=understood.fallback_reason
         )
         self._fire(report)
 
-    def _fire(self, command: TimerCommand | WorkerCommand) -> None:
+    def _fire(self, command: Reported) -> None:
         self._spawn(self._report(command))
 
-    async def _report(self, *commands: WorkerCommand | TimerCommand) -> None:
+    async def _report(self, *commands: Reported) -> None:
         """What workers and timers say is never dropped for want of disk; it waits until there is some.
 
         A parked session does not wait: what was not logged is still outstanding.
         """
-        while True:
-            try:
-                await self._submit_all(commands)
-            except Refused as refusal:
-                logger.info("session %s ignored a late report: %s", self.session_id, refusal.code)
-            except NotFound:
-                logger.info("session %s was removed; a report is ignored", self.session_id)
-            except LogError as error:
-                logger.warning("session %s cannot log (%s); trying again", self.session_id, error)
-                if not self._is_parked:
-                    await self._wait_to_retry()
-                    continue
-            return
+        left = await self._log_reports(commands)
+        if left:
+            await self._report_later(left)
 
-    async def _submit_all(self, commands: Sequence[WorkerCommand | TimerCommand]) -> None:
-        """A worker that may be stopped while it waits leaves the work of logging to somebody else."""
-        if len(commands) == 1 and not isinstance(commands[0], PASSING):
-            await self._submit(commands[0])
-            return
-        asked = [self._ask(command) for command in commands]
+    async def _report_later(self, commands: Sequence[Reported]) -> None:
+        while commands and not self._is_parked:
+            await self._wait_to_retry()
+            commands = await self._log_reports(commands)
+
+    async def _log_reports(self, commands: Sequence[Reported]) -> list[Reported]:
+        """Those that are to be tried again. A worker that may be stopped while it waits lets somebody else log."""
+        asked = [self._inbox.add(command) for command in commands]
         if not self._is_pumping:
             self._is_pumping = True
-            self._spawn(self._pump())
-        for each in asked:
-            await each.outcome
+            if len(commands) == 1 and not isinstance(commands[0], PASSING):
+                await self._pump()
+            else:
+                self._spawn(self._pump())
+        again: list[Reported] = []
+        for each, command in zip(asked, commands, strict=True):
+            if not each.is_logged:
+                again += await self._hear(each, command)
+        return again
+
+    async def _hear(self, asked: Asked, command: Reported) -> Sequence[Reported]:
+        """What became of a report: what to report instead, if anything."""
+        try:
+            await asked.answer()
+        except Refused as refusal:
+            logger.info("session %s ignored a late report: %s", self.session_id, refusal.code)
+        except NotFound:
+            logger.info("session %s was removed; a report is ignored", self.session_id)
+        except LogError as error:
+            logger.warning("session %s cannot log (%s); trying again", self.session_id, error)
+            return [command]
+        except Exception as error:  # a result that nobody can make sense of is a failed turn, not a dead server
+            logger.exception("session %s cannot take a report", self.session_id)
+            if isinstance(command, CompleteTurn):
+                why = f"{type(error).__name__}: {error}"
+                return [FailTurn(turn_id=command.turn_id, error_type="agent", message=why)]
+        return ()
 
     async def _wait_to_retry(self) -> None:
         self._retry.clear()
@@ -369,14 +308,3 @@ class Engine:
 
     def _show(self, turn_id: str, delta: str) -> None:
         self._streams.show(self.session_id, turn_id, delta)
-
-
-def summarise(state: State) -> Summary:
-    return Summary(
-        title=state.title,
-        team=state.team.name,
-        flow=state.team.flow,
-        status=state.status,
-        waiting_for=state.waiting_for,
-        busy=state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs),
-    )

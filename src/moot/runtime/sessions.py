@@ -12,7 +12,8 @@ from moot.core.decide import create
 from moot.core.errors import LogError
 from moot.core.state import State
 from moot.core.team import Team
-from moot.runtime.engine import Engine, FindUnderstander, summarise
+from moot.runtime.engine import Engine, FindUnderstander
+from moot.runtime.journal import summarise
 from moot.runtime.ports import Clock, Dispatch, Log
 from moot.runtime.snapshots import load_state
 from moot.runtime.streams import Streams
@@ -55,7 +56,8 @@ class Sessions:
         if engine is None:
             async with self._opening:
                 engine = self._engines.get(session_id) or await self._load(session_id)
-        self._engines.move_to_end(session_id)
+        if session_id in self._engines:  # else it was evicted or closed just now
+            self._engines.move_to_end(session_id)
         return engine
 
     async def recover(self, teams: Collection[str]) -> int:
@@ -73,8 +75,9 @@ class Sessions:
 
     async def close(self) -> None:
         """Park what runs and save what a quick start needs."""
-        engines = list(self._engines.values())
-        self._engines.clear()
+        async with self._opening:  # one that is being opened is parked too
+            engines = list(self._engines.values())
+            self._engines.clear()
         for engine in engines:
             engine.park()
         for engine in engines:

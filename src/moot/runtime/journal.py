@@ -1,0 +1,133 @@
+"""State and head of one session, and the only way to change them: decide, append, evolve."""
+
+import asyncio
+from collections.abc import Callable
+from random import random
+
+from moot.core.codec import Event, Head, stamp
+from moot.core.decide import decide
+from moot.core.errors import CommandReused, Conflict, LogError
+from moot.core.evolve import evolve
+from moot.core.machines.session import Status
+from moot.core.state import State
+from moot.runtime.inbox import Asked
+from moot.runtime.ports import Clock, CommandKey, Log, Summary
+
+APPEND_TRIES = 20
+
+
+class Journal:
+    """Not for two at a time: who writes waits until the write before is over. `act` is told of every new state."""
+
+    __slots__ = ("_act", "_clock", "_is_at_rest", "_log", "_summary", "head", "session_id", "state")
+
+    def __init__(
+        self, session_id: str, state: State, head: Head, log: Log, clock: Clock, act: Callable[[], None]
+    ) -> None:
+        self.session_id = session_id
+        self.state = state
+        self.head = head
+        self._log = log
+        self._clock = clock
+        self._act = act
+        self._summary = summarise(state)
+        self._is_at_rest = asyncio.Event()
+        self._is_at_rest.set()
+
+    async def rest(self) -> None:
+        """Wait until nothing is on its way to the disk."""
+        while not self._is_at_rest.is_set():
+            await self._is_at_rest.wait()
+
+    async def write(self, batch: list[Asked]) -> None:
+        """Decide these commands one after the other and log what they lead to with one append. All are answered.
+
+        What is answered on the way leaves the batch: it is not decided a second time.
+        """
+        self._is_at_rest.clear()
+        try:
+            for _ in range(APPEND_TRIES):
+                if batch[-1].key:
+                    await self._recall(batch)
+                state, events = self._decide(batch)
+                try:
+                    if events:
+                        await self._append(state, events, batch[-1].key)
+                except Conflict:  # another node wrote: decide again on what is now true
+                    await self._catch_up()
+                else:
+                    break
+            else:
+                raise Conflict(f"session {self.session_id}: others appended {APPEND_TRIES} times in a row; try again")  # noqa: TRY301
+        except Exception as error:
+            _fail(batch, error)
+        except asyncio.CancelledError:
+            _fail(batch, LogError(f"session {self.session_id}: interrupted; whether it was logged is not known"))
+            raise
+        else:
+            for asked in batch:
+                asked.succeed(self.head.seq)
+        finally:
+            self._is_at_rest.set()
+
+    async def _recall(self, batch: list[Asked]) -> None:
+        """Take out a command that was done before; the last is the only one that can have been."""
+        last = batch[-1]
+        assert last.key is not None  # noqa: S101 - who calls this has looked
+        receipt = await self._log.find_command(self.session_id, last.key.command_id)
+        if receipt is None:
+            return
+        batch.pop()
+        if receipt.digest == last.key.digest:
+            last.succeed(receipt.seq)
+        else:
+            last.fail(CommandReused(f"command id {last.key.command_id!r} was used before with another body"))
+
+    def _decide(self, batch: list[Asked]) -> tuple[State, list[Event]]:
+        """Each on what those before it lead to. One that is refused, or cannot be written, takes no other with it."""
+        at, state, head = self._clock.now(), self.state, self.head
+        events: list[Event] = []
+        for asked in tuple(batch):
+            try:
+                decided = decide(state, asked.command, at, random())  # noqa: S311 - jitter is no secret
+                events += stamp(state.team, self.session_id, head, decided.facts, at)
+            except Exception as error:
+                batch.remove(asked)
+                asked.fail(error)
+            else:
+                state = decided.state
+                head = events[-1].head if events else head
+        return state, events
+
+    async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
+        summary = summarise(state)
+        changed = None if summary == self._summary else summary
+        await self._log.append(self.session_id, self.head.seq, events, command=key, summary=changed)
+        self._summary = summary
+        self.state = state
+        self.head = events[-1].head
+        self._act()
+
+    async def _catch_up(self) -> None:
+        while events := await self._log.read(self.session_id, self.head.seq):
+            for event in events:
+                self.state = evolve(self.state, event.fact)
+            self.head = events[-1].head
+        self._summary = summarise(self.state)  # as the other one wrote it
+        self._act()
+
+
+def _fail(batch: list[Asked], error: Exception) -> None:
+    for asked in batch:
+        asked.fail(error)
+
+
+def summarise(state: State) -> Summary:
+    return Summary(
+        title=state.title,
+        team=state.team.name,
+        flow=state.team.flow,
+        status=state.status,
+        waiting_for=state.waiting_for,
+        busy=state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs),
+    )
