@@ -1,5 +1,6 @@
 """Whether an order replaces what the goal is made of (major) or a detail (minor)."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from moot.runtime.understanding.rules.acts import Act
@@ -9,22 +10,29 @@ from moot.runtime.understanding.rules.topics import DELIVERABLES, rivals_of
 from moot.runtime.understanding.rules.words import pieces
 
 ORDERS = (Act.ORDER, Act.WISH, Act.SUGGEST)
+# What is given up makes room for something else: without one of these, a part is only left out.
+_TURN = re.compile(
+    r"\b(?:instead|any ?more|rather|changed? (?:my mind|of plans?)|not just|only|we need|should be|switch|decided)\b"
+    r"|改|换|直接|而是|转|不只|不光|不仅|[做写变]成|做个|重新"
+)
 _IS_GOAL = 0.5  # share of the replaced words that must be words of the goal
 
 
 def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
     """True for "not a landing page but a shop", false for "not loops but parametrize"."""
+    turns = any(_TURN.search(clause.text) for clause in clauses)
     for at, clause in enumerate(clauses):
         if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK):
             continue
-        later = any(each.act in (*ORDERS, Act.FACT, Act.RESTART) for each in (*clauses[:at], *clauses[at + 1 :]))
+        others = (*clauses[:at], *clauses[at + 1 :])
+        goes_on = turns and any(each.act in (*ORDERS, Act.FACT, Act.RESTART) for each in others)
         for old, new in _replacements(clause):
-            if old and _share(old, context.core) >= _IS_GOAL and ((new - context.goal) or (not new and later)):
+            is_goal = _share(old, context.core) >= _IS_GOAL
+            if is_goal and (new - context.goal or goes_on):
                 return True
             if old & DELIVERABLES and _names_other_work(clauses, at, context):
                 return True
-            takes_place = not old or _share(old, context.core) >= _IS_GOAL
-            if takes_place and new and (rivals_of(new, context.goal) or _is_other_work(clause, new, context)):
+            if (is_goal or not old) and (rivals_of(new, context.goal) or _is_other_work(clause, new, context)):
                 return True
     return any(clause.language.widened.search(clause.text) and clause.act in (*ORDERS, Act.FACT) for clause in clauses)
 

@@ -6,14 +6,15 @@ _SLOTS = {  # those that hold others first
     "tail": join(r"""
         (?: (?:right now|right away|now|immediately|at once|asap|please|pls|for now|for good|for {time}|for me
         |then|ok|already|and wait|guys|everyone|everybody|dude|man|bro|completely|entirely|altogether|again
-        |thanks|until .*|till .*|while i .*|so i can .*|before .*|today))*[.! ]*$
+        |thanks|until .*|till .*|while i .*|so i can .*|before .*|after .*|today|tomorrow|tonight|later(?: today)?
+        |next week))*+[.! ]*$
     """),
     "run": join(r"""
         it|this|that|them|everything|anything|all(?: of (?:it|this|that|them))?|(?:all )?(?:the|this|that|your
         |my|our|these)? ?(?:current |whole |entire |running |other )?(?:run|tasks?|jobs?|work|process|execution
         |session|pipeline|workflow|agents?|operation|thing|build|loop)|what(?:ever)? you(?:'re| are) doing
         |what you're at|working(?: on (?:it|this|that))?|running|generating|executing|processing|doing (?:it
-        |that|this|anything)|here|there
+        |that|this|anything)|here|there|(?:the|this|that|your) \w+ (?:run|job)
     """),
     "time": r"(?:a |one |two |ten |\d+ )?(?:sec|second|moment|minute|min|bit|while|hour|day|tick)s?",
     "cancel": join(r"""
@@ -48,11 +49,12 @@ _VERBS = split("""
     tidy tighten toggle tone track train transform translate treat trim truncate try tune turn tweak type undo
     unify uninstall unpin update upgrade upload use validate verify version visit visualise visualize warn watch
     widen wire wrap write zip zoom
+    downgrade deduplicate decouple dockerize containerize rollout reconnect rerun retest recompile
     stop cancel kill end pause freeze halt forget scrap ditch abandon continue hold
 """)
 _MORE_ORDERS = join(r"""
-    go (?:back|with|through)|get rid|no (?:need|more|\w+ing)
-    |not (?!just|only|sure|bad|yet|really|working|my|a )\w+|without
+    [a-z]{3,12}(?:ize|ise|ify)|    go (?:back|with|through)|get rid|no (?:need|more|\w+ing)
+    |not (?!just|only|sure|bad|yet|now|really|working|my|a )\w+|without
 """)
 _ACTS: dict[Act, str] = {
     Act.KEEP_RUNNING: r"""
@@ -148,7 +150,8 @@ _ACTS: dict[Act, str] = {
         |that|this)|once more|one more time|(?:please )?fix (?:it|this|that|them|(?:the|this|that|these
         |those) (?:errors?|bugs?|issues?|problems?|failures?|warnings?))(?: please| now| pls)?
         |(?:it'?s |that'?s |this is )?still (?:not |broken|wrong|fail|the same|happening|doesn|getting|there
-        |an? |shows?).*|same (?:error|issue|problem|thing|result).*|(?:it |that |this )?(?:didn'?t|doesn'?t
+        |an? |shows?).*|(?:the )?same (?:error|issue|problem|thing|result)(?! for| with| in| on).*
+        |(?:it |that |this )?(?:didn'?t|doesn'?t
         |does not|did not|isn'?t|is not) (?:work|help|fix|change|compile|build|start)(?:ing)?\b.*
         |nothing (?:changed|happens|happened).*
     """,
@@ -180,12 +183,15 @@ _ACTS: dict[Act, str] = {
         |are|does|did)|really|right)\b.*
     """,
     Act.WISH: r"""
-        (?:needs?|less|fewer|more|max(?:imum)?|min(?:imum)?|only|bigger|smaller|shorter|longer|larger|faster|slower
+        (?:(?:the )?same (?:thing )?(?:for|with|on|in)|needs?|less|fewer|more|max(?:imum)?|min(?:imum)?|only|bigger
+        |smaller|shorter|longer|larger|faster|slower
         |simpler
-        |no (?!idea|clue|one|problem|luck|worries|way|such|need|error|change|difference|output|response|result)) .+
+        |no(?! idea| clue| one| problem| luck| worries| way| such| need| error| change| difference| output| response
+        | result)) .+
         |.*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs? to|has to|have to
-        |ought to|make sure|ensure|be sure|be careful|(?:i|we)(?:'d| would)? (?:want|like|need|prefer|expect(?!ed)
-        |meant?)|want(?:s|ed)? (?:it|this|the|a|to)|prefer(?:ably)?|i'd rather|let'?s|better (?:to|if)
+        |ought to|make sure|ensure|be sure|be careful|(?:i|we) (?:want|need|prefer|expect|mean|meant)\b|(?:i
+        |we)(?:'d| would) (?:like|love|prefer|want)\b|want(?:s|ed)? (?:it|this|the|a|to)|prefer(?:ably)?|i'd rather
+        |let'?s|better (?:to|if)
         |would be (?:nice|good|great|better|cool)|you (?:forgot|missed|left out|skipped|didn'?t (?:add|include
         |do|update|change|handle|use))|don'?t forget|(?:is|are|was|were) missing|missing (?:a|an|the|from)
         |too (?:\w+)$|too (?:big|small|long|short|slow|fast|dark|bright|much|many|few|formal|casual|complicated
@@ -194,24 +200,24 @@ _ACTS: dict[Act, str] = {
         |only (?:use|for|in|the))
     """,
     Act.ACK: r"""
-        (?:(?:ok(?:ay|ey)?|k+|yes+|y|ya|yep|yeah+|yea|yup|sure(?: thing)?|right|correct|exactly|true|agreed?
-        |fine|good|great|nice+|neat|cool|perfect(?:o)?|awesome|excellent|lovely|amazing|brilliant|beautiful|wow+
-        |lgtm|thanks?(?: you)?(?: (?:so|very) much| a lot| again)?|thx|ty|tysm|cheers|approved?|ship it|works?
-        |done|no|nope|nah|n|np|no (?:problem|worries|objections?|changes?(?: needed)?|thanks)|lol|haha+|hehe|hm+
-        |uh+|um+|huh|oh|ah+|i see|got it|gotcha|understood|noted|all good|(?:it|that|this|all
-        |everything)?'?s? ?(?:works?|looks?|sounds?|seems?|is|all
+        (?:(?>(?:(?:it|that|this|all|everything)?'?s? ?(?:works?|looks?|sounds?|seems?|is|all
         |was) ?(?:very |really |pretty |all |so |much |already )?(?:good|great|fine|ok(?:ay)?|right|nice|perfect
         |correct|reasonable|better|well|awesome|amazing|cool|now|it|working|useful|helpful|clear)(?: to me
-        | for (?:me|now)| now| enough| so far| already| here| then| as is)?|looking good|makes sense|well done
-        |(?:good|nice|great|solid|excellent|impressive) (?:work|job|one|call|catch|idea|point|find|stuff
-        |question|headline|title|start|progress)|love (?:it|this|that)|i (?:like|love) (?:it|this|that|the \w+)
-        |i agree(?: with .*)?|fair enough|my bad|sorry.*|good (?:morning|night|evening)|hi|hey|bye|see you.*
-        |take your time|no rush|up to you|your (?:call|choice)|whatever(?: you (?:think|prefer|like))?
-        |you decide|both|either|neither|none|all|all of (?:them|it)|(?:the )?(?:first|second|third|last|former
-        |latter)(?: one)?|(?:option|number|#)? ?[a-d1-9]|interesting|as (?:you|discussed|planned|is|before)\b.*
-        |keep (?:it|them|that|this)(?: (?:as is|like that|for now|this way|that way))*|leave (?:it|them
-        |that) (?:as is|for now|like that|alone)|so far so good|very (?:good|nice|cool)|proceed|go(?: ahead)?
-        |please(?: do)?|pls)[ ,.!:)]*)+$
+        | for (?:me|now)| now| enough| so far| already| here| then| as is)?|(?:good|nice|great|solid|excellent
+        |impressive) (?:work|job|one|call|catch|idea|point|find|stuff|question|headline|title|start|progress)
+        |keep (?:it|them|that|this)(?: (?:as is|like that|for now|this way|that way))*|no (?:problem|worries
+        |objections?|changes?(?: needed)?|thanks)|thanks?(?: you)?(?: (?:so|very) much| a lot| again| for .*)?
+        |(?:the )?(?:first|second|third|last|former|latter)(?: one)?|leave (?:it|them|that) (?:as is|for now
+        |like that|alone)|not (?:now|yet|necessary|needed|really|today)|as (?:you|discussed|planned|is|before)\b.*
+        |i (?:like|love) (?:it|this|that|the \w+)|whatever(?: you (?:think|prefer|like))?|good (?:morning|night
+        |evening)|(?:option|number|#)? ?[a-d1-9]|very (?:good|nice|cool)|love (?:it|this|that)|i agree(?: with .*)?
+        |your (?:call|choice)|all of (?:them|it)|sure(?: thing)?|take your time|so far so good|please(?: do)?
+        |perfect(?:o)?|go(?: ahead)?|ok(?:ay|ey)?|looking good|makes sense|fair enough|interesting|understood
+        |you decide|excellent|brilliant|beautiful|approved?|well done|see you.*|up to you|all good|correct|exactly
+        |agreed?|awesome|amazing|ship it|sorry.*|no rush|neither|proceed|lovely|cheers|works?|got it|gotcha|my bad
+        |either|yeah+|right|great|nice+|haha+|i see|noted|yes+|true|fine|good|neat|cool|wow+|lgtm|tysm|done|nope
+        |hehe|both|none|yep|yea|yup|thx|nah|lol|hm+|uh+|um+|huh|ah+|hey|bye|all|pls|k+|ya|ty|no|np|oh|hi|y
+        |n)(?![a-z0-9']))[ ,.!:)]*+)++$
     """,
 }
 
@@ -256,7 +262,8 @@ ENGLISH = Language(
             r"\bnot (?:just|only|merely|simply)(?: (?:a|an|the|in|for|about))? (?P<old>.+)",
             r"^no (?:more )?(?P<old>[\w -]{3,40}?)(?: any ?more| at all| after all|$)",
             r"\b(?:we'?re|i'?m|are|am|is|let'?s|do)? ?not (?P<old>[\w -]{3,40}?) any ?more",
-            r"\b(?:forget|drop|scrap|ditch|abandon|skip|cancel|leave out)(?: about)?(?: the)? (?P<old>[\w -]{3,40})",
+            r"\b(?:forget|drop|scrap|ditch|abandon|skip|leave out)(?: about)?(?: the)? "
+            r"(?P<old>[\w-]+(?: (?!and\b|so\b|just\b)[\w-]+){0,3})(?: and (?P<new>.+))?",
             r"\breplace (?P<old>.+?) (?:with|by) (?P<new>.+)",
             r"\b(?:{turn})\b(?P<old>.*?)\b(?:to|into|in|as|for|over to|using) (?P<new>.+)",
             r"\b(?:make|do|write|build|create)(?: (?:it|this|that))?(?: for| in| into)? (?P<new>.+?)(?P<old>) instead$",

@@ -12,7 +12,7 @@ from moot.runtime.understanding.rules.changes import ORDERS, replaces_goal
 from moot.runtime.understanding.rules.clauses import Clause
 from moot.runtime.understanding.rules.patches import mentions
 from moot.runtime.understanding.rules.similarity import Context, Nearness, compare
-from moot.runtime.understanding.rules.topics import is_far, is_home, is_private
+from moot.runtime.understanding.rules.topics import COMPANIONS, LIFE, fields_of, is_far, is_home, is_private
 from moot.runtime.understanding.rules.words import Prose, count_chinese, pieces, stem, words_of
 
 NO_CHANGE: Relation = "same_task_no_change"
@@ -36,6 +36,8 @@ _ENDS_GOAL = re.compile(
 _OFFER = re.compile(
     r"else|further|next|other|would you like (?:me )?to (?:change|add|do)|接下来|其他|其它|还有什么|还需要|别的"
 )
+_NEXT = ("next", "then", "now", "and then", "接下来", "下一步", "然后")
+_OPEN = re.compile(r"(?:what|who|when|where|which)\b|.{0,6}(?:什么是|谁|何时|哪里)")
 _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
 _CHOICE = re.compile(r"\b(?:which|what|or|how|where|when|who|prefer)\b|还是|哪|什么|几|多少|怎么|如何")
 _FILE = re.compile(r"\b\w+\.[a-z]{1,4}\b")
@@ -44,6 +46,7 @@ _STATED = re.compile(
     r"|\b(?:is|are|was|were|am|has|have|had|does|did|will|would|can|could|isn't|\w+'(?:s|re|m|ve|ll|d)|\w{3,}ed)\b"
     r"|[是有在了已会能]|大[概约]|一共|差不多|^(?:我|他|她|客户|我们|老板)"
 )
+MUCH_KNOWN = 40  # pieces of context
 SHORT_WORDS = 12  # an answer is short; what is longer says more than was asked
 
 
@@ -129,11 +132,11 @@ def _made_room(said: Message) -> Reading | None:
         if makes and (near.work < 0.25 or is_far(near.said, said.context.work)):
             return _different(0.85, "new_goal_after_cancel")
         return _minor(0.72) if at == 0 and not makes else None
-    if said.clauses[at].act is Act.CANCEL:
+    if said.has(Act.CANCEL):
         before = any(clause.act in (*ORDERS, Act.QUERY) for clause in said.clauses[:at])
         return None if before or any(clause.act is Act.QUERY for clause in rest) else _control(Act.CANCEL, 0.88)
-    if rest:  # "never mind, it works now"
-        return _same(0.66, "fact") if said.clauses[at].core.startswith(("never", "nvm")) else None
+    if len(said.clauses) > at + 1:  # "never mind, it works now"
+        return _same(0.66, "fact") if said.clauses[at].core.startswith(("never", "nvm", "当我")) else None
     alone = at == 0 or all(clause.act is Act.ACK for clause in said.clauses[:at])
     return _control(Act.DROP, 0.62 if alone else 0.55)
 
@@ -177,6 +180,12 @@ def _controlled(said: Message) -> Reading | None:
     return None
 
 
+def _listed_next(said: Message) -> Reading | None:
+    """ "Next: the users table"."""
+    named = said.has(Act.FACT) and said.clauses[0].text in _NEXT and said.status != "paused"
+    return _minor(0.74) if named else None
+
+
 def _went_on(said: Message) -> Reading | None:
     if not said.has(Act.GO_ON) or said.orders() or said.has(Act.QUERY):
         return None
@@ -210,11 +219,19 @@ def _points(clause: Clause, context: Context) -> bool:
     return any(word in context.work or is_home(word, context.work) for word in named)
 
 
+def _is_strange(near: Nearness, context: Context) -> bool:
+    """Nothing that most works have. What is of the same field counts as known once there is more to compare with."""
+    ours, theirs = fields_of(near.said), fields_of(context.work)
+    at_home = bool(ours & theirs) and not ours & LIFE - theirs
+    return not near.said & COMPANIONS and (not at_home or len(context.work) < MUCH_KNOWN)
+
+
 def _ordered(said: Message) -> Reading | None:
     orders = said.orders()
     if not orders:
         return None
-    if len(said.clauses) <= 2 and any(clause.language.vague.match(clause.core) for clause in orders):
+    others = [clause for clause in said.clauses if clause.act not in (Act.ACK, Act.RETRY)]
+    if len(others) == 1 and orders[0].language.vague.match(orders[0].core):
         return Reading(relation=MINOR, confidence=0.45, reason="vague", action="modify", is_vague=True)
     first = orders[0]
     near = compare(first.text, said.context) if len(said.clauses) <= 4 else said.near
@@ -225,7 +242,7 @@ def _ordered(said: Message) -> Reading | None:
         return _different(0.8 if near.work < 0.1 else 0.66, "other_field")
     if is_private(near.said, said.context.work) and near.work == 0 and not points:
         return _different(0.62, "other_field")
-    if makes and near.work == 0 and not points and len(near.said) >= 3:
+    if makes and _is_strange(near, said.context) and near.work == 0 and not points and len(near.said) >= 3:
         return _different(0.55 if adds else 0.6, "nothing_shared")
     confidence = 0.76 + 0.08 * (near.work >= 0.2) + 0.04 * adds + 0.03 * points
     if not (near.work or points or adds):
@@ -245,6 +262,9 @@ def _questioned(said: Message) -> Reading | None:
     if near.work < 0.2 and (asked.language.trivia.match(asked.core) or far):
         both = asked.language.trivia.match(asked.core) and (far or near.work == 0)
         return _different(0.78 if both else 0.6, "other_field", "query")
+    open_ended = asked.act is Act.EXPLAIN or _OPEN.match(asked.core)
+    if open_ended and near.work == 0 and len(near.said) >= 3 and not _points(asked, said.context):
+        return _same(0.56, "question", "query")  # may be about anything
     return _same(0.84 if near.work >= 0.2 or len(near.said) <= 2 else 0.7, "question", "query")
 
 
@@ -266,6 +286,7 @@ _RULES: tuple[Callable[[Message], Reading | None], ...] = (
     _replaced,
     _run_named,
     _controlled,
+    _listed_next,
     _went_on,
     _answered,
     _ordered,

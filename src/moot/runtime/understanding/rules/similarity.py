@@ -3,11 +3,11 @@
 from msgspec import Struct
 
 from moot.core.intent import SemanticInput
-from moot.runtime.understanding.rules.words import first_pieces, pieces
+from moot.runtime.understanding.rules.words import first_pieces, is_chinese, pieces
 
-MESSAGES, MESSAGE_CHARS = 6, 1_500  # of the history, newest first; how much of each
+MESSAGES, MESSAGE_CHARS = 6, 1_000  # of the history, newest first; how much of each
 TASKS = 100
-CORE_PIECES = 10
+CORE_PIECES = 12  # pairs of characters are smaller than words: twice as many
 
 
 class Context(Struct, frozen=True, gc=False):
@@ -34,7 +34,12 @@ def read_context(given: SemanticInput) -> Context:
         work |= pieces(each.title[:200])
     for message in given.recent_history[-MESSAGES:]:
         work |= pieces(message.content[:MESSAGE_CHARS])
-    return Context(goal, first_pieces(text, CORE_PIECES), frozenset(work), _last_question(given))
+    return Context(
+        goal,
+        first_pieces(text, CORE_PIECES * 2 if is_chinese(text) else CORE_PIECES),
+        frozenset(work),
+        _last_question(given),
+    )
 
 
 def compare(text: str, context: Context) -> Nearness:

@@ -129,6 +129,16 @@ DELIVERABLES: frozenset[str] = pieces("""
 """)  # kinds that are a work of their own; a table or a chart is mostly part of one
 
 
+COMPANIONS: frozenset[str] = pieces("""
+    test tests readme documentation docs comment changelog commit example benchmark script config log logging error
+    message title summary section chart button page component function class file folder table column diagram
+    screenshot
+    faq validation type endpoint route hook migration seed fixture mock footer header slide paragraph heading list
+    测试 用例 文档 注释 示例 例子 日志 报错 标题 摘要 小节 图表 按钮 页面 组件 函数 文件 目录 表格 字段 说明 接口
+    参数 脚本 配置 封面 目录
+""")  # what belongs to almost any work: asking for one does not leave it
+
+
 def fields_of(found: frozenset[str]) -> frozenset[str]:
     return frozenset(name for name, known in FIELDS.items() if found & known)
 

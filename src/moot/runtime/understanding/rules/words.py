@@ -2,15 +2,20 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from msgspec import Struct
 
 from moot.runtime.understanding.rules.acts import split
 
-READ_CHARS = 6_000  # of an input: the first two thirds and the last third; nobody hides an order in the middle of a log
-CLAUSES, CLAUSE_CHARS = 24, 240  # that are looked at; the gist of a message stands at its start
+READ_CHARS = 3_000  # of an input: the first two thirds and the last third; nobody hides an order in the middle of a log
+CLAUSES, CLAUSE_CHARS = 12, 160  # that are looked at; the gist of a message stands at its start
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_ERROR = re.compile(
+    r"(?<=[:：\s])(?:[\w.]*Error|Exception|error|fatal)(?:\[\w+\])?:\s.{12,}"
+)  # an error behind some words
+_REPEATED = re.compile(r"\b([a-z]{2,10})(?:[ ,!]+\1\b)+")
 _PASTED = re.compile(
     r"""^\s*(?:
       Traceback\ \(most | File\ ".*",\ line | at\ [\w$.<>]+\s?\( | \#\d+\s | \d{4}-\d\d-\d\d[T\ ]\d\d: |
@@ -22,9 +27,9 @@ _PASTED = re.compile(
     re.VERBOSE,
 )
 _CLAUSES = re.compile(
-    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+|\s(?=but\b)|(?=但是|不过|然后再|而是))"
+    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+|\s(?=but\b)|(?=但是|然后再|而是))"
 )
-_ENGLISH = re.compile(r"[a-z0-9_'+#./-]*[a-z0-9_+#]", re.ASCII)
+_ENGLISH = re.compile(r"[a-z0-9_+#]++(?:['./-]++[a-z0-9_+#]++)*+", re.ASCII)
 _CHINESE = re.compile(r"[一-鿿]+")
 _PARTS = re.compile(r"[^\s一-鿿]+|[一-鿿]{1,8}")
 _QUESTION_MARK = re.compile(r"[?？]")
@@ -66,11 +71,12 @@ def normalise(raw: str) -> str:
 
 def read_prose(text: str) -> Prose:
     """Separate words from pasted code, logs and tracebacks; split the words into clauses."""
-    fenceless = _FENCE.sub("\n", text)
+    fenceless = _ERROR.sub("", _FENCE.sub("\n", text))
     lines = fenceless.split("\n")
     said = [line for line in lines if not _PASTED.match(line)] if len(lines) > 1 or len(text) > 60 else lines
     is_pasted = len(fenceless) != len(text) or len(said) < len(lines)
     words = "\n".join(line for line in said if line.strip()).strip().lower()
+    words = _REPEATED.sub(r"\1", words)  # "wait wait wait"
     split_up = _CLAUSES.split(words)
     clauses = tuple(
         (clause[:CLAUSE_CHARS], has_question_mark(mark or ""))
@@ -80,6 +86,7 @@ def read_prose(text: str) -> Prose:
     return Prose(words, clauses[:CLAUSES], is_pasted)
 
 
+@lru_cache(maxsize=16_384)
 def stem(word: str) -> str:
     """`migration`, `migrating` and `migrates` are one word; not linguistics, only good enough to compare."""
     word = word.removesuffix("'s").strip("'./-")

@@ -1,0 +1,301 @@
+"""`rules`: what people mean, told from structure, state and similarity; one table of messages a rule."""
+
+import asyncio
+from typing import get_args
+
+import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies
+
+from moot.core.intent import CurrentTask, IntentAnalysis, KnownTask, Said, SemanticInput, SystemState, WorkflowStatus
+from moot.core.intent_routing import ACTIVE, decide_route, is_sound
+from moot.core.team import Language
+from moot.runtime.understanding.rules.understand import RulesUnderstander, analyse
+from moot.runtime.understanding.rules.words import is_chinese
+
+GOAL = "Migrate the orders database from MySQL to Postgres"
+ZH_GOAL = "写一个爬虫抓取招聘网站的职位信息"
+TASKS = (
+    KnownTask(id="t1", title="Schema"),
+    KnownTask(id="t2", title="Copy the data"),
+    KnownTask(id="t3", title="Switch"),
+)
+
+
+def read(
+    text: str, status: WorkflowStatus = "execution", *, asked: str = "", tasks: tuple[KnownTask, ...] = ()
+) -> IntentAnalysis:
+    language: Language = "zh" if is_chinese(text) else "en"
+    return analyse(
+        SemanticInput(
+            raw_input=text,
+            system_state=SystemState(
+                workflow_status=status, current_task=CurrentTask(goal=ZH_GOAL if language == "zh" else GOAL)
+            ),
+            recent_history=(Said(role="agent", content=asked or "Schema converted. Starting the data copy."),),
+            tasks=tasks,
+            language=language,
+        )
+    )
+
+
+def relation(text: str, status: WorkflowStatus = "execution", *, asked: str = "") -> str:
+    return read(text, status, asked=asked).task_relation.type.removeprefix("same_task_")
+
+
+CONTROL = {
+    "pause": [
+        "pause",
+        "hold on a sec",
+        "wait",
+        "ok wait a minute",
+        "先停一下",
+        "等等",
+        "暂停任务",
+        "freeze all agents",
+    ],
+    "cancel": [
+        "stop",
+        "abort",
+        "kill it",
+        "cancel everything",
+        "abort the migration now",
+        "停！",
+        "任务作废",
+        "全部停掉",
+    ],
+    "status_query": ["status?", "how far are you", "are you stuck?", "进度怎么样了", "还要多久？", "跑完了吗"],
+}
+
+
+@pytest.mark.parametrize(("control", "text"), [(control, text) for control, texts in CONTROL.items() for text in texts])
+def test_control_is_about_the_run(control: str, text: str) -> None:
+    """Guide: pause, cancel and status; clear cases are certain enough to act."""
+    analysis = read(text)
+    assert (analysis.task_relation.type, analysis.control_action) == ("control_instruction", control)
+    assert analysis.task_relation.confidence >= 0.75
+    assert analysis.assessment is None
+    assert analysis.normalized_intent.scope == "meta_control"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cancel the emoji",
+        "stop using tabs",
+        "stop the server on port 80",
+        "kill the verbose logging",
+        "取消验证码",
+        "别用代理了",
+    ],
+)
+def test_a_control_word_with_an_object_of_the_work_is_a_detail(text: str) -> None:
+    """Guide: "stop using tabs", "cancel the emoji" are minor."""
+    assert relation(text) == "minor_change"
+
+
+@pytest.mark.parametrize("text", ["don't stop", "no need to stop", "do not cancel it", "先别停", "不用停"])
+def test_a_control_that_is_refused_changes_nothing(text: str) -> None:
+    """Negation turns a control into its opposite."""
+    assert relation(text) == "no_change"
+
+
+@pytest.mark.parametrize("text", ["continue", "go on", "ok keep going", "继续", "接着做"])
+def test_going_on_depends_on_the_state(text: str) -> None:
+    """Guide: paused → control (resume); running → no change."""
+    assert read(text, "paused").control_action == "resume"
+    assert relation(text, "execution") == "no_change"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("forget that, write me a poem instead", "different_task"),
+        ("算了，给我写首诗吧", "different_task"),
+        ("forget MySQL, import from Oracle instead", "major_change"),
+        ("never mind, it works now", "no_change"),
+        ("stop, use the staging server", "minor_change"),
+    ],
+)
+def test_what_follows_a_cancel_decides(text: str, expected: str) -> None:
+    """Guide: a new goal after a cancel is different; a change is a change."""
+    assert relation(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("16", "Which Postgres version is the target?"),
+        ("the second one", "Shall I use a dump or a stream?"),
+        ("yes, both", "Shall I copy users and orders?"),
+        ("只要北京的", "只抓北京还是全国？"),
+        ("use the stream", "Which one, a dump or a stream?"),
+    ],
+)
+def test_an_answer_changes_nothing(text: str, asked: str) -> None:
+    """Guide: an answer to an agent's question is no change."""
+    analysis = read(text, asked=asked)
+    assert (analysis.task_relation.type, analysis.normalized_intent.action) == ("same_task_no_change", "clarify")
+
+
+def test_an_answer_that_adds_something_is_a_change() -> None:
+    """Guide: one detail added is minor, also behind a yes."""
+    assert relation("yes, and also copy the indexes", asked="Shall I copy users and orders?") == "minor_change"
+    assert relation("add a dry run", asked="Done. Anything else I should do?") == "minor_change"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks, nice find",
+        "lgtm",
+        "why did you convert the schema first?",
+        "can you explain what the copy does?",
+        "the old server is in Frankfurt",
+        "try again",
+        "Traceback (most recent call last):\n  File 'x.py', line 3\npsycopg.OperationalError: timeout",
+        "辛苦了",
+        "为什么要先抓列表页？",
+        "我用的是 mac",
+        "还是不行",
+    ],
+)
+def test_talk_about_the_work_changes_nothing(text: str) -> None:
+    """Guide: thanks, agreement, facts, pasted output and questions about the work are no change."""
+    assert relation(text) == "no_change"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "also copy the indexes",
+        "can you also copy the indexes?",
+        "you forgot the audit table",
+        "that's wrong, it should be a bigint",
+        "looks good but the log is too verbose",
+        "use COPY not INSERT",
+        "skip the audit_log table, we don't need it any more",
+        "next: the users table",
+        "能不能把薪资字段也抓下来？",
+        "字段名统一用小写",
+        "顺便加个重试",
+        "不要抓图片",
+    ],
+)
+def test_a_detail_is_a_minor_change_and_certain(text: str) -> None:
+    """Guide: one detail added, changed or removed; certain enough not to ask each time."""
+    analysis = read(text)
+    assert analysis.task_relation.type == "same_task_minor_change"
+    assert decide_route(analysis, "execution").route == "minor_replan"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "start over",
+        "let's move to Oracle instead of Postgres",
+        "we're not migrating any more, set up replication instead",
+        "从抓职位改成抓公司舆情",
+        "推翻重来",
+        "不抓招聘网站了，改成做一个舆情平台",
+    ],
+)
+def test_a_replaced_goal_is_a_major_change(text: str) -> None:
+    """Guide: goal, deliverable, technology, audience or scope replaced, or a fresh start."""
+    analysis = read(text)
+    assert analysis.task_relation.type == "same_task_major_change"
+    assert analysis.assessment
+    assert (analysis.assessment.recommended_action, bool(analysis.assessment.replan_rationale)) == ("full_replan", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "something else: our website is down",
+        "write a birthday card for my colleague",
+        "who won the world cup in 2018?",
+        "帮我订一张去上海的高铁票",
+        "另外一件事：写一封道歉邮件",
+    ],
+)
+def test_another_goal_is_another_task(text: str) -> None:
+    """Guide: anything not about the current goal; it asks before the work is left."""
+    analysis = read(text)
+    assert analysis.task_relation.type == "different_task"
+    assert decide_route(analysis, "execution").user_confirmation_required
+
+
+@pytest.mark.parametrize("text", ["change it", "make it better", "改一下", "调整一下吧"])
+def test_a_change_of_nothing_asks_what(text: str) -> None:
+    """Plan: need_clarification; the question speaks the session's language."""
+    analysis = read(text)
+    assert analysis.clarification
+    assert is_chinese(analysis.clarification) == is_chinese(text)
+    assert decide_route(analysis, "execution").user_message == analysis.clarification
+
+
+@pytest.mark.parametrize(
+    ("text", "patches"),
+    [
+        ("cancel the second task", [("remove", "t2")]),
+        ("cancel task t2", [("remove", "t2")]),
+        ("skip the last task please", [("remove", "t3")]),
+        ("取消第二个任务", [("remove", "t2")]),
+        ("t3 先不做了", [("remove", "t3")]),
+        ("do t3 first", [("reorder", "t3")]),
+        ("先做第三个任务", [("reorder", "t3")]),
+        ("don't cancel task t2", []),
+        ("cancel task 9", []),
+    ],
+)
+def test_orders_about_a_task(text: str, patches: list[tuple[str, str]]) -> None:
+    """Plan, minor: simple cases come straight from the rules, and only what is certain."""
+    analysis = read(text, tasks=TASKS)
+    assert [(patch.op, patch.task_id) for patch in analysis.plan_patches] == patches
+    assert analysis.control_action is None
+
+
+def test_finished_tasks_are_not_patched() -> None:
+    """Plan, minor: patches are applied to tasks not yet done."""
+    done = (KnownTask(id="t1", title="Schema", status="done"),)
+    assert read("cancel task t1", tasks=done).plan_patches == ()
+
+
+def test_what_an_input_refers_to() -> None:
+    """Seed 002 §8.2: tasks, files, quoted things, members."""
+    found = read('@bob in src/copy.py rename `bulk` to "batch" for the second task', tasks=TASKS)
+    assert found.context_dependency.referenced_entities == ("t2", "src/copy.py", "bulk", "batch", "bob")
+
+
+@pytest.mark.parametrize("status", [each for each in get_args(WorkflowStatus) if each not in ACTIVE])
+@pytest.mark.parametrize("text", ["add an index", "thanks", "write a poem", "继续做", "进度条改成蓝色"])
+def test_without_work_everything_is_a_new_goal(status: WorkflowStatus, text: str) -> None:
+    """Plan, routing 2: with nothing under way there is nothing to relate to."""
+    analysis = read(text, status)
+    assert (analysis.task_relation.type, analysis.normalized_intent.action) == ("different_task", "create")
+    assert analysis.assessment is None
+    assert read("stop", status).control_action == "cancel"
+
+
+@for_all(strategies.text(max_size=400), strategies.sampled_from(get_args(WorkflowStatus)))
+def test_every_input_has_a_sound_reading(text: str, status: WorkflowStatus) -> None:
+    """The front door never fails: whatever is typed, the analysis is sound, and the same each time."""
+    analysis = read(text, status, tasks=TASKS)
+    assert is_sound(analysis)
+    assert analysis == read(text, status, tasks=TASKS)
+    assert (analysis.assessment is None) == (status not in ACTIVE or analysis.control_action is not None)
+
+
+@pytest.mark.parametrize(
+    "text", ["is it " * 3_000, "全都" * 3_000 + "x", "/" * 9_000, "'" * 9_000, "了" * 9_000 + "x", "ok " * 9_000]
+)
+def test_hostile_text_ends(text: str) -> None:
+    """Untrusted text: no pattern backtracks without end (a run of these once took minutes)."""
+    assert read(text).task_relation.confidence > 0
+
+
+def test_commands_come_before_words() -> None:
+    """Plan, understanding: explicit markers and slash commands always win."""
+    given = SemanticInput(raw_input="/pause", system_state=SystemState(workflow_status="execution"))
+    understood = asyncio.run(RulesUnderstander().understand(given))
+    assert (understood.analysis.control_action, understood.analysis.task_relation.confidence) == ("pause", 1.0)
