@@ -8,6 +8,7 @@ from pathlib import Path
 
 from moot.agents.python import AgentFunction, PythonMember, agent
 from moot.agents.roster import Roster
+from moot.agents.toolbox import Toolbox
 from moot.agents.understanders import Understanders
 from moot.config.loading import TeamTarget, load_team
 from moot.config.team_file import TeamFile
@@ -25,6 +26,7 @@ from moot.runtime.ports import Agent, Clock, CommandKey, Log, Receipt
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.tools import ToolFunction
 
 DATABASE = "moot.db"
 
@@ -133,11 +135,13 @@ async def open_app(
     agents: Mapping[str, AgentFunction | Agent] | None = None,
     clock: Clock | None = None,
     max_tasks: int = limits.TASKS_AT_ONCE,
+    tools: Mapping[str, ToolFunction] | None = None,
 ) -> AsyncIterator[App]:
     """Sessions of these teams in this process, kept in `data` (a folder) or, without it, in memory.
 
     `agents` gives members a Python function or object to play them, whatever the team file says.
-    `max_tasks` is how many tasks of plans run at once, in all sessions.
+    `max_tasks` is how many tasks of plans run at once, in all sessions. `tools` are functions that agents of the
+    supervisor flow may call, besides those that the team file names.
     """
     files = [team if isinstance(team, TeamFile) else load_team(team) for team in teams]
     clock = clock or SystemClock()
@@ -146,7 +150,7 @@ async def open_app(
     try:
         async with asyncio.TaskGroup() as tasks:
             roster = Roster(files, {name: _as_agent(each) for name, each in (agents or {}).items()}, clock)
-            dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks)
+            dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, Toolbox(files, tools or {}).find)
             sessions = Sessions(log, clock, dispatch, tasks, Understanders(files).find)
             try:
                 yield App(files, log, sessions)

@@ -221,7 +221,7 @@ def test_names_of_events_are_unique() -> None:
     names = [kind.event for kind in get_args(Fact)]
     assert len(set(names)) == len(names)
     spaces = {"agent", "message", "session", "routing", "queue", "turn", "notice", "understanding", "workflow"}
-    spaces |= {"plan", "solver", "aggregate", "pipeline", "error", "task", "member"}
+    spaces |= {"plan", "solver", "aggregate", "pipeline", "error", "task", "member", "supervisor"}
     assert {name.split(".")[0] for name in names} == spaces
 
 

@@ -33,6 +33,7 @@ from moot.core.events import Fact, NoticePosted, UnderstandingCompleted, Underst
 from moot.core.notices import show
 from moot.core.plan.events import PlanFact
 from moot.core.settings import Budget, ChatSettings
+from moot.core.supervisor.events import SupervisorFact
 from moot.core.team import Language, Team, member
 from moot.core.usage import Usage
 from tests.core.teams import fold, only
@@ -156,7 +157,7 @@ def test_the_golden_log_folds_to_the_golden_state() -> None:
 def test_the_golden_log_has_every_event() -> None:
     """E10: a kind of event that is not in it would not be protected."""
     seen = {event.name for event in read()}
-    elsewhere = {*get_args(PlanFact), UnderstandingStarted, UnderstandingCompleted}
+    elsewhere = {*get_args(PlanFact), *get_args(SupervisorFact), UnderstandingStarted, UnderstandingCompleted}
     assert seen == {kind.event for kind in get_args(Fact) if kind not in elsewhere}
 
 

@@ -36,6 +36,7 @@ from moot.core.routing import Entry
 from moot.core.settings import Budget, ChatSettings
 from moot.core.slash import OBEY
 from moot.core.state import State
+from moot.core.supervisor.events import SupervisorFact
 from moot.core.team import Team
 from moot.core.usage import Usage
 from tests.core.teams import fold, make_chat_team, only
@@ -218,7 +219,8 @@ def test_sessions_keep_the_promises() -> None:
         seen.update(fact.event for fact in facts)
 
     explore()
-    elsewhere = {*get_args(PlanFact), UnderstandingStarted, UnderstandingCompleted}  # not in chat as it is by default
+    elsewhere = {*get_args(PlanFact), *get_args(SupervisorFact)}
+    elsewhere |= {UnderstandingStarted, UnderstandingCompleted}  # not in chat as it is by default
     never = [kind.event for kind in get_args(Fact) if kind not in elsewhere and not seen[kind.event]]
     assert never == []  # a search that misses an event proves nothing about it
 

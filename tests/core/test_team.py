@@ -109,8 +109,8 @@ def test_a_session_of_a_bad_team_is_not_made() -> None:
         create(CreateSession(team=make_chat_team(humans=())))
 
 
-def test_a_flow_this_version_does_not_run_is_refused() -> None:
+def test_a_supervisor_team_without_a_supervisor_is_refused() -> None:
     """Spec 5 errors: a typed refusal, not a session that cannot move."""
     team = make_chat_team()
-    with pytest.raises(Refused, match="flow_unavailable"):
+    with pytest.raises(Refused, match="nobody_plays"):
         create(CreateSession(team=Team(name="t", flow=Flow.SUPERVISOR, members=team.members)))

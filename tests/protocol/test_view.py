@@ -18,6 +18,7 @@ from moot.core.machines.connection import State as Link
 from moot.core.plan.events import PlanFact
 from moot.core.queue_line import queue_line
 from moot.core.state import State
+from moot.core.supervisor.events import SupervisorFact
 from moot.core.team import Team
 from moot.protocol import view as views
 from moot.protocol.happenings import Moved
@@ -28,7 +29,7 @@ from tests.protocol.client_cases import DATA, GOLDEN
 EXPECTED = DATA / "protocol" / "chat-v1.view.json"
 FRAMES: list[dict[str, Any]] = [json.loads(line) for line in GOLDEN]
 SAYS_NOTHING = {"routing.decided", "session.pause_requested", "understanding.started", "understanding.completed"}
-SAYS_NOTHING |= {kind.event for kind in get_args(PlanFact)}
+SAYS_NOTHING |= {kind.event for kind in (*get_args(PlanFact), *get_args(SupervisorFact))}
 
 
 def view_of(frames: list[dict[str, Any]]) -> View:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from typing import cast
+from typing import Any, cast
 
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
@@ -73,12 +73,20 @@ def agent(function: AgentFunction) -> PythonMember:
 
 
 def load(call: str) -> PythonMember:
-    """The function named `package.module:function`. AgentError says what is wrong with the name."""
+    """The member played by the function named `package.module:function`. AgentError says what is wrong with it."""
+    found = load_function(call)
+    try:
+        return found if isinstance(found, PythonMember) else agent(found)
+    except TypeError as error:
+        raise AgentError("config", f"cannot load {call!r} ({error}); it must be package.module:function") from error
+
+
+def load_function(call: str) -> Callable[..., Any]:
+    """What is named `package.module:function`. AgentError says what is wrong with the name."""
     module_name, _, function_name = call.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # the module may lie beside the team file, as with `python -m`
     try:
-        found = getattr(importlib.import_module(module_name), function_name)
-        return found if isinstance(found, PythonMember) else agent(found)
+        return cast("Callable[..., Any]", getattr(importlib.import_module(module_name), function_name))
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise AgentError("config", f"cannot load {call!r} ({error}); it must be package.module:function") from error

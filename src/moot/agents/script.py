@@ -43,6 +43,9 @@ class ScriptedMember:
             plan=msgspec.to_builtins(entry.plan) if entry.plan else None,
             patches=entry.patches,
             review=msgspec.to_builtins(entry.review) if entry.review else None,
+            state=entry.state,
+            tool_calls=entry.tool_calls,
+            ask=msgspec.to_builtins(entry.ask) if entry.ask else None,
         )
 
     def _entry(self, turn: TurnInput) -> ScriptEntry:

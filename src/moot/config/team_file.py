@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from moot.config.agent_specs import AgentSpec
-from moot.config.quantities import Count, Name, Rank, Text
+from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
 from moot.core import limits
 from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 from moot.core.supervisor_settings import SupervisorSettings
@@ -45,6 +45,7 @@ class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     role: str = ""
     concurrency: Annotated[Count, Meta(description="tasks at once, plan flow; 0 = plan.max_parallel")] = 0
     instructions: str = ""
+    tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions it may call, supervisor flow")] = ()
     agent: Annotated[AgentSpec | None, Meta(description="what plays an AI; humans have none")] = None
 
 
@@ -88,6 +89,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             thresholds=self.understander().thresholds,
             chat=self.chat,
             plan=self.plan,
+            supervisor=self.supervisor,
             budget=self.budget,
         )
 

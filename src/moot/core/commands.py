@@ -34,6 +34,9 @@ class Answer(Struct, frozen=True, kw_only=True, gc=False):
     choice: str | None = None
     answer: str | None = None
     tasks: tuple[Any, ...] | None = None  # as they were edited; checked like any plan
+    selected_ids: tuple[str, ...] | None = None
+    custom_input: str | None = None
+    state: dict[str, Any] | None = None  # an agent's output as it was edited
 
 
 class End(Struct, frozen=True, kw_only=True, gc=False):
@@ -127,7 +130,8 @@ class ReportStep(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CompleteTurn(Struct, frozen=True, kw_only=True, gc=False):
-    """`turn_id` may be a dispatch id. The last three are results of planners and reviewers, where they are not text."""
+    """`turn_id` may be a dispatch id. `plan`, `patches` and `review` are results of planners and reviewers that are no
+    text; `state`, `tool_calls` and `ask` those of the supervisor flow. All of it is checked by who takes it."""
 
     turn_id: str
     text: str
@@ -135,6 +139,17 @@ class CompleteTurn(Struct, frozen=True, kw_only=True, gc=False):
     plan: dict[str, Any] | None = None
     patches: tuple[Any, ...] | None = None
     review: dict[str, Any] | None = None
+    state: dict[str, Any] | None = None
+    tool_calls: tuple[Any, ...] | None = None
+    ask: dict[str, Any] | None = None
+
+
+class CompleteTool(Struct, frozen=True, kw_only=True, gc=False):
+    """What a tool gave, or why it gave nothing."""
+
+    call_id: str
+    result: Any = None
+    error: str = ""
 
 
 class FailTurn(Struct, frozen=True, kw_only=True, gc=False):
@@ -180,6 +195,8 @@ class EndGrace(Struct, frozen=True, kw_only=True, gc=False):
 
 PlanCommand = SolveTasks | CancelTask | RestartTask | CancelPlan | Replan
 HumanCommand = Post | Answer | End | Pause | Resume | Retry | CancelTurn | ChangeQueue | SetLanguage | PlanCommand
-WorkerCommand = ReportStep | CompleteTurn | FailTurn | AckDispatch | NackDispatch | StartTask | ReportUnderstanding
-TimerCommand = ExpireTurn | ExpireStep | ExpireDispatch | ExpireLease | EndWait | ProbeMember | EndGrace
+WorkerCommand = (
+    ReportStep | CompleteTurn | CompleteTool | FailTurn | AckDispatch | NackDispatch | StartTask | ReportUnderstanding
+)
+TimerCommand = CompleteTool | ExpireTurn | ExpireStep | ExpireDispatch | ExpireLease | EndWait | ProbeMember | EndGrace
 Command = CreateSession | HumanCommand | WorkerCommand | TimerCommand

@@ -8,12 +8,13 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import Fact, LanguageChanged, SessionCreated, SessionPaused, TurnStepped
 from moot.core.evolve import evolve
-from moot.core.flows import plan
+from moot.core.flows import plan, supervisor
 from moot.core.flows.catalogue import rules_of
 from moot.core.machines.session import Status
 from moot.core.markers import Markers, parse
 from moot.core.senders import find_sender, guess_sender
 from moot.core.state import State, Turn
+from moot.core.supervisor.cast import list_missing
 from moot.core.team import Flow, Member, check
 
 
@@ -28,6 +29,8 @@ def create(command: commands.CreateSession) -> Decided:
     """The first fact of every session."""
     team = check(command.team)
     rules_of(team.flow)
+    if team.flow is Flow.SUPERVISOR and (missing := list_missing(team.supervisor, team.members)):
+        raise Refused("nobody_plays", names=tuple(missing))
     created = SessionCreated(
         team=team.name,
         flow=team.flow,
@@ -38,6 +41,7 @@ def create(command: commands.CreateSession) -> Decided:
         thresholds=team.thresholds,
         chat=team.chat,
         plan=team.plan,
+        supervisor=team.supervisor,
         budget=team.budget,
     )
     return Decided([created], evolve(None, created))
@@ -53,6 +57,8 @@ def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Deci
             _obey_worker(draft, command)
         case commands.AckDispatch() | commands.NackDispatch() | commands.StartTask():
             plan.obey_worker(draft, command)
+        case commands.CompleteTool():
+            supervisor.complete_tool(draft, command)
         case commands.ReportUnderstanding():
             rules_of(state.team.flow).understand(draft, command)
         case commands.ExpireStep(step_id=step_id):

@@ -26,6 +26,7 @@ from moot.core.events import (
     UnderstandingStarted,
 )
 from moot.core.plan import events as plan
+from moot.core.supervisor import events as supervisor
 from moot.core.team import Flow, Team
 
 _encode = msgspec.json.Encoder().encode
@@ -134,6 +135,12 @@ DESCRIBE: dict[type, Callable[[Team, Any], bytes]] = {
     plan.TaskReviewed: _member("task_review_result"),
     plan.AggregateCompleted: _describe_members,
     plan.FinalAnswered: _describe_answer_text,
+    supervisor.InputNoted: _describe_members,
+    supervisor.SupervisorDecided: _member("routing_decision_made"),
+    supervisor.SupervisorUndecided: _describe_members,
+    supervisor.StateUpdated: _describe_members,
+    supervisor.ToolsCalled: _describe_members,
+    supervisor.Reviewed: _member("task_review_result"),
 }
 
 

@@ -12,6 +12,8 @@ from moot.core.intent import IntentAnalysis, Payload, Route
 from moot.core.plan.events import Json, PlanFact
 from moot.core.routing import Action
 from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.supervisor.events import SupervisorFact
+from moot.core.supervisor_settings import SupervisorSettings
 from moot.core.team import Flow, Language, Member
 from moot.core.usage import Usage
 
@@ -26,7 +28,11 @@ PauseReason = Literal[
     "user_pause",
     "budget",
     "finished",
+    "undecided",
+    "step_limit",
+    "iteration_limit",
 ]
+Selection = Literal["single", "multiple", "none"]
 
 
 class Option(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -46,6 +52,7 @@ class SessionCreated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     thresholds: RouteThresholds = RouteThresholds()
     chat: ChatSettings = ChatSettings()
     plan: PlanSettings = PlanSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
 
 
@@ -127,7 +134,7 @@ class TurnStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
     index: int
     hop: int
     retry_of: str | None = None
-    job: str = ""  # plan flow: plan, patch, review, aggregate
+    job: str = ""  # plan flow: plan, patch, review, aggregate; supervisor flow: the node
     task_id: str = ""  # of the task that the job is about
     task_index: int = 0  # how many turns the member had before for this task
 
@@ -212,7 +219,7 @@ class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     asked_by: str | None = None
     question: str = ""  # when somebody else asks
     task_id: str | None = None
-    job: str = ""  # that failed, when it is no task
+    job: str = ""  # that failed, when it is no task; the agent that asks
     error_type: str = ""
     input: Input | None = None  # that the question is about
     tasks: tuple[Json, ...] | None = None
@@ -222,6 +229,9 @@ class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     names: tuple[str, ...] = ()  # parameters of the code's text, as in a notice
     who: str = ""
     detail: str = ""
+    key: str = ""  # of an agent's question: what it is about, asked once
+    selection: Selection | None = None
+    allow_custom_input: bool = False
 
 
 class StepClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -233,6 +243,7 @@ class StepClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     choice: str | None = None
     answer: str | None = None
     tasks: tuple[Json, ...] | None = None  # as they were edited
+    selected_ids: tuple[str, ...] = ()
 
 
 Fact = (
@@ -257,4 +268,5 @@ Fact = (
     | StepAsked
     | StepClosed
     | PlanFact
+    | SupervisorFact
 )

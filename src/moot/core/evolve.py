@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from moot.core import events, evolve_work, interruption, limits
+from moot.core import events, evolve_supervision, evolve_work, interruption, limits
 from moot.core.events import Fact
 from moot.core.machines import session
 from moot.core.machines.interrupt import INTERRUPT
@@ -37,6 +37,7 @@ def _create(fact: events.SessionCreated) -> State:
         thresholds=fact.thresholds,
         chat=fact.chat,
         plan=fact.plan,
+        supervisor=fact.supervisor,
         budget=fact.budget,
     )
     return State(team=team, title=fact.title, language=fact.language)
@@ -82,11 +83,16 @@ def _start_turn(state: State, fact: events.TurnStarted) -> State:
         hops=fact.hop,
         spent=replace(state.spent, turns=state.spent.turns + 1),
     )
-    return evolve_work.start_job(started, turn) if turn.job else started
+    if not turn.job:
+        return started
+    if state.supervision is not None:
+        return evolve_supervision.start_turn(started, turn.job)
+    return evolve_work.start_job(started, turn)
 
 
 def _complete_turn(state: State, fact: events.TurnCompleted) -> State:
-    return replace(state, running=_without(state, fact.turn_id), spent=evolve_work.spend(state.spent, fact.usage))
+    ended = replace(state, running=_without(state, fact.turn_id), spent=evolve_work.spend(state.spent, fact.usage))
+    return ended if state.supervision is None else evolve_supervision.complete_turn(ended)
 
 
 def _fail_turn(state: State, fact: events.TurnFailed) -> State:
@@ -168,9 +174,10 @@ def _close_step(state: State, fact: events.StepClosed) -> State:
     closed = {**state.closed_steps, fact.step_id: ClosedStep(Outcome(fact.outcome), fact.by)}
     while len(closed) > limits.CLOSED_STEPS:
         del closed[next(iter(closed))]
-    return evolve_work.note_decisions(
+    noted = evolve_work.note_decisions(
         evolve_work.choose(replace(state, open_steps=still_open, closed_steps=closed), fact)
     )
+    return evolve_supervision.close_step(noted, state.open_steps.get(fact.step_id), fact)
 
 
 # One function a fact. Looked up, not matched: folding is hot. A test holds the table to the union.
@@ -192,4 +199,5 @@ _EVOLVE: dict[type, Callable[[State, Any], State]] = {
     events.StepAsked: _open_step,
     events.StepClosed: _close_step,
     **evolve_work.WORK,
+    **evolve_supervision.SUPERVISION,
 }

@@ -101,12 +101,11 @@ def _route(state: State, fact: events.RoutingDecided) -> State:
     if fact.route == "continue_execution":
         door = door.move(InputTrigger.RESUMED)
     if fact.route == "control_action":
-        active = state.work if state.work and state.work.is_active else None
         control = fact.payload.control_action if fact.payload else None
-        if active is None or control == "cancel":
+        if not state.is_at_work or control == "cancel":
             door = door.move(InputTrigger.ACTION_COMPLETED)
         else:
-            approved = active.is_approved
+            approved = state.work is None or state.work.is_approved
             door = door.move(InputTrigger.RETURNED_TO_EXECUTION if approved else InputTrigger.RETURNED_TO_PLAN)
     return replace(state, door=door, interrupt=interruption.relate(state.interrupt, fact.route))
 

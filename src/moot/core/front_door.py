@@ -25,6 +25,7 @@ from moot.core.plan.status import workflow_status
 from moot.core.state import State
 
 CLARIFY = "clarify"
+_ABOUT_THE_JOB = ("continue_execution", "minor_replan", "full_replan")  # a supervisor hears it, nobody is asked
 
 
 def receive(draft: Draft, member: str, said: str) -> tuple[Input, RoutingDecision] | None:
@@ -42,7 +43,7 @@ def receive(draft: Draft, member: str, said: str) -> tuple[Input, RoutingDecisio
 
 
 def _route_explicitly(state: State) -> RoutingDecision:
-    is_active = state.work is not None and state.work.is_active
+    is_active = state.is_at_work
     code = "route_unsure" if is_active else "route_new_task"
     return RoutingDecision(
         route="wait_user_decision" if is_active else "new_task",
@@ -72,6 +73,9 @@ def complete(draft: Draft, command: ReportUnderstanding) -> tuple[Input, Routing
         _ask(draft, said, analysis.clarification)
         return None
     decision = decide_route(analysis, workflow_status(draft.state), state.language, state.team.thresholds)
+    if state.supervision is not None and decision.route in _ABOUT_THE_JOB:
+        heard = render("route_to_supervisor", state.language)
+        decision = replace(decision, user_confirmation_required=False, user_message=heard)
     log_decision(draft, said.input_id, decision)
     return said, decision
 

@@ -37,6 +37,6 @@ def choose(state: State, choice: str) -> State:
 
 def resume(state: State) -> State:
     """The work goes on, also when it was asked to before what ran came to its end."""
-    for trigger in (Trigger.CHECKPOINT_SAVED, Trigger.RESUME, Trigger.RESUME_EXECUTION):
+    for trigger in (Trigger.CHECKPOINT_SAVED, Trigger.RESUME, Trigger.RESUME_EXECUTION, Trigger.CONTINUE_CURRENT):
         state = INTERRUPT.follow(state, trigger)
     return state

@@ -10,10 +10,12 @@ from msgspec.structs import asdict
 
 from moot.core.errors import Refused
 from moot.core.events import Fact, NoticePosted, RoutingDecided, StepAsked
+from moot.core.supervisor_texts import SUPERVISOR_TEXTS
 from moot.core.team import Language
 from moot.core.work_texts import WORK_TEXTS
 
 CATALOGUE: dict[str, dict[Language, str]] = {
+    **SUPERVISOR_TEXTS,
     **WORK_TEXTS,
     # routing
     "names_skipped": {

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from moot.core import limits
 from moot.core.commands import (
+    CompleteTool,
     EndGrace,
     EndWait,
     ExpireDispatch,
@@ -26,6 +27,8 @@ from moot.core.machines.session import Status
 from moot.core.machines.task import State as TaskState
 from moot.core.plan.state import TaskRun, Work
 from moot.core.state import State, Turn
+from moot.core.supervisor.events import ToolCall
+from moot.core.supervisor.supervision import Supervision
 
 
 class RunTurn(Struct, frozen=True, gc=False):
@@ -47,6 +50,17 @@ class RunTask(Struct, frozen=True, gc=False):
     @property
     def key(self) -> str:
         return self.dispatch_id
+
+
+class RunTool(Struct, frozen=True, gc=False):
+    """Have a tool of a member run; its result is for the member's next turn."""
+
+    call: ToolCall
+    member: str
+
+    @property
+    def key(self) -> str:
+        return self.call.call_id
 
 
 class Understand(Struct, frozen=True, gc=False):
@@ -89,13 +103,13 @@ class StepDeadline(Struct, frozen=True, gc=False):
         return ExpireStep(step_id=self.step_id)
 
 
-Effect = RunTurn | RunTask | Understand | Deadline | LeaseCheck | StepDeadline
+Effect = RunTurn | RunTask | RunTool | Understand | Deadline | LeaseCheck | StepDeadline
 
 
 def outstanding(state: State) -> list[Effect]:
     effects: list[Effect] = []
     if state.running and state.interrupt not in STOPPED:
-        timeout_s = state.team.chat.turn_timeout_s if state.work is None else state.team.plan.turn_timeout_s
+        timeout_s = _turn_timeout_s(state)
         for turn in state.running:
             turn_id = turn.turn_id
             effects += [RunTurn(turn), Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id))]
@@ -107,7 +121,22 @@ def outstanding(state: State) -> list[Effect]:
         effects.append(Understand(state.door.inputs[0]))
     if state.work is not None and state.work.is_active and state.status is not Status.COMPLETED:
         effects += _of_work(state, state.work)
+    if state.supervision is not None and state.supervision.calls:
+        effects += _of_tools(state, state.supervision)
     return effects
+
+
+def _turn_timeout_s(state: State) -> float:
+    if state.supervision is not None:
+        return state.team.supervisor.turn_timeout_s
+    return state.team.chat.turn_timeout_s if state.work is None else state.team.plan.turn_timeout_s
+
+
+def _of_tools(state: State, job: Supervision) -> Iterator[Effect]:
+    for call in job.calls.values():
+        yield RunTool(call, job.caller)
+        late = CompleteTool(call_id=call.call_id, error="the tool took too long")
+        yield Deadline(f"deadline:{call.call_id}", state.team.supervisor.turn_timeout_s, late)
 
 
 def _of_work(state: State, work: Work) -> Iterator[Effect]:

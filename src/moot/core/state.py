@@ -16,6 +16,7 @@ from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import SESSION, Status
 from moot.core.plan.state import Work
 from moot.core.routing import Entry
+from moot.core.supervisor.supervision import Supervision
 from moot.core.team import Language, Team
 
 FOLD_VERSION = 1  # raised when `evolve` makes another state of the same facts: snapshots of before are then ignored
@@ -90,6 +91,13 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     step_count: int = 0
     door: Door = Door()
     work: Work | None = None
+    supervision: Supervision | None = None
+
+    @property
+    def is_at_work(self) -> bool:
+        """A plan or a supervisor's job is under way."""
+        job = self.work or self.supervision
+        return job is not None and job.is_active
 
     @property
     def is_settled(self) -> bool:

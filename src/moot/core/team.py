@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from moot.core.names import normalise
 from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.supervisor_settings import SupervisorSettings
 
 Language = Literal["zh", "en"]
 Path = tuple[str | int, ...]
@@ -56,6 +57,7 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
     thresholds: RouteThresholds = RouteThresholds()
     chat: ChatSettings = ChatSettings()
     plan: PlanSettings = PlanSettings()
+    supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
 
     def member(self, member_id: str) -> Member:

@@ -1,4 +1,4 @@
-"""What a member is given when its turn comes: in chat the newest message, in a plan its job."""
+"""What a member is given when its turn comes: in chat the newest message, in a plan its job, else a brief."""
 
 from typing import Literal
 
@@ -8,10 +8,12 @@ from msgspec.structs import replace
 from moot.core.plan.state import TaskRun, Work
 from moot.core.plan.tasks import Task
 from moot.core.state import Message, State, Turn
+from moot.core.supervisor.agent_brief import AgentBrief, brief
+from moot.core.supervisor_settings import SUPERVISOR
 from moot.core.team import Language, Member
 from moot.core.text import is_blank
 
-Job = Literal["chat", "plan", "patch", "solve", "review", "aggregate"]
+Job = Literal["chat", "plan", "patch", "solve", "review", "aggregate", "supervise", "act"]
 
 
 class TaskReport(Struct, frozen=True, kw_only=True, gc=False):
@@ -49,6 +51,7 @@ class TurnInput(Struct, frozen=True, kw_only=True, gc=False):
     assignment: Assignment | None = None
     task_index: int = 0  # how many turns the member had before for this task
     task_turns: dict[str, int] = {}  # task id → how many it had before
+    brief: AgentBrief | None = None  # supervisor flow: what the supervisor and its agents are given
 
     @property
     def task_id(self) -> str:
@@ -58,6 +61,9 @@ class TurnInput(Struct, frozen=True, kw_only=True, gc=False):
 
 def turn_input(session_id: str, state: State, turn: Turn) -> TurnInput:
     given = _turn_input(session_id, state, turn.turn_id, turn.member, turn.index)
+    if turn.job and state.supervision is not None:
+        job: Job = "supervise" if turn.job == SUPERVISOR else "act"
+        return replace(given, job=job, brief=brief(state.supervision, state.team.supervisor, turn.job, state.language))
     if not turn.job or state.work is None:
         return given
     return replace(

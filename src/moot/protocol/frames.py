@@ -229,7 +229,27 @@ def _read_answer(frame: ClientFrame, by: str | None) -> Answer:
         choice=frame.text("choice"),
         answer=frame.text("answer"),
         tasks=_read_tasks(frame),
+        selected_ids=_read_selected(frame),
+        custom_input=frame.text("custom_input"),
+        state=_read_state(frame),
     )
+
+
+def _read_selected(frame: ClientFrame) -> tuple[str, ...] | None:
+    selected = frame.get("selected_ids")
+    if selected is None:
+        return None
+    if not isinstance(selected, list) or not all(isinstance(each, str) for each in selected):
+        raise ProtocolError("bad_field", detail="selected_ids")
+    return tuple(selected)
+
+
+def _read_state(frame: ClientFrame) -> dict[str, Any] | None:
+    """An agent's output as it was edited; the session knows which keys are whose."""
+    state = frame.get("state")
+    if state is not None and not isinstance(state, dict):
+        raise ProtocolError("bad_field", detail="state")
+    return state
 
 
 def _read_queue_change(frame: ClientFrame, by: str | None) -> ChangeQueue:

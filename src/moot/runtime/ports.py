@@ -12,6 +12,7 @@ from moot.core.codec import Event, Head
 from moot.core.commands import WorkerCommand
 from moot.core.intent import IntentAnalysis, SemanticInput
 from moot.core.machines.session import Status
+from moot.core.supervisor.events import ToolCall
 from moot.core.team import Flow
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
@@ -133,13 +134,20 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The end of a turn. The last three are what planners and reviewers return, where it is not text."""
+    """The end of a turn. `plan`, `patches` and `review` are what planners and reviewers return, where it is not text.
+
+    In the supervisor flow an agent returns `state` (keys that it owns), `tool_calls` ({name, args}) and `ask` (a
+    question to people: {question, options, selection, allow_custom_input, key}).
+    """
 
     text: str = ""
     usage: Usage = Usage()
     plan: dict[str, Any] | None = None
     patches: tuple[Any, ...] | None = None
     review: dict[str, Any] | None = None
+    state: dict[str, Any] | None = None
+    tool_calls: tuple[Any, ...] | None = None
+    ask: dict[str, Any] | None = None
 
 
 Output = Delta | Step | Result
@@ -180,6 +188,9 @@ class Dispatch(Protocol):
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         """The same for a task, with the handshake: taken or not, then started (seed 002 §10)."""
+
+    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
+        """Have a member's tool run."""
 
 
 class Understood(Struct, frozen=True, kw_only=True):

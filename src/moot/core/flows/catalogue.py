@@ -6,7 +6,7 @@ from moot.core.commands import Answer, CompleteTurn, FailTurn, ReportUnderstandi
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import NoticePosted, StepAsked
-from moot.core.flows import chat, plan
+from moot.core.flows import chat, plan, supervisor
 from moot.core.markers import Markers
 from moot.core.state import Turn
 from moot.core.team import Flow, Member
@@ -30,7 +30,7 @@ class Rules(Protocol):
     def status(self, draft: Draft) -> NoticePosted: ...
 
 
-FLOWS: dict[Flow, Rules] = {Flow.CHAT: chat, Flow.PLAN: plan}
+FLOWS: dict[Flow, Rules] = {Flow.CHAT: chat, Flow.SUPERVISOR: supervisor, Flow.PLAN: plan}
 
 
 def rules_of(flow: Flow) -> Rules:

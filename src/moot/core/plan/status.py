@@ -6,10 +6,13 @@ from moot.core.interruption import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import State as TaskState
 from moot.core.state import State
+from moot.core.supervisor.supervision import Supervision
 
 
 def workflow_status(state: State) -> WorkflowStatus:
     work = state.work
+    if state.supervision is not None:
+        return _status_of_job(state, state.supervision)
     if work is None:
         if state.interrupt is not Interrupt.EXECUTION:
             return "paused"
@@ -17,6 +20,12 @@ def workflow_status(state: State) -> WorkflowStatus:
     if work.is_active and (state.interrupt is Interrupt.PAUSING or state.interrupt in STOPPED):
         return "paused"
     return work.status.lower()  # type: ignore[return-value]
+
+
+def _status_of_job(state: State, job: Supervision) -> WorkflowStatus:
+    if not job.is_active:
+        return "completed"
+    return "execution" if state.interrupt is Interrupt.EXECUTION else "paused"
 
 
 def status_notice(state: State) -> NoticePosted:
@@ -51,6 +60,8 @@ def semantic_input(state: State, said: str) -> SemanticInput:
             KnownTask(id=task.id, title=task.title, status=work.tasks[task.id].state if task.id in work.tasks else "")
             for task in shown
         )
+    if state.supervision is not None and state.supervision.is_active:
+        current = CurrentTask(goal=state.supervision.goal)
     history = state.history[:-1] if state.history and state.history[-1].text == said else state.history
     return SemanticInput(
         raw_input=said,

@@ -17,7 +17,10 @@ class Taken(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Briefing(Struct, frozen=True, kw_only=True):
-    """`unusable` is what was wrong with the last answer; `decisions` are the ones before, the oldest first."""
+    """`unusable` is what was wrong with the last answer; `decisions` are the ones before, the oldest first.
+
+    `said` is what people said since the last decision, each with who it was.
+    """
 
     settings: SupervisorSettings
     state: SharedState
@@ -25,3 +28,4 @@ class Briefing(Struct, frozen=True, kw_only=True):
     goal: str = ""
     decisions: tuple[Taken, ...] = ()
     unusable: Unusable | None = None
+    said: tuple[str, ...] = ()

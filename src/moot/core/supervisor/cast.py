@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from moot.core.supervisor_settings import SupervisorSettings
+from moot.core.supervisor_settings import SUPERVISOR, SupervisorSettings
 from moot.core.team import Member
 
 
@@ -23,3 +23,10 @@ def find_player(settings: SupervisorSettings, agent: str, members: Iterable[Memb
     by_role = (member for member in minds if member.role == agent)
     by_id = (member for member in minds if member.id == agent)
     return next(by_role, None) or next(by_id, None)
+
+
+def list_missing(settings: SupervisorSettings, members: Iterable[Member]) -> list[str]:
+    """The parts that nobody plays; a team file is checked for this, a team made by a program is not."""
+    members = tuple(members)
+    missing = [] if find_leader(settings, members) else [SUPERVISOR]
+    return missing + [agent for agent in settings.agents if find_player(settings, agent, members) is None]

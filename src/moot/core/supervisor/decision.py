@@ -13,8 +13,9 @@ TEXT_CHARS = 200
 FOCUS_AREAS = 5
 _SEPARATORS = str.maketrans("，;；", ",,,")
 
-# no_json: no object with next_agent; the rest is about the value of next_agent. early_end: END before it may
-Fault = Literal["no_json", "empty", "not_text", "unknown", "early_end"]
+# no_json: no object with next_agent; the rest is about the value of next_agent. early_end: END before it may;
+# not_ready: an agent whose precondition is missing and that has no fallback
+Fault = Literal["no_json", "empty", "not_text", "unknown", "early_end", "not_ready"]
 
 
 class Decision(Struct, frozen=True, kw_only=True, gc=False):

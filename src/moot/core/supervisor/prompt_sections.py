@@ -106,8 +106,10 @@ def _hints(briefing: Briefing) -> str:
 
 
 def list_hints(briefing: Briefing) -> Iterator[str]:
-    """What was wrong with the last answer, and what a failed review suggests."""
+    """What people said, what was wrong with the last answer, and what a failed review suggests."""
     settings, state, language = briefing.settings, briefing.state, briefing.language
+    for said in briefing.said:
+        yield WORDS["said"][language].format(said=said)
     if briefing.unusable is not None:
         missing = ", ".join(_describe_condition(each, language) for each in missing_for_end(settings, state))
         yield WORDS[f"fault_{briefing.unusable.fault}"][language].format(

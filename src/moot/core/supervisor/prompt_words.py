@@ -61,6 +61,11 @@ WORDS: dict[str, dict[Language, str]] = {
         "zh": "现在还不能 END，还缺少：{missing}",
         "en": "The work cannot END yet. Still missing: {missing}",
     },
+    "fault_not_ready": {
+        "zh": "{given} 现在还不能工作：它的前置条件缺失。请先选择能补上前置条件的 agent，可选：{allowed}",
+        "en": "{given} cannot act yet, what it needs is missing. First choose one that provides it, of: {allowed}",
+    },
+    "said": {"zh": "有人说 {said}", "en": "Somebody said {said}"},
     "review_failed": {"zh": "审核没有通过{low}。", "en": "The review did not approve{low}."},
     "fallback": {
         "zh": "建议回退到 {agent}；如果你有更好的判断，可以选择其他 agent。",

@@ -36,7 +36,7 @@ def check_update(settings: SupervisorSettings, agent: str, update: Mapping[str, 
             refused[text.cut(text.clean(str(key)), 200)] = "not_owned"
             continue
         try:
-            plain = _Copy().take(value)
+            plain = as_plain(value)
         except ValueError:
             refused[key] = "not_plain"
             continue
@@ -63,6 +63,11 @@ def complete(settings: SupervisorSettings, state: SharedState) -> dict[str, bool
         for key, coverage in settings.complete_when.items()
         if state.get(key) is not True and is_covered(coverage, state)
     }
+
+
+def as_plain(value: Any) -> Any:
+    """The value as data that any reader can take, cleaned; ValueError for what is none."""
+    return _Copy().take(value)
 
 
 class _Copy:
