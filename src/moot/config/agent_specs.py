@@ -103,6 +103,10 @@ class CliAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     """A command-line agent: a known one (`preset`), or any `command` and the way its `output` is read."""
 
     preset: Literal["claude", "codex", "gemini"] | None = None
+    model: Annotated[Text | None, Meta(description="of a preset; default: its own")] = None
+    permissions: Annotated[
+        Literal["read", "edit", "all"] | None, Meta(description="what a preset may do unasked; default: read")
+    ] = None
     command: Command | None = None
     output: Literal["text", "claude", "codex", "gemini"] | None = None
     cwd: Text | None = None

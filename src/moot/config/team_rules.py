@@ -134,6 +134,10 @@ def _check_cli(agent: dict[str, object]) -> Iterator[Problem]:
         yield Problem(text="a cli agent needs a preset or a command")
     elif has_preset and agent.get("output") is not None:
         yield Problem(path=("output",), text="output goes with a command; a preset knows its own")
+    elif has_command:
+        for key in ("model", "permissions"):
+            if agent.get(key) is not None:
+                yield Problem(path=(key,), text=f"{key} goes with a preset; write it into the command")
 
 
 def _check_script(agent: dict[str, object]) -> Iterator[Problem]:

@@ -1,0 +1,108 @@
+"""Claude Code: `claude -p --output-format stream-json` (measured with 2.1.197 and 2.1.325). Pure."""
+
+from collections.abc import Iterator
+
+from moot.agents.cli.dialect import (
+    Spoken,
+    Told,
+    ToolUse,
+    as_text,
+    count,
+    make_usage,
+    observe,
+    part,
+    shorten,
+    show,
+    word,
+)
+from moot.agents.cli.failures import read_failure
+from moot.agents.cli.lines import Json
+from moot.core.errors import AgentError
+from moot.runtime.ports import Result, Step
+
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class ClaudeReader:
+    def __init__(self) -> None:
+        self.session_id: str | None = None
+        self._spoken = Spoken()
+        self._streamed = False  # whether the text of this message came in pieces before
+        self._status: int | None = None
+        self._end: Json | None = None
+
+    def read(self, event: Json) -> Iterator[Told]:
+        match event["type"]:
+            case "system":
+                yield from self._read_system(event)
+            case "stream_event" if not event.get("parent_tool_use_id"):
+                yield from self._read_piece(part(event, "event"))
+            case "assistant":
+                yield from self._read_message(part(event, "message"), is_helper=bool(event.get("parent_tool_use_id")))
+            case "user":
+                yield from self._read_tool_results(part(event, "message"))
+            case "result":
+                self._end = event
+                for denied in event.get("permission_denials") or []:
+                    yield observe(f"not allowed: {as_text(part(denied, 'tool_input')) or word(denied, 'tool_name')}")
+
+    def _read_system(self, event: Json) -> Iterator[Told]:
+        if event.get("subtype") == "init":
+            self.session_id = word(event, "session_id") or self.session_id
+        if event.get("subtype") == "api_retry":
+            self._status = count(event.get("error_status")) or self._status
+            tried = f"{event.get('attempt')}/{event.get('max_retries')}"
+            yield observe(f"retry {tried}: {event.get('error_status')} {word(event, 'error')}")
+
+    def _read_piece(self, event: Json) -> Iterator[Told]:
+        delta = part(event, "delta")
+        if event.get("type") == "message_start":
+            self._streamed = False
+        elif delta.get("type") == "text_delta":
+            self._streamed = True
+            yield from show(word(delta, "text"))
+
+    def _read_message(self, message: Json, *, is_helper: bool) -> Iterator[Told]:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else []:
+            match word(block, "type"):
+                case "text" if is_helper:
+                    yield Step(thought=shorten(word(block, "text")))
+                case "text":
+                    yield from self._spoken.move_on()
+                    self._spoken.say(word(block, "text"))
+                    if not self._streamed:
+                        yield from show(word(block, "text"))
+                case "thinking" if word(block, "thinking").strip():
+                    yield Step(thought=shorten(word(block, "thinking")))
+                case "tool_use":
+                    yield from self._spoken.move_on()
+                    yield ToolUse(name=word(block, "name"), arguments=block.get("input")).step()
+
+    def _read_tool_results(self, message: Json) -> Iterator[Told]:
+        content = message.get("content")
+        for block in content if isinstance(content, list) else []:
+            if word(block, "type") == "tool_result":
+                yield observe(block.get("content"), failed=block.get("is_error") is True)
+
+    def result(self) -> Result | None:
+        end = self._end
+        if end is None:
+            if self._status:
+                raise read_failure("claude", f"it gave up after HTTP status {self._status}", self._status)
+            return None
+        said = word(end, "result")
+        if end.get("stop_reason") == "refusal":
+            raise AgentError("refused", f"claude refused: {shorten(said)[:600]}")
+        if end.get("is_error") is True or word(end, "subtype").startswith("error"):
+            told = said or as_text(end.get("errors")) or word(end, "subtype")
+            raise read_failure("claude", told, count(end.get("api_error_status")) or self._status)
+        usage = part(end, "usage")
+        return Result(
+            text=said or self._spoken.text,
+            usage=make_usage(
+                sum(count(usage.get(name)) for name in _INPUT),
+                count(usage.get("output_tokens")),
+                end.get("total_cost_usd"),
+            ),
+        )

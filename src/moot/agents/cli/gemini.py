@@ -1,0 +1,43 @@
+"""Gemini CLI: `gemini -o stream-json` (measured with 0.61.0). Pure."""
+
+from collections.abc import Iterator
+
+from moot.agents.cli.dialect import Spoken, Told, ToolUse, as_text, count, make_usage, observe, part, show, word
+from moot.agents.cli.failures import read_failure
+from moot.agents.cli.lines import Json
+from moot.runtime.ports import Result
+
+
+class GeminiReader:
+    def __init__(self) -> None:
+        self.session_id: str | None = None
+        self._spoken = Spoken()
+        self._end: Json | None = None
+
+    def read(self, event: Json) -> Iterator[Told]:
+        match event["type"]:
+            case "init":
+                self.session_id = word(event, "session_id") or self.session_id
+            case "message" if event.get("role") == "assistant":
+                self._spoken.say(word(event, "content"))
+                yield from show(word(event, "content"))
+            case "tool_use":
+                yield from self._spoken.move_on()
+                yield ToolUse(name=word(event, "tool_name"), arguments=event.get("parameters")).step()
+            case "tool_result":
+                failed = event.get("status") not in (None, "success")
+                yield observe(event.get("output") or as_text(part(event, "error").get("message")), failed=failed)
+            case "error":
+                yield observe(word(event, "message"))
+            case "result":
+                self._end = event
+
+    def result(self) -> Result | None:
+        end = self._end
+        if end is None:
+            return None
+        if end.get("status") != "success":
+            raise read_failure("gemini", word(part(end, "error"), "message") or str(end.get("status")))
+        stats = part(end, "stats")
+        usage = make_usage(count(stats.get("input_tokens")), count(stats.get("output_tokens")))
+        return Result(text=self._spoken.text, usage=usage)

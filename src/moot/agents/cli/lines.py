@@ -1,0 +1,63 @@
+"""JSON lines out of chunks of bytes: one tolerant reader for every CLI (E81). Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+Json = dict[str, Any]
+
+LINE_BYTES = 16 * 1_048_576  # a longer line is dropped
+NOISE_CHARS = 2_000  # of what is no JSON: kept to tell people what came instead
+_decode = json.JSONDecoder(strict=False).raw_decode
+
+
+class JsonLines:
+    """Cuts may fall anywhere, also inside a character. What is no object with a `type` is noise."""
+
+    def __init__(self) -> None:
+        self.noise = ""
+        self._rest = bytearray()
+        self._is_skipping = False
+
+    def feed(self, chunk: bytes) -> Iterator[Json]:
+        """The objects of the lines that end in this chunk."""
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            line, self._rest = bytes(self._rest + end), bytearray()
+            if not self._is_skipping:
+                yield from self._read(line)
+            self._is_skipping = False
+        self._rest += rest
+        if len(self._rest) > LINE_BYTES:
+            self._rest, self._is_skipping = bytearray(), True
+            self._note("(a line that is too long)")
+
+    def close(self) -> Iterator[Json]:
+        """Those of a last line without an end."""
+        line, self._rest = bytes(self._rest), bytearray()
+        if not self._is_skipping:
+            yield from self._read(line)
+
+    def _read(self, line: bytes) -> Iterator[Json]:
+        """Every object of a line: there may be something before the first, and two may share a line."""
+        text, at = line.decode(errors="replace").strip(), 0
+        while at < len(text):
+            start = text.find("{", at)
+            if start < 0:
+                self._note(text[at:])
+                return
+            try:
+                found, end = _decode(text, start)
+            except (ValueError, RecursionError):
+                self._note(text[at:])
+                return
+            self._note(text[at:start])
+            if isinstance(found, dict) and isinstance(found.get("type"), str):
+                yield found
+            else:
+                self._note(text[start:end])
+            at = end
+
+    def _note(self, text: str) -> None:
+        if text.strip() and len(self.noise) < NOISE_CHARS:
+            self.noise = f"{self.noise}\n{text.strip()}".strip()[:NOISE_CHARS]

@@ -1,0 +1,223 @@
+"""A member played by a command-line agent: one program a turn."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+from msgspec import Struct, field
+
+from moot.agents.cli.claude import ClaudeReader
+from moot.agents.cli.codex import CodexReader
+from moot.agents.cli.dialect import Dialect, Told
+from moot.agents.cli.failures import read_failure
+from moot.agents.cli.gemini import GeminiReader
+from moot.agents.cli.lines import JsonLines
+from moot.agents.cli.memory import Conversation, Conversations
+from moot.agents.cli.presets import PRESETS
+from moot.agents.cli.text import TextReader
+from moot.agents.context import build_context
+from moot.agents.environment import hide_secrets, pick_environment
+from moot.agents.process import Bounds, Child, Ended, Program, start
+from moot.agents.process_book import ProcessBook
+from moot.config.agent_specs import CliAgent
+from moot.core import limits
+from moot.core.errors import AgentError
+from moot.core.text import is_blank
+from moot.core.turns import TurnInput
+from moot.core.usage import Usage
+from moot.runtime.ports import Delta, Output, Result, Step
+
+TEXT_BYTES = 2 * limits.OUTPUT_CHARS
+EVENT_BYTES = 64 * 1_048_576  # JSON lines say much besides the text
+STEPS = 500  # of a turn; the rest is not told
+
+
+class Surroundings(Struct, frozen=True, kw_only=True):
+    """Where programs run, and what is kept of them."""
+
+    folder: Path | None = None  # of the team file
+    book: ProcessBook = field(default_factory=ProcessBook)
+    conversations: Conversations = field(default_factory=Conversations)
+
+
+def list_command(spec: CliAgent, resume: str | None = None) -> tuple[str, ...]:
+    """What is started: the command of the team file, or that of the preset."""
+    if spec.preset is None:
+        return spec.command or ()
+    return PRESETS[spec.preset].argv(spec.model, spec.permissions or "read", resume)
+
+
+class CliMember:
+    def __init__(
+        self, spec: CliAgent, instructions: str, surroundings: Surroundings, bounds: Bounds | None = None
+    ) -> None:
+        self._spec = spec
+        self._instructions = instructions
+        self._around = surroundings
+        self._bounds = bounds or Bounds(output_bytes=TEXT_BYTES if spec.dialect == "text" else EVENT_BYTES)
+        preset = PRESETS[spec.preset] if spec.preset else None
+        names = (*spec.env, *(preset.names if preset else ()))
+        self._environment = pick_environment(names, fixed=preset.environment if preset else None)
+
+    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        """A conversation that the CLI has lost is begun again, once."""
+        known = self._find_conversation(turn)
+        try:
+            async with aclosing(self._play(turn, known)) as outputs:
+                async for output in outputs:
+                    yield output
+                return
+        except AgentError as error:
+            if known is None or error.error_type != "lost":
+                raise
+        self._around.conversations.forget(turn.session_id, turn.member.id)
+        async with aclosing(self._play(turn, None)) as outputs:
+            async for output in outputs:
+                yield output
+
+    def _find_conversation(self, turn: TurnInput) -> Conversation | None:
+        """Tasks of a plan may run side by side: each is a conversation of its own."""
+        if self._spec.preset is None or turn.job != "chat":
+            return None
+        return self._around.conversations.find(turn.session_id, turn.member.id, list_command(self._spec))
+
+    async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
+        context = build_context(turn, self._instructions, is_resumed=known is not None)
+        program = Program(
+            argv=list_command(self._spec, known.session_id if known else None),
+            environment=self._environment,
+            folder=self._folder(),
+            stdin=context.text.encode(errors="replace"),
+        )
+        reading = _Reading(self._spec, known.spent if known else Usage())
+        async with start(program, self._bounds, self._around.book) as child:
+            async with aclosing(child.chunks()) as chunks:
+                async for chunk in chunks:
+                    for output in reading.feed(chunk):
+                        yield self._censor(output)
+            for output in reading.close():
+                yield self._censor(output)
+            result = await self._finish(child, reading, is_resumed=known is not None)
+        if turn.job == "chat" and self._spec.preset:
+            kept, argv = self._around.conversations, list_command(self._spec)
+            kept.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
+        yield self._censor(result)
+
+    def _folder(self) -> Path | None:
+        base = self._around.folder
+        return (base or Path()) / self._spec.cwd if self._spec.cwd else base
+
+    async def _finish(self, child: Child, reading: "_Reading", *, is_resumed: bool) -> Result:
+        ended = await child.ended()
+        try:
+            return reading.finish(ended)
+        except AgentError as error:
+            if is_resumed and _is_lost(f"{error} {ended.stderr}"):
+                raise AgentError("lost", str(error)) from None
+            said = hide_secrets(str(error), self._environment)
+            raise AgentError(error.error_type, said, error.retry_after_s) from None
+
+    def _censor(self, output: Output) -> Output:
+        """Without the keys that the program was given, where it is logged."""
+        match output:
+            case Result(text=text):
+                return Result(text=hide_secrets(text, self._environment), usage=output.usage)
+            case Step():
+                told = [output.thought, output.action, output.observation]
+                safe = [None if each is None else hide_secrets(each, self._environment) for each in told]
+                return Step(thought=safe[0], action=safe[1], observation=safe[2])
+            case Delta():
+                return output
+
+
+def _is_lost(said: str) -> bool:
+    """The CLI does not know the conversation that it was to go on with."""
+    return any(
+        words in said.lower() for words in ("no conversation found", "no rollout found", "session not found")
+    ) or ("resum" in said.lower() and "error" in said.lower())
+
+
+class _Reading:
+    """One turn's output, by the dialect of the CLI."""
+
+    def __init__(self, spec: CliAgent, spent: Usage) -> None:
+        self._name = spec.preset or Path((spec.command or ("agent",))[0]).name
+        self._plain = TextReader() if spec.dialect == "text" else None
+        self._lines = JsonLines()
+        self._dialect = _make_dialect(spec, spent)
+        self._spent_before = spent
+        self._chars, self._steps = 0, 0
+
+    @property
+    def session_id(self) -> str | None:
+        return self._dialect.session_id if self._dialect else None
+
+    @property
+    def spent(self) -> Usage:
+        return self._dialect.spent if isinstance(self._dialect, CodexReader) else Usage()
+
+    def feed(self, chunk: bytes) -> Iterator[Told]:
+        if self._plain:
+            yield from self._bound([Delta(self._plain.feed(chunk))])
+            return
+        for event in self._lines.feed(chunk):
+            if self._dialect:
+                yield from self._bound(self._dialect.read(event))
+
+    def close(self) -> Iterator[Told]:
+        if self._plain:
+            yield from self._bound([Delta(self._plain.close())])
+            return
+        for event in self._lines.close():
+            if self._dialect:
+                yield from self._bound(self._dialect.read(event))
+
+    def _bound(self, outputs: "Iterator[Told] | list[Told]") -> Iterator[Told]:
+        for output in outputs:
+            if isinstance(output, Delta):
+                self._chars += len(output.text)
+                if self._chars > 2 * limits.OUTPUT_CHARS:
+                    raise AgentError("agent", f"{self._name} said more than {2 * limits.OUTPUT_CHARS} characters")
+                if output.text:
+                    yield output
+                continue
+            self._steps += 1
+            if self._steps <= STEPS:
+                yield output
+            elif self._steps == STEPS + 1:
+                yield Step(observation=f"(more than {STEPS} steps: the rest is not told)")
+
+    def finish(self, ended: Ended) -> Result:
+        """The answer, or AgentError: what the CLI said of its end counts more than its exit code."""
+        told = self._dialect.result() if self._dialect else None
+        if told is not None and not is_blank(told.text):
+            return told
+        if self._plain and ended.code == 0 and not is_blank(self._plain.text):
+            return Result(text=self._plain.text)
+        raise self._explain(ended, is_whole=told is not None)
+
+    def _explain(self, ended: Ended, *, is_whole: bool) -> AgentError:
+        said = ended.stderr or self._lines.noise or (self._plain.text if self._plain else "")
+        if ended.code in (137, -9):
+            return AgentError("agent", f"{self._name} was killed (exit 137), perhaps for lack of memory")
+        if ended.code < 0:
+            return AgentError("agent", f"{self._name} was ended by signal {-ended.code}")
+        if ended.code:
+            return read_failure(self._name, said[-1_000:] or f"exit code {ended.code}")
+        if not is_whole and self._lines.noise:
+            return AgentError("bad_agent_output", f"{self._name} wrote what cannot be read: {self._lines.noise[:500]}")
+        if ended.stderr:
+            return AgentError("agent", f"{self._name} wrote nothing but this to stderr: {ended.stderr[-500:]}")
+        return AgentError("agent", f"{self._name} ended without an answer")
+
+
+def _make_dialect(spec: CliAgent, spent: Usage) -> Dialect | None:
+    match spec.dialect:
+        case "claude":
+            return ClaudeReader()
+        case "codex":
+            return CodexReader(spent)
+        case "gemini":
+            return GeminiReader()
+        case "text":
+            return None

@@ -1,0 +1,71 @@
+"""Which conversation of a CLI goes on in which session: an id that the CLI gave, kept beside the log.
+
+It is a convenience and no fact: without it a member is told more and remembers less. Nothing here names a program, and
+what is read back counts only in the form of an id.
+"""
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from moot.agents.cli.presets import is_session_id
+from moot.core.usage import Usage
+
+FOLDER = "conversations"
+
+
+class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`spent` is what the CLI has counted so far; `program` is a digest: another program has other conversations."""
+
+    session_id: str
+    program: str
+    spent: Usage = Usage()
+
+
+class Conversations:
+    """In a folder, or without one in memory. One file for each member of a session."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._known: dict[str, Conversation] = {}
+
+    def find(self, session: str, member: str, program: tuple[str, ...]) -> Conversation | None:
+        """The conversation to go on with, if this member had one with this program."""
+        found = self._read(_key(session, member))
+        if found is None or found.program != _digest(program) or not is_session_id(found.session_id):
+            return None
+        return found
+
+    def keep(self, session: str, member: str, program: tuple[str, ...], session_id: str | None, spent: Usage) -> None:
+        if session_id is None or not is_session_id(session_id):
+            return
+        key = _key(session, member)
+        conversation = Conversation(session_id=session_id, program=_digest(program), spent=spent)
+        self._known[key] = conversation
+        if self._folder:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            (self._folder / key).write_bytes(msgspec.json.encode(conversation))
+
+    def forget(self, session: str, member: str) -> None:
+        key = _key(session, member)
+        self._known.pop(key, None)
+        if self._folder:
+            (self._folder / key).unlink(missing_ok=True)
+
+    def _read(self, key: str) -> Conversation | None:
+        if key not in self._known and self._folder:
+            try:
+                self._known[key] = msgspec.json.decode((self._folder / key).read_bytes(), type=Conversation)
+            except (OSError, msgspec.DecodeError):
+                return None
+        return self._known.get(key)
+
+
+def _key(session: str, member: str) -> str:
+    return _digest((session, member))[:32]
+
+
+def _digest(parts: tuple[str, ...]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

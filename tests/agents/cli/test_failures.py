@@ -1,0 +1,66 @@
+"""What a CLI says when it fails becomes a type that says whether trying again helps."""
+
+import pytest
+
+from moot.agents.cli.failures import read_failure
+from moot.agents.cli.text import TextReader
+
+CASES = [
+    ("Invalid API key · Please run /login", None, "auth", 0),
+    ("unexpected status 401 Unauthorized", None, "auth", 0),
+    ("anything", 403, "auth", 0),
+    ("You are not logged in", None, "auth", 0),
+    ("429 Too Many Requests, retry after 12s", None, "rate_limit", 12),
+    ("Rate limit reached. Please try again in 1m30s.", None, "rate_limit", 90),
+    ('{"error":{"code":429,"retryDelay":"7.5s"}}', None, "rate_limit", 7.5),
+    ("Overloaded, retry in 250ms", 529, "rate_limit", 0.25),
+    ("You exceeded your current quota", None, "rate_limit", 0),
+    ("This request was blocked by our content policy", None, "refused", 0),
+    ("connect ECONNREFUSED 127.0.0.1:1", None, "network", 0),
+    ("stream disconnected before completion", None, "network", 0),
+    ("TypeError: fetch failed", None, "network", 0),
+    ("The model `gpt-9` does not exist", None, "config", 0),
+    ("error: unknown option '--frobnicate'", None, "config", 0),
+    ("Internal server error", 500, "agent", 0),
+    ("", None, "agent", 0),
+]
+
+
+@pytest.mark.parametrize(("said", "status", "error_type", "retry_after_s"), CASES)
+def test_failures_are_told_apart(said: str, status: int | None, error_type: str, retry_after_s: float) -> None:
+    """E95: wrong keys and refusals are final, a busy server says when to come back."""
+    error = read_failure("claude", said, status)
+    assert (error.error_type, error.retry_after_s) == (error_type, retry_after_s)
+    assert str(error).startswith("claude failed: ")
+
+
+def test_failures_are_short_and_safe() -> None:
+    """However long and wild the reason is, it is a sentence."""
+    said = str(read_failure("codex", "\x1b[31m" + "x" * 10_000))
+    assert len(said) < 1_000
+    assert "\x1b" not in said
+
+
+def test_text_is_shown_as_it_comes() -> None:
+    """Pieces are shown at once; halves of characters and of escape sequences wait."""
+    reader = TextReader()
+    assert reader.feed(b"h\xc3") == "h"
+    assert reader.feed(b"\xa9 \x1b") == "é "
+    assert reader.feed(b"[31mred\x1b[0m\nnext") == "red\nnext"
+    assert reader.close() == ""
+    assert reader.text == "hé red\nnext"
+
+
+def test_every_cut_of_a_text_gives_the_same() -> None:
+    """Bad UTF-8, escapes and line ends survive any cut."""
+    data = "a\x1b[1mb\x1b]0;title\x07c\r\nd 你好 \x1b[0m".encode() + b"\xff\xfe end"
+    whole = TextReader()
+    whole.feed(data)
+    whole.close()
+    assert whole.text == "abc\nd 你好 \ufffd\ufffd end"
+    for cut in range(len(data)):
+        halves = TextReader()
+        halves.feed(data[:cut])
+        halves.feed(data[cut:])
+        halves.close()
+        assert halves.text == whole.text
