@@ -9,12 +9,13 @@ from typing import Any, ParamSpec, TypeVar
 from moot.agents.roster import Roster
 from moot.app import App, Session
 from moot.config.team_file import TeamFile
+from moot.core import limits
 from moot.core.codec import Event
 from moot.core.events import Fact
 from moot.core.state import State
 from moot.core.turns import TurnInput
 from moot.runtime.dispatch import EmbeddedDispatch
-from moot.runtime.ports import Agent, Log, Output, Result
+from moot.runtime.ports import Agent, Log, Output, Result, Understander
 from moot.runtime.sessions import Sessions
 from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock, human, make_team, scripted
@@ -74,13 +75,19 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
 
 @asynccontextmanager
 async def open_on(
-    log: Log, *teams: TeamFile, clock: VirtualClock | None = None, agents: Mapping[str, Agent] | None = None
+    log: Log,
+    *teams: TeamFile,
+    clock: VirtualClock | None = None,
+    agents: Mapping[str, Agent] | None = None,
+    understander: Understander | None = None,
+    max_tasks: int = limits.TASKS_AT_ONCE,
 ) -> AsyncIterator[App]:
     """Like `open_app`, on a log that the test made: a broken one, or one that two nodes share. It stays open."""
     clock = clock or VirtualClock()
     async with asyncio.TaskGroup() as tasks:
         roster = Roster(teams, agents or {}, clock)
-        sessions = Sessions(log, clock, EmbeddedDispatch(tasks, roster.find), tasks, lambda _: RulesUnderstander())
+        dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks)
+        sessions = Sessions(log, clock, dispatch, tasks, lambda _: understander or RulesUnderstander())
         try:
             yield App(list(teams), log, sessions)
         finally:

@@ -151,7 +151,14 @@ class Engine:
         finally:
             self._is_pumping = bool(self._inbox)
             if self._is_pumping:
-                self._spawn(self._pump())
+                self._hand_over()
+
+    def _hand_over(self) -> None:
+        pumping = self._pump()
+        try:
+            self._spawn(pumping)
+        except RuntimeError:  # the app is being torn down, and with it all who wait
+            pumping.close()
 
     def _move(self) -> None:
         """The state is a new one."""
@@ -275,7 +282,7 @@ class Engine:
             if len(commands) == 1 and not isinstance(commands[0], PASSING):
                 await self._pump()
             else:
-                self._spawn(self._pump())
+                self._hand_over()
         again: list[Reported] = []
         for each, command in zip(asked, commands, strict=True):
             if not each.is_logged:
