@@ -4,7 +4,14 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from moot.core.intent import SemanticInput
+from moot.core.intent import (
+    ContextDependency,
+    IntentAnalysis,
+    NormalizedIntent,
+    SemanticInput,
+    SuggestedRoute,
+    TaskRelation,
+)
 from moot.runtime.ports import Clock, Understander, Understood
 from moot.runtime.understanding.rules.understand import analyse
 
@@ -37,4 +44,20 @@ async def understand(find: Callable[[], Understander], given: SemanticInput, clo
         reason = f"{type(error).__name__}: {error}"[:DETAIL_CHARS]
     finally:
         timer.cancel()
-    return Understood(analysis=analyse(given), fallback_reason=reason)
+    return Understood(analysis=_analyse(given), fallback_reason=reason)
+
+
+def _analyse(given: SemanticInput) -> IntentAnalysis:
+    """The rules; and if even they fail, nothing is certain and the person is asked."""
+    try:
+        return analyse(given)
+    except Exception:
+        logger.exception("the rules failed")
+    return IntentAnalysis(
+        normalized_intent=NormalizedIntent(goal="", action="modify", scope="partial_task", urgency="medium"),
+        task_relation=TaskRelation(type="same_task_no_change", confidence=0.0, reasoning=""),
+        context_dependency=ContextDependency(
+            needs_current_task_context=True, needs_execution_history=False, needs_resource_status=False
+        ),
+        suggested_route=SuggestedRoute(next_phase="wait_user", reason="", requires_user_confirmation=True),
+    )
