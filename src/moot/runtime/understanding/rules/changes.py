@@ -15,7 +15,7 @@ _TURN = re.compile(
     r"\b(?:instead|any ?more|rather|changed? (?:my mind|of plans?)|not just|only|we need|should be|switch|decided)\b"
     r"|改|换|直接|而是|转|不只|不光|不仅|[做写变]成|做个|重新"
 )
-_IS_GOAL = 0.5  # share of the replaced words that must be words of the goal
+_IS_GOAL = 0.6  # share of the replaced words that must be words of the goal; pairs of characters straddle words: less
 
 
 def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
@@ -27,7 +27,7 @@ def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
         others = (*clauses[:at], *clauses[at + 1 :])
         goes_on = turns and any(each.act in (*ORDERS, Act.FACT, Act.RESTART) for each in others)
         for old, new in _replacements(clause):
-            is_goal = _share(old, context.core) >= _IS_GOAL
+            is_goal = _is_goal(old, context.core)
             if is_goal and (new - context.goal or goes_on):
                 return True
             if old & DELIVERABLES and _names_other_work(clauses, at, context):
@@ -46,17 +46,18 @@ def _replacements(clause: Clause) -> Iterator[tuple[frozenset[str], frozenset[st
 
 
 def _is_other_work(clause: Clause, new: frozenset[str], context: Context) -> bool:
-    """ "Make it a podcast": a kind of work that nobody spoke of, in place of one that the goal names."""
+    """As in "make it a podcast": a kind of work that nobody spoke of, in place of one that the goal names."""
     if clause.language.additive.search(clause.text) or not context.goal & DELIVERABLES:
         return False
     return bool(new & DELIVERABLES - context.work) and len(new) <= 6 and not new & context.goal
 
 
 def _names_other_work(clauses: Sequence[Clause], at: int, context: Context) -> bool:
-    """ "No article any more, just ten tweets": what is dropped and what is wanted are both kinds of work."""
+    """As in "no article any more, just ten tweets": what is dropped and what is wanted are both kinds of work."""
     named = frozenset[str]().union(*(pieces(each.text) for i, each in enumerate(clauses) if i != at))
     return bool(named & DELIVERABLES - context.work)
 
 
-def _share(part: frozenset[str], whole: frozenset[str]) -> float:
-    return len(part & whole) / len(part) if part else 0.0
+def _is_goal(old: frozenset[str], core: frozenset[str]) -> bool:
+    share = len(old & core) / len(old) if old else 0.0
+    return share >= (_IS_GOAL if all(piece.isascii() for piece in old) else _IS_GOAL - 0.1)

@@ -1,5 +1,7 @@
 """From clauses to acts: each language's table is asked in turn, with and without what stands before the point."""
 
+import re
+
 from msgspec import Struct
 
 from moot.runtime.understanding.rules.acts import Act, Language
@@ -18,9 +20,16 @@ _WHOLE = (
     Act.GO_ON,
     Act.DROP,
     Act.SWITCH,
+    Act.RETRY,
     Act.ACK,
 )
-_ASKED = (Act.STATUS, Act.RETRY, Act.EXPLAIN, Act.SUGGEST, Act.SWITCH)  # what a question mark leaves as it is
+_RUN = (Act.KEEP_RUNNING, Act.STATUS, Act.PAUSE, Act.CANCEL, Act.RESUME, Act.GO_ON)
+_POLITE = re.compile(
+    r"(?:let'?s|(?:can|could|would|will) (?:you|we|u)(?: please| pls| just)*|would you mind|i want you to|please)\s+"
+    r"|(?:能不能|可以|能|可不可以|咱们?|我们)(?:先)?"
+)
+_GERUND = re.compile(r"^(stop|paus|cancell?|abort)(?:p?ing)\b")
+_ASKED = (*_RUN, Act.RETRY, Act.EXPLAIN, Act.SUGGEST, Act.SWITCH)  # what a question mark leaves as it is
 
 
 class Clause(Struct, frozen=True, gc=False):
@@ -40,12 +49,27 @@ def _read(text: str, *, is_question: bool) -> Clause:
     lead = language.lead.match(text)
     core = text[lead.end() :].strip() if lead else text
     core = core or text
-    act = _find(text, core, language)
+    act = _find_asked_control(core, language) or _find(text, core, language)
     if act is None and language is CHINESE:  # "commit 一下", "about us 吧"
         act = _find(text, core, ENGLISH)
+    if act in (Act.WISH, Act.ORDER) and core.startswith("if "):
+        act = Act.FACT  # a condition, not the wish
+    if act is Act.EXPLAIN and not is_question and language.additive.search(text):
+        act = Act.ORDER  # "also check the spelling" is more work, not a question
     if is_question and act not in _ASKED:
         act = Act.SUGGEST if act is Act.ORDER and language is ENGLISH else Act.QUERY
     return Clause(text, core, act or Act.FACT, language, is_question)
+
+
+def _find_asked_control(core: str, language: Language) -> Act | None:
+    """As in "could you stop please", "would you mind pausing"."""
+    polite = _POLITE.match(core)
+    if not polite:
+        return None
+    rest = _GERUND.sub(
+        lambda found: {"paus": "pause", "cancell": "cancel"}.get(found[1], found[1]), core[polite.end() :]
+    )
+    return next((act for act in _RUN if act is not Act.STATUS and language.acts[act].match(rest)), None)
 
 
 def _find(text: str, core: str, language: Language) -> Act | None:

@@ -6,7 +6,8 @@ _SLOTS = {  # those that hold others first
     "tail": join(r"""
         (?: (?:right now|right away|now|immediately|at once|asap|please|pls|for now|for good|for {time}|for me
         |then|ok|already|and wait|guys|everyone|everybody|dude|man|bro|completely|entirely|altogether|again
-        |thanks|until .*|till .*|while i .*|so i can .*|before .*|after .*|today|tomorrow|tonight|later(?: today)?
+        |thanks|until .*|till .*|while i .*|so i can .*|for today|for the day|after (?:that|this|lunch)|today
+        |tomorrow|tonight|later(?: today)?
         |next week))*+[.! ]*$
     """),
     "run": join(r"""
@@ -50,10 +51,11 @@ _VERBS = split("""
     unify uninstall unpin update upgrade upload use validate verify version visit visualise visualize warn watch
     widen wire wrap write zip zoom
     downgrade deduplicate decouple dockerize containerize rollout reconnect rerun retest recompile
+    redo scratch fade swap mirror
     stop cancel kill end pause freeze halt forget scrap ditch abandon continue hold
 """)
 _MORE_ORDERS = join(r"""
-    [a-z]{3,12}(?:ize|ise|ify)|    go (?:back|with|through)|get rid|no (?:need|more|\w+ing)
+    [a-z]{3,12}(?:ize|ise|ify)|go (?:back|with|through)|get rid|no (?:need|more|\w+ing)
     |not (?!just|only|sure|bad|yet|now|really|working|my|a )\w+|without
 """)
 _ACTS: dict[Act, str] = {
@@ -75,7 +77,8 @@ _ACTS: dict[Act, str] = {
         |finished|stuck|ready|on it|on this|busy|close|awake|frozen|dead)\b.*|(?:is|are|was) (?:it|this|that
         |everything|they|all|the (?:run|task|job|agent|agents|build|process
         |work)) (?:still |even |almost |all )?(?:running|done|finished|ready|stuck|frozen|hanging|complete
-        |completed|going|in progress|working on it)\b.*|what(?:'s|s| is) (?:the )?(?:current )?(?:status
+        |completed|going(?: ok| well| fine| on)?$|in progress|working on it)\b.*|what(?:'s|s
+        | is) (?:the )?(?:current )?(?:status
         |progress|eta|happening|going on|left|remaining|taking|still (?:open|left|missing)|the hold ?up|up
         |your status)\b.*|what are (?:you|they|we) (?:doing|working on|up to|at|waiting for)\b.*|where (?:are
         |r) (?:we|you|things)\b.*|what (?:have|did|has) (?:you|been) (?:done|finish|finished|complete|completed
@@ -83,7 +86,11 @@ _ACTS: dict[Act, str] = {
         |you) (?:finish|complete|get stuck|crash|stop|hang)(?:ed)?\b.*|have you (?:finished|completed|started
         |begun|stopped|even started)\b.*|which .*(?:finished|done|complete|completed|left|remaining|ready
         |open)\b.*|still (?:running|working|there|alive|going|on it|stuck)\b.*|(?:you|u) (?:still )?(?:there
-        |alive|stuck|ok)|(?:hello|anyone there|ping)|has (?:it|the \w+) (?:finished|completed|started|stopped
+        |alive|stuck|ok)|(?:hello|anyone there|ping)|(?:is|are) .{1,40} (?:done|finished|ready|complete)(?: yet
+        | already)?|almost (?:there|done|finished|ready)
+        |(?:what|how (?:many|much))\b.* so far|(?:what|which) \w+ are (?:you|we) (?:on|at|in)(?: now)?
+        |what else is left
+        |has (?:it|the \w+) (?:finished|completed|started|stopped
         |crashed)\b.*|what step .*|which step .*|report (?:progress|status|back).*)[.! ]*$
     """,
     Act.SWITCH: r"""
@@ -101,16 +108,19 @@ _ACTS: dict[Act, str] = {
         |all)(?: \w+)? (?:all )?(?:away|out)|scrap (?:everything|the (?:whole|entire|plan|idea)|this (?:whole
         |approach|idea|plan))|square one|(?:change of|new|different|change|changed) direction|(?:completely
         |totally|whole) (?:different|new|other) (?:approach|direction|concept|idea|product)|rethink (?:this
-        |the whole|everything|it all)|change the (?:goal|scope|direction|objective|whole|entire)|the (?:goal
-        |scope|objective|direction|brief) (?:has |have )?(?:changed|is different|is now)|pivot(?:ing)? to
+        |the whole|everything|it all)|change the (?:goal|scope|direction|objective|whole|entire)|the (?:goal|scope
+        |objective|direction|brief|topic|audience|focus|target|subject|theme) (?:has |have )?(?:changed|is different
+        |is now)|pivot(?:ing)? to
         |different approach altogether)\b
     """,
     Act.PAUSE: r"""
         (?:(?:{pause}(?: {run})?|(?:stop|wait|stay) for (?:now|me|{time})|put (?:it|this|that
         |everything) on hold|hold (?:on|it|off|up|still)(?: on (?:it|this|that))?(?: {time})?|hang on(?: {time})?
         |wait(?: (?:up|here
-        |there|for (?:me|it|my .*)))?(?: {time})?|(?:just )?(?:one|a|1|gimme a|give me a|gimme|give me) {time}
-        |stand ?by|not so fast|sit tight|brb|(?:let'?s )?take a break|easy|slow down|whoa+|don'?t (?:do|continue
+        |there|for (?:me|it|my .*)))?(?: {time})?|(?:just )?(?:one|a|1|gimme a|give me a|gimme
+        |give me) {time}(?: to .*)?
+        |stand ?by|not so fast|sit tight|brb|(?:let'?s )?(?:take a break|call it a day)|easy|slow down|whoa+
+        |don'?t (?:do|continue
         |proceed|go on|start|run|touch)(?: anything| it| this)?(?: else)?(?: yet| for now| until .*| any further
         | right now)){tail}|{pause} {run} (?:and|so|because|while) .*)
     """,
@@ -140,7 +150,7 @@ _ACTS: dict[Act, str] = {
     """,
     Act.DROP: r"""
         (?:never ?mind|nvm|forget (?:it|that|this|about (?:it|that|this)|everything|all (?:of )?(?:that|this|it)
-        |what i said)|scrap (?:that|this|it)|ditch (?:it|that|this)|drop (?:it|that|this)|screw (?:it|that)
+        |what i said)|scra(?:p|tch) (?:that|this|it)|ditch (?:it|that|this)|drop (?:it|that|this)|screw (?:it|that)
         |skip (?:it|that|this)|cancel (?:it|that|this)|stop (?:it|that|this)|(?:i|we)(?:'ve
         | have)? changed my mind|change of plans?|on second thoughts?|new plan|plans? (?:has |have )?changed?
         |leave that)\b.*
@@ -154,6 +164,8 @@ _ACTS: dict[Act, str] = {
         |(?:it |that |this )?(?:didn'?t|doesn'?t
         |does not|did not|isn'?t|is not) (?:work|help|fix|change|compile|build|start)(?:ing)?\b.*
         |nothing (?:changed|happens|happened).*
+        |(?:that'?s|this is|it'?s|that is|this isn'?t|that isn'?t) (?:not )?(?:exactly )?(?:what i (?:meant|asked
+        |wanted|want|said)|it|wrong|incorrect)\b.*
     """,
     Act.EXPLAIN: r"""
         (?:(?:can|could|would|will) (?:you|u) (?:please |pls |also |just |quickly )*)?(?:explain|tell (?:me|us)
@@ -183,13 +195,16 @@ _ACTS: dict[Act, str] = {
         |are|does|did)|really|right)\b.*
     """,
     Act.WISH: r"""
-        (?:(?:the )?same (?:thing )?(?:for|with|on|in)|needs?|less|fewer|more|max(?:imum)?|min(?:imum)?|only|bigger
+        (?:short|long|bigg|small|larg|fast|slow|simpl|dark|light|bright|warm|clean|bold|sharp|punchi|funni|loud|soft
+        |tight)er[.! ]*$
+        |(?:(?:the )?same (?:thing )?(?:for|with|on|in)|needs?|less|fewer|more|max(?:imum)?|min(?:imum)?|only|bigger
         |smaller|shorter|longer|larger|faster|slower
         |simpler
         |no(?! idea| clue| one| problem| luck| worries| way| such| need| error| change| difference| output| response
         | result)) .+
         |.*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs? to|has to|have to
-        |ought to|make sure|ensure|be sure|be careful|(?:i|we) (?:want|need|prefer|expect|mean|meant)\b|(?:i
+        |ought to|make sure|ensure|be sure|be careful|(?:i
+        |we) (?:also |really |still |just |now |actually |only )?(?:want|need|prefer|expect|mean|meant)\b|(?:i
         |we)(?:'d| would) (?:like|love|prefer|want)\b|want(?:s|ed)? (?:it|this|the|a|to)|prefer(?:ably)?|i'd rather
         |let'?s|better (?:to|if)
         |would be (?:nice|good|great|better|cool)|you (?:forgot|missed|left out|skipped|didn'?t (?:add|include
@@ -207,8 +222,8 @@ _ACTS: dict[Act, str] = {
         |impressive) (?:work|job|one|call|catch|idea|point|find|stuff|question|headline|title|start|progress)
         |keep (?:it|them|that|this)(?: (?:as is|like that|for now|this way|that way))*|no (?:problem|worries
         |objections?|changes?(?: needed)?|thanks)|thanks?(?: you)?(?: (?:so|very) much| a lot| again| for .*)?
-        |(?:the )?(?:first|second|third|last|former|latter)(?: one)?|leave (?:it|them|that) (?:as is|for now
-        |like that|alone)|not (?:now|yet|necessary|needed|really|today)|as (?:you|discussed|planned|is|before)\b.*
+        |(?:the )?(?:first|second|third|last|former|latter)(?: one)?|leave (?:it|them|that)(?: (?:as is|for now
+        |like that|alone))?|not (?:now|yet|necessary|needed|really|today)|as (?:you|discussed|planned|is|before)\b.*
         |i (?:like|love) (?:it|this|that|the \w+)|whatever(?: you (?:think|prefer|like))?|good (?:morning|night
         |evening)|(?:option|number|#)? ?[a-d1-9]|very (?:good|nice|cool)|love (?:it|this|that)|i agree(?: with .*)?
         |your (?:call|choice)|all of (?:them|it)|sure(?: thing)?|take your time|so far so good|please(?: do)?
@@ -227,7 +242,7 @@ ENGLISH = Language(
         Act.ORDER: phrases(rf"(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))}|{_MORE_ORDERS})\b.*"),
     },
     lead=phrases(r"""
-        (?:(?:ok(?:ay)?|alright|right|well|so|hmm+|um+|uh+|oh|ah|hey|hi|hello|yes|yeah|yep|no|nope|nah
+        (?:(?:ok(?:ay)?|whoa+|yo|alright|right|well|so|hmm+|um+|uh+|oh|ah|hey|hi|hello|yes|yeah|yep|no|nope|nah
         |wait(?= no| i| that| actually| what| why| it| the| you)|actually|and|but|also|plus|then|now|next|first
         |finally|lastly|btw|by the way|please|pls|plz|just|great|cool|nice|perfect|thanks|sorry|maybe|oops|fyi
         |additionally|besides|dude|man|bro|sure|good|basically|honestly|tbh|anyway|afterwards|after that
@@ -286,11 +301,12 @@ ENGLISH = Language(
         |not like (?:this|that)|different)[ .!]*$
     """),
     trivia=phrases(r"""
-        (?:who (?:is|was|won|invented|wrote|discovered|founded|painted|directed)|what(?:'s| is| are| was) (?:the
-        |a|an|your)? ?(?:capital|population|weather|meaning|difference|distance|height|age|time|date|recipe|best
-        |tallest|largest|price of|definition|origin|name of)|what(?:'s| is) \d|when (?:is|was|did)|where (?:is
+        (?:who(?:'s| is| was| won| invented| wrote| discovered| founded| painted| directed)|what(?:'s| is| are
+        | was) (?:the
+        |a|an|your)? ?(?:capital|population|weather|distance|height|recipe|best
+        |tallest|largest)|what(?:'s| is) \d|when (?:is|was|did)|where (?:is
         |was|can i)|how (?:old|tall|big|far|many (?:people|days|countries|calories)|do i (?:cook|make|get to
         |lose)|do you (?:say|cook))|do you (?:like|know|think|have feelings)|are you (?:human|an? ai|conscious)
-        |tell me a (?:joke|story|fun)|translate|which country|what day|what time|can you recommend)\b.*
+        |tell me a (?:joke|story|fun)|translate|which country|what day|what time is it|can you recommend)\b.*
     """),
 )

@@ -33,6 +33,8 @@ _ENDS_GOAL = re.compile(
     r"(?P<what>[\w -]{3,40}?)(?: (?:right now|now|immediately|at once|please|asap|completely))*$"
     r"|(?:马上|立刻|立即|赶紧)?(?:停止|停掉|取消|终止|中止|停)(?:掉|了)?(?P<zh>[^,]{2,12}?)(?:吧|了|任务|工作)*$"
 )
+_NO_LONGER = re.compile(r"(?:先)?(?:别|不用|不要|不)(?:再)?(?P<what>[一-鿿]{1,2})了(?:吧|啦)?$")
+_NEW_PLAN = re.compile(r"\b(?:change of plans?|plans? (?:has |have )?changed|new plan)\b|计划有变|改计划")
 _OFFER = re.compile(
     r"else|further|next|other|would you like (?:me )?to (?:change|add|do)|接下来|其他|其它|还有什么|还需要|别的"
 )
@@ -40,7 +42,10 @@ _NEXT = ("next", "then", "now", "and then", "接下来", "下一步", "然后")
 _OPEN = re.compile(r"(?:what|who|when|where|which)\b|.{0,6}(?:什么是|谁|何时|哪里)")
 _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
 _CHOICE = re.compile(r"\b(?:which|what|or|how|where|when|who|prefer)\b|还是|哪|什么|几|多少|怎么|如何")
-_FILE = re.compile(r"\b\w+\.[a-z]{1,4}\b")
+_AGAIN = re.compile(r"from scratch|\bover$|\bagain$")
+_AGAIN_PIECES = pieces(
+    "start write rewrite redo build do begin over again from scratch create out can could completely"
+)
 _STATED = re.compile(
     r"^(?:i|we|he|she|they|it|there|the|this|that|our|my|your|these|those|its|you|users?|people|everyone)\b"
     r"|\b(?:is|are|was|were|am|has|have|had|does|did|will|would|can|could|isn't|\w+'(?:s|re|m|ve|ll|d)|\w{3,}ed)\b"
@@ -118,7 +123,7 @@ def _kept_running(said: Message) -> Reading | None:
 
 
 def _made_room(said: Message) -> Reading | None:
-    """ "Forget that, …" and "stop, …": what follows decides whether the work ends, changes, or gives way to another."""
+    """After "forget that" and "stop": what follows decides whether the work ends, changes, or gives way to another."""
     at = next((i for i, clause in enumerate(said.clauses) if clause.act in (Act.DROP, Act.CANCEL)), None)
     if at is None:
         return None
@@ -128,6 +133,8 @@ def _made_room(said: Message) -> Reading | None:
         near = compare(" ".join(clause.core for clause in wanted), said.context)
         if replaces_goal(said.clauses, said.context) and near.work > 0:
             return _major(0.78, "goal_replaced")
+        if _NEW_PLAN.search(said.prose.text):
+            return _major(0.66, "goal_replaced")
         makes = any(_is_new_thing(clause) for clause in wanted)
         if makes and (near.work < 0.25 or is_far(near.said, said.context.work)):
             return _different(0.85, "new_goal_after_cancel")
@@ -150,16 +157,18 @@ def _switched(said: Message) -> Reading | None:
 def _replaced(said: Message) -> Reading | None:
     again = next((clause for clause in said.clauses if clause.act is Act.RESTART), None)
     if again:
-        part = _FILE.search(again.text) or any(
-            stem(word) not in said.context.core for word in _DEFINITE.findall(again.text)
-        )
-        return _minor(0.66) if part and len(said.clauses) == 1 else _major(0.85, "restart")
+        named = pieces(again.core) - _AGAIN_PIECES if _AGAIN.search(again.core) else frozenset()
+        is_part = named - said.context.core and len(said.clauses) == 1
+        return _minor(0.66) if is_part else _major(0.85, "restart")
     return _major(0.8, "goal_replaced") if replaces_goal(said.clauses, said.context) else None
 
 
 def _run_named(said: Message) -> Reading | None:
-    """ "Abort the migration", when migrating is the goal."""
+    """As in "abort the migration", when migrating is the goal, or 别翻了, when it is a translation."""
     for clause in said.clauses:
+        done_with = _NO_LONGER.match(clause.text)
+        if done_with and done_with["what"] in said.context.text and len(said.clauses) == 1:
+            return _control(Act.PAUSE if "先" in clause.text else Act.CANCEL, 0.76)
         found = _ENDS_GOAL.match(clause.core)
         meant = pieces(found["what"] or found["zh"] or "") if found else None
         if meant and meant <= said.context.goal and len(said.clauses) == 1:
@@ -181,7 +190,7 @@ def _controlled(said: Message) -> Reading | None:
 
 
 def _listed_next(said: Message) -> Reading | None:
-    """ "Next: the users table"."""
+    """As in "next: the users table"."""
     named = said.has(Act.FACT) and said.clauses[0].text in _NEXT and said.status != "paused"
     return _minor(0.74) if named else None
 
@@ -240,13 +249,13 @@ def _ordered(said: Message) -> Reading | None:
     adds = bool(first.language.additive.search(first.text))
     if makes and far and near.goal < 0.2:
         return _different(0.8 if near.work < 0.1 else 0.66, "other_field")
-    if is_private(near.said, said.context.work) and near.work == 0 and not points:
+    if makes and is_private(near.said, said.context.work) and near.work == 0 and not points:
         return _different(0.62, "other_field")
     if makes and _is_strange(near, said.context) and near.work == 0 and not points and len(near.said) >= 3:
         return _different(0.55 if adds else 0.6, "nothing_shared")
     confidence = 0.76 + 0.08 * (near.work >= 0.2) + 0.04 * adds + 0.03 * points
     if not (near.work or points or adds):
-        confidence = 0.72 if said.length <= SHORT_WORDS else 0.64
+        confidence = 0.72  # most orders to running work are about it
     return _minor(round(min(confidence, 0.9), 2))
 
 

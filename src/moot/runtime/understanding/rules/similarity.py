@@ -11,6 +11,7 @@ CORE_PIECES = 12  # pairs of characters are smaller than words: twice as many
 
 
 class Context(Struct, frozen=True, gc=False):
+    text: str  # the goal as it was said
     goal: frozenset[str]
     core: frozenset[str]  # what the goal is about, as far as its first words tell
     work: frozenset[str]  # goal, task titles and recent messages together
@@ -35,6 +36,7 @@ def read_context(given: SemanticInput) -> Context:
     for message in given.recent_history[-MESSAGES:]:
         work |= pieces(message.content[:MESSAGE_CHARS])
     return Context(
+        text,
         goal,
         first_pieces(text, CORE_PIECES * 2 if is_chinese(text) else CORE_PIECES),
         frozenset(work),

@@ -79,7 +79,7 @@ FIELDS: dict[str, frozenset[str]] = {
         "letters": """
             email letter apology resume cv cover job ad vacancy invitation card invoice contract complaint speech
             toast
-            邮件 道歉 简历 求职 招聘启事 请柬 邀请函 贺卡 发票 合同 演讲稿 请假条 感谢信 辞职信 报价表 报价单
+            邮件 道歉 简历 求职 请柬 邀请函 贺卡 发票 合同 演讲稿 请假条 感谢信 辞职信 报价表 报价单
         """,
         "money": """
             stock crypto bitcoin tax mortgage loan insurance salary invest
@@ -113,11 +113,11 @@ RIVALS: tuple[frozenset[str], ...] = tuple(
         "webpack vite rollup esbuild",
         "pytorch tensorflow jax",
         "english german french japanese spanish chinese italian korean portuguese russian arabic",
-        "英语 德语 法语 日语 西班牙 韩语 意大利 俄语 葡萄牙",
-        "英文 日文 韩文 法文 德文 中文",
+        "英语 德语 法语 日语 西语 韩语 俄语 葡语 中文 意大利 西班牙 葡萄牙",
         "微信 支付宝 抖音 快手 小红书 微博 知乎 b站",
     )
 )
+_TONGUES = "英德法日韩俄西葡"
 DELIVERABLES: frozenset[str] = pieces("""
     article post essay newsletter tweet video podcast book story poem report deck presentation infographic poster
     landing
@@ -167,4 +167,10 @@ def is_far(said: frozenset[str], context: frozenset[str]) -> bool:
 
 def rivals_of(found: frozenset[str], goal: frozenset[str]) -> frozenset[str]:
     """Technologies (or tongues, platforms) that would take the place of one the goal names."""
+    found, goal = _as_tongues(found), _as_tongues(goal)
     return frozenset().union(*((group & found) - goal for group in RIVALS if group & goal))
+
+
+def _as_tongues(found: frozenset[str]) -> frozenset[str]:
+    """英文 and 英语 are the same tongue."""
+    return found | {f"{piece[0]}语" for piece in found if len(piece) == 2 and piece[1] == "文" and piece[0] in _TONGUES}

@@ -20,6 +20,8 @@ _PASTED = re.compile(
     r"""^\s*(?:
       Traceback\ \(most | File\ ".*",\ line | at\ [\w$.<>]+\s?\( | \#\d+\s | \d{4}-\d\d-\d\d[T\ ]\d\d: |
       \[?\d\d:\d\d:\d\d
+    | (?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|FAIL(?:ED)?)\b
+    | (?:error|export|import|warning)\ .*(?:was\ not\ found|in\ \./)
     | [\w.]*(?:Error|Exception|Warning|Panic)\b\s*[:(\[] | (?:error|warning|fatal|panic|npm\ ERR!|FAILED)\b.*[:\[]
     | \$\s\S | >>>\s | [-+]{3}\s | @@\s | [|+][-=|+\s]{4} | \{\s*" | </?\w+[^>]*>\s*$ | .*\bexit\ (?:code|status)\ \d
     | .*[{};]\s*$ | (?:\w+\.)+\w+\(.*\)\s*$ | \d+\s*\|\s
