@@ -30,4 +30,14 @@ def plain(turn: TurnInput) -> str:
     return "not async"
 
 
+def add(a: int, b: int) -> int:
+    """The sum of two numbers."""
+    return a + b
+
+
+async def fail() -> str:
+    """Prints a page."""
+    raise ValueError("out of paper")
+
+
 NOTHING = None

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from moot.agents.llm_client import ModelClient
+from moot.agents.llm.client import ModelClient
 from moot.core.errors import AgentError
-from tests.agents.fake_model import Answer, fake_model
+from tests.agents.fake_models import Answer, Reply, fake_models
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 KEY = "sk-do-not-tell"
@@ -26,16 +26,16 @@ def fail(client: ModelClient) -> AgentError:
 
 def test_a_prompt_becomes_a_text() -> None:
     """Surfaces, agent types: `base_url` names an OpenAI-compatible endpoint; the key comes from the environment."""
-    with fake_model('{"a": 1}') as model:
+    with fake_models('{"a": 1}') as model:
         said = asyncio.run(ModelClient("openai:small", model.url).complete_json("how many?", SCHEMA))
     assert said == '{"a": 1}'
-    assert (model.prompts, model.requests[0]["model"], model.keys) == (["how many?"], "small", [f"Bearer {KEY}"])
+    assert (model.prompts, model.asked[0].model, model.keys) == (["how many?"], "small", [f"Bearer {KEY}"])
 
 
 def test_an_endpoint_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys come from the environment only; where there is none, a local endpoint still answers."""
     monkeypatch.delenv("OPENAI_API_KEY")
-    with fake_model("{}") as model:
+    with fake_models("{}") as model:
         assert asyncio.run(ModelClient("small", model.url).complete_json("hi", SCHEMA)) == "{}"
 
 
@@ -45,29 +45,29 @@ def test_an_endpoint_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_what_a_status_is_called(answer: int, error_type: str, retry_after_s: float) -> None:
     """E95: only the retryable is retried, so every failure has its type; the library itself never retries."""
-    with fake_model(answer) as model:
+    with fake_models(Reply(status=answer, retry_after="7" if answer == 429 else None)) as model:
         error = fail(ModelClient("openai:small", model.url))
     assert (error.error_type, error.retry_after_s) == (error_type, retry_after_s)
-    assert len(model.requests) == 1
+    assert len(model.asked) == 1
     assert error_type != "auth" or "OPENAI_API_KEY" in str(error)  # the name of the key, never the key
 
 
 @pytest.mark.parametrize("body", [b"not json", b"{}", b'{"choices": []}', b'{"choices": "many"}'])
 def test_nonsense_is_a_failed_turn(body: Answer) -> None:
     """E97: whatever a server sends, one type of error comes out."""
-    with fake_model(body) as model:
+    with fake_models(body) as model:
         assert fail(ModelClient("openai:small", model.url)).error_type == "agent"
 
 
 def test_silence_ends() -> None:
     """E96: every wait has a deadline."""
-    with fake_model(None) as model:
+    with fake_models(None) as model:
         assert fail(ModelClient("openai:small", model.url, timeout_s=0.2)).error_type == "timeout"
 
 
 def test_nobody_there() -> None:
     """E95: an endpoint that cannot be reached is a network error."""
-    with fake_model("") as model:
+    with fake_models("") as model:
         pass
     assert fail(ModelClient("openai:small", model.url)).error_type == "network"
 

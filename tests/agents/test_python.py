@@ -185,15 +185,15 @@ async def test_a_wrong_name_is_a_failed_turn(call: str) -> None:
 
 
 @run
-async def test_what_this_version_cannot_play_is_a_failed_turn() -> None:
-    """An agent of a type that is not there yet says so instead of being silent."""
+async def test_what_cannot_be_played_is_a_failed_turn() -> None:
+    """An agent that is not to be had says so instead of being silent."""
     team = make_team(human("alice"), MemberSpec(id="bob", kind=Kind.AI, agent=LlmAgent(model="provider:name")))
     async with open_app(team, clock=VirtualClock()) as app:
         session = await app.session()
         await say(session, "[NEXT: bob] hello")
         (failed,) = await facts(app, session, TurnFailed)
         assert failed.error_type == "config"
-        assert "type llm" in failed.message
+        assert "provider:name" in failed.message
 
 
 @run

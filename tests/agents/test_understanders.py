@@ -6,7 +6,7 @@ from typing import Any
 from moot.app import open_app
 from moot.core.events import NoticePosted, RoutingDecided, UnderstandingCompleted
 from moot.core.plan.events import PlanStarted
-from tests.agents.fake_model import fake_model
+from tests.agents.fake_models import fake_models
 from tests.runtime.apps import run
 from tests.runtime.test_understanding_llm import answer
 
@@ -30,7 +30,7 @@ def team_of(url: str, **understanding: Any) -> dict[str, Any]:
 @run
 async def test_a_model_understands_and_the_route_follows() -> None:
     """Plan, front door: the analysis of the model is logged, and the work begins."""
-    with fake_model(json.dumps(answer(type="different_task", confidence=0.97))) as model:
+    with fake_models(json.dumps(answer(type="different_task", confidence=0.97))) as model:
         async with open_app(team_of(model.url)) as app:
             session = await app.session()
             facts = [event.fact async for event in session.say("make a deck")]
@@ -42,11 +42,11 @@ async def test_a_model_understands_and_the_route_follows() -> None:
 @run
 async def test_the_rules_answer_for_a_model_that_cannot_and_a_notice_says_so() -> None:
     """Plan, front door: invalid output is asked for once more, then `rules` answers."""
-    with fake_model("no idea", "still none") as model:
+    with fake_models("no idea", "still none") as model:
         async with open_app(team_of(model.url)) as app:
             session = await app.session()
             facts = [event.fact async for event in session.say("make a deck")]
-        assert len(model.requests) == 2
+        assert len(model.asked) == 2
     (understood,) = [fact for fact in facts if isinstance(fact, UnderstandingCompleted)]
     assert understood.fallback_reason is not None
     assert "invalid twice" in understood.fallback_reason
@@ -57,13 +57,13 @@ async def test_the_rules_answer_for_a_model_that_cannot_and_a_notice_says_so() -
 @run
 async def test_markers_and_slash_commands_never_reach_a_model() -> None:
     """Plan, front door: explicit markers and slash commands always win."""
-    with fake_model("{}") as model:
+    with fake_models("{}") as model:
         async with open_app(team_of(model.url)) as app:
             session = await app.session()
             for text in ("/status", "/help", "[DONE]"):
                 async for _ in session.say(text):
                     pass
-        assert model.requests == []
+        assert model.asked == []
 
 
 @run
@@ -71,7 +71,7 @@ async def test_thresholds_are_settings_of_the_team() -> None:
     """Plan, routing decision: how sure is sure is up to the team."""
     sure = json.dumps(answer(type="different_task", confidence=0.9))
     unsure = json.dumps(answer(type="same_task_no_change", confidence=0.8))
-    with fake_model(sure, unsure) as model:
+    with fake_models(sure, unsure) as model:
         async with open_app(team_of(model.url, thresholds={"certain": 0.85})) as app:
             session = await app.session()
             async for _ in session.say("make a deck"):

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from moot.agents.llm_client import ModelClient
+from moot.agents.llm.client import ModelClient
 from moot.config.prompts import read_template
 from moot.core.intent import CurrentTask, KnownTask, Said, SemanticInput, SystemState
 from moot.runtime.ports import Understood
 from moot.runtime.understanding.llm import LlmUnderstander, build_prompt
 from moot.runtime.understanding.rules.understand import analyse
-from tests.agents.fake_model import Answer, FakeModel, fake_model
+from tests.agents.fake_models import Answer, FakeModels, fake_models
 
 KEY = "sk-do-not-tell"
 GIVEN = SemanticInput(
@@ -48,8 +48,10 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def understand(*answers: Answer, given: SemanticInput = GIVEN, timeout_s: float = 10.0) -> tuple[Understood, FakeModel]:
-    with fake_model(*answers) as model:
+def understand(
+    *answers: Answer, given: SemanticInput = GIVEN, timeout_s: float = 10.0
+) -> tuple[Understood, FakeModels]:
+    with fake_models(*answers) as model:
         client = ModelClient("openai:small", model.url)
         understander = LlmUnderstander(client.complete_json, read_template("understanding", "en"), timeout_s)
         return asyncio.run(understander.understand(given)), model
@@ -63,7 +65,7 @@ def test_a_good_answer_is_taken() -> None:
         0.93,
         "low",
     )
-    assert len(model.requests) == 1
+    assert len(model.asked) == 1
 
 
 def test_prose_around_the_object_is_forgiven() -> None:
@@ -100,7 +102,7 @@ def test_an_invalid_answer_is_asked_for_once_more(bad: str) -> None:
 def test_invalid_twice_leaves_it_to_the_rules(bad: str) -> None:
     """Plan, understanding: then `rules` answers, and the reason is said."""
     understood, model = understand(BAD[bad])
-    assert len(model.requests) == 2
+    assert len(model.asked) == 2
     assert understood.analysis == analyse(GIVEN)
     assert (understood.fallback_reason or "").startswith("invalid twice: ")
 
@@ -112,7 +114,7 @@ def test_invalid_twice_leaves_it_to_the_rules(bad: str) -> None:
 def test_a_model_that_fails_is_replaced_at_once(failure: Answer, reason: str) -> None:
     """E95, E96: the person does not wait for a model's recovery; the reason never holds the key."""
     understood, model = understand(failure, timeout_s=0.5 if failure is None else 10.0)
-    assert len(model.requests) == 1
+    assert len(model.asked) == 1
     assert understood.analysis == analyse(GIVEN)
     assert (understood.fallback_reason or "").startswith(reason)
     assert KEY not in (understood.fallback_reason or "")
@@ -123,7 +125,7 @@ def test_markers_and_commands_never_reach_a_model(explicit: str) -> None:
     """Plan, understanding: explicit markers and slash commands always win."""
     given = SemanticInput(raw_input=explicit, system_state=GIVEN.system_state)
     understood, model = understand(500, given=given)
-    assert (model.requests, understood.fallback_reason) == ([], None)
+    assert (model.asked, understood.fallback_reason) == ([], None)
     assert understood.analysis.task_relation.confidence == 1.0
 
 

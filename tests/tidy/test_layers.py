@@ -28,7 +28,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "core": {"msgspec"},
     "runtime": {"msgspec"},
     "config": {"msgspec", "yaml"},
-    "agents": {"msgspec", "openai", "pydantic_ai"},
+    "agents": {"fastmcp", "msgspec", "pydantic_ai"},
     "testing": {"msgspec"},
     "app": {"msgspec"},
     "protocol": {"msgspec"},
@@ -106,6 +106,14 @@ def test_other_packages_are_used_where_they_belong(path: Path) -> None:
     allowed = THIRD_PARTY[layer_of(path)] | set(sys.stdlib_module_names) | {"moot"}
     wrong = [f"{place(path)}:{line} {name}" for line, name in imports_of(path) if name.split(".")[0] not in allowed]
     assert wrong == []
+
+
+def test_one_package_knows_the_library_for_models() -> None:
+    """Issue 6: pydantic-ai and what comes with it stay behind one adapter."""
+    libraries = ("pydantic_ai", "fastmcp", "openai", "anthropic", "google", "mcp")
+    users = {place(path) for path in MODULES for _, name in imports_of(path) if name.split(".")[0] in libraries}
+    assert users
+    assert all(path.startswith("src/moot/agents/llm/") for path in users)
 
 
 def test_only_app_and_cli_wire() -> None:

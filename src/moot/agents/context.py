@@ -5,7 +5,7 @@ markers defused, so that an agent that repeats it routes nobody. All of it keeps
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -19,6 +19,7 @@ from moot.core.turns import Assignment, TaskReport, TurnInput
 
 BUDGET_BYTES = 65_536
 LEAST_BYTES = 128  # of anything that is shown at all
+NO_PROMPTS: Mapping[str, str] = {}
 
 _TEMPLATES = {
     "plan": "planning",
@@ -45,13 +46,23 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 def build_context(
-    turn: TurnInput, instructions: str = "", *, budget_bytes: int = BUDGET_BYTES, is_resumed: bool = False
+    turn: TurnInput,
+    instructions: str = "",
+    *,
+    prompts: Mapping[str, str] = NO_PROMPTS,
+    budget_bytes: int = BUDGET_BYTES,
+    is_resumed: bool = False,
 ) -> Context:
-    """`is_resumed`: the agent remembers its own earlier turns, so that it is told only what was said since."""
+    """`is_resumed`: the agent remembers its own earlier turns, so that it is told only what was said since.
+
+    `prompts`: the team's own templates, by phase; the built-in ones stand for the others.
+    """
     system = _describe_member(turn, fit(instructions, budget_bytes // 4, turn.language))
     left = budget_bytes - len(system.encode())
     if turn.assignment is not None and turn.job in _TEMPLATES:
-        return Context(system=system, prompt=_describe_job(turn, turn.assignment, left))
+        phase = _TEMPLATES[turn.job]
+        template = prompts.get(phase) or _template(phase, turn.language)
+        return Context(system=system, prompt=_describe_job(turn, turn.assignment, template, left))
     return Context(system=system, prompt=_describe_conversation(turn, left, is_resumed=is_resumed))
 
 
@@ -158,8 +169,7 @@ def _name(turn: TurnInput, member_id: str) -> str:
     return next((each.display_name for each in turn.addressable if each.id == member_id), member_id)
 
 
-def _describe_job(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> str:
-    template = _template(_TEMPLATES[turn.job], turn.language)
+def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget_bytes: int) -> str:
     values = _job_values(turn, assignment, max(budget_bytes - len(template.encode()), LEAST_BYTES))
 
     def fill(found: re.Match[str]) -> str:

@@ -1,20 +1,37 @@
 """Who plays which AI member: made from the team files on disk, never from anything that was logged or received."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from moot.agents import python
+from moot.agents.cli.member import CliMember
+from moot.agents.llm.member import LlmMember
 from moot.agents.script import ScriptedMember
-from moot.config.agent_specs import PythonAgent, ScriptAgent
+from moot.agents.surroundings import Surroundings
+from moot.config.agent_specs import CliAgent, LlmAgent, PythonAgent, ScriptAgent
 from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.runtime.ports import Agent, Clock
 
 
 class Roster:
-    def __init__(self, teams: Iterable[TeamFile], overrides: Mapping[str, Agent], clock: Clock) -> None:
+    """`folders`: where each team's file lies; `surroundings`: what is kept of the programs that play its members."""
+
+    def __init__(
+        self,
+        teams: Iterable[TeamFile],
+        overrides: Mapping[str, Agent],
+        clock: Clock,
+        surroundings: Surroundings | None = None,
+        folders: Mapping[str, Path] | None = None,
+    ) -> None:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
         self._clock = clock
+        self._surroundings = surroundings or Surroundings()
+        self._folders = folders or {}
         self._agents: dict[tuple[str, str], Agent] = {}
 
     def find(self, team_name: str, member_id: str) -> Agent:
@@ -31,13 +48,19 @@ class Roster:
         if team is None:
             raise AgentError("config", f"team {team_name!r} is not loaded here; start with its team file")
         entry = next((member for member in team.members if member.id == member_id), None)
+        instructions = entry.instructions if entry else ""
+        around = replace(self._surroundings, folder=self._folders.get(team_name))
         match entry.agent if entry else None:
             case ScriptAgent() as script:
                 return ScriptedMember(script, self._clock)
             case PythonAgent(call=call):
                 return python.load(call)
+            case LlmAgent() as model:
+                return LlmMember(model, self._clock, entry.instructions if entry else "")
+            case CliAgent() as cli:
+                return CliMember(cli, instructions, around)
             case None:
                 raise AgentError("config", f"team {team_name!r} has no agent for member {member_id!r}")
             case other:
                 kind = type(other).__struct_config__.tag
-                raise AgentError("config", f"this version cannot play agents of type {kind}; use script or python")
+                raise AgentError("config", f"this version cannot play agents of type {kind}; use script, cli or python")

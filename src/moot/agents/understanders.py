@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from moot.agents.llm_client import ModelClient
+from moot.agents.llm.client import ModelClient
 from moot.config.prompts import read_template
 from moot.config.team_file import TeamFile
 from moot.runtime.ports import Understander

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from moot.config.quantities import Command, Delay, EnvName, FunctionPath, Text
+from moot.config.quantities import Command, Delay, Duration, EnvName, FunctionPath, Text
 from moot.core.events import Option
 from moot.core.usage import Usage
 
@@ -93,10 +93,16 @@ class LlmAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
     """A model behind an API. Keys come from the environment only."""
 
     model: Annotated[Text, Meta(description="provider:name")]
-    base_url: Text | None = None
+    base_url: Annotated[Text | None, Meta(description="of a server that speaks OpenAI's API, or the provider's")] = None
+    key: Annotated[EnvName | None, Meta(description="variable with the key; default: the provider's usual one")] = None
     tools: tuple[FunctionPath, ...] = ()
     mcp: tuple[McpServer, ...] = ()
     settings: Json = {}
+    output: Annotated[
+        Literal["text", "native", "tool"], Meta(description="how plans and reviews are asked for; text suits any model")
+    ] = "text"
+    start_timeout_s: Annotated[Duration, Meta(description="until the first word")] = 300.0
+    idle_timeout_s: Annotated[Duration, Meta(description="between two pieces of a stream")] = 60.0
 
 
 class CliAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="cli"):

@@ -14,6 +14,8 @@ MootError
     └── StorageFull    the disk takes no more; reading still works
 """
 
+from moot.core.usage import Usage
+
 
 class MootError(Exception):
     """Anything Moot says no to, in one sentence."""
@@ -44,13 +46,14 @@ class ConfigError(MootError):
 class AgentError(MootError):
     """A turn that failed; `error_type` is one of the types of spec/4 (timeout, network, agent, auth…).
 
-    `retry_after_s`: how long whoever was asked wants to be left alone.
+    `retry_after_s`: how long whoever was asked wants to be left alone. `usage`: what it cost all the same.
     """
 
-    def __init__(self, error_type: str, message: str, retry_after_s: float = 0.0) -> None:
+    def __init__(self, error_type: str, message: str, retry_after_s: float = 0.0, usage: Usage | None = None) -> None:
         super().__init__(message)
         self.error_type = error_type
         self.retry_after_s = retry_after_s
+        self.usage = usage or Usage()
 
 
 class LogError(MootError):

@@ -15,3 +15,11 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 def safe_usage(usage: Usage) -> Usage:
     """JSON has no NaN: logged, it could not be read again."""
     return usage if isfinite(usage.cost_usd) else replace(usage, cost_usd=0.0)
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cost_usd=one.cost_usd + other.cost_usd,
+    )

@@ -1,0 +1,99 @@
+"""A model by its name: `provider:name`, at its provider or at an address of one's own.
+
+Keys come from the environment only; here and elsewhere a key is spoken of by the name of its variable.
+"""
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from moot.core.errors import AgentError
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.providers import Provider
+
+HINT = "install moot[llm] to use models"
+NO_KEY = "none"  # servers on one's own machine want none, the client libraries insist on a string
+OWN_API = ("anthropic", "google", "openai-responses")  # what is not one of these is asked as OpenAI chat at a base_url
+KEY_NAMES = {
+    "openai-chat": "OPENAI_API_KEY",
+    "openai-responses": "OPENAI_API_KEY",
+    "google": "GOOGLE_API_KEY",
+    "cohere": "CO_API_KEY",
+    "huggingface": "HF_TOKEN",
+    "github": "GITHUB_API_KEY",
+    "azure": "AZURE_OPENAI_API_KEY",
+}  # the others are the provider's name with _API_KEY
+# before a colon these are a provider; at a base_url anything else is a part of the model's name, as in llama3:8b
+PROVIDERS = (
+    *("openai", "openai-chat", "openai-responses", "anthropic", "google", "groq", "mistral", "deepseek", "openrouter"),
+    *("ollama", "vllm", "litellm", "together", "fireworks", "cerebras", "xai", "azure"),
+)
+_ENVIRONMENT_NAME = re.compile(r"`([A-Z][A-Z0-9_]{3,})`")
+
+
+class ModelAddress(Struct, frozen=True, kw_only=True):
+    """Where a model is found. With `base_url` the provider may be left out; `key` names the variable of its key."""
+
+    name: str
+    base_url: str | None = None
+    key: str | None = None
+
+    @property
+    def provider(self) -> str:
+        provider, colon, _ = self.name.partition(":")
+        return provider if colon and (self.base_url is None or provider in PROVIDERS) else "openai"
+
+    @property
+    def model(self) -> str:
+        return self.name.removeprefix(f"{self.provider}:")
+
+    @property
+    def key_name(self) -> str:
+        usual = f"{self.provider.upper().replace('-', '_').replace('/', '_')}_API_KEY"
+        return self.key or KEY_NAMES.get(self.provider, usual)
+
+
+def open_model(address: ModelAddress) -> "Model":
+    """AgentError of type config or auth says what is missing."""
+    os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")  # the library greets its users on stderr
+    try:
+        from pydantic_ai.exceptions import UserError
+        from pydantic_ai.models import infer_model
+    except ImportError:
+        raise AgentError("config", f"no library for models: {HINT}") from None
+    try:
+        if address.base_url is None and address.key is None:
+            return infer_model(f"{address.provider}:{address.model}")
+        kind = address.provider if address.base_url is None or address.provider in OWN_API else "openai-chat"
+        return infer_model(f"{kind}:{address.model}", lambda _: _make_provider(kind, address))
+    except ImportError as error:
+        package = f"pip install 'pydantic-ai-slim[{address.provider}]'"
+        raise AgentError("config", f"{address.name} needs a library ({error.name}): {HINT}, or {package}") from None
+    except UserError as error:
+        raise _explain(address, error) from None
+    except ValueError as error:
+        raise AgentError("config", f"{address.name} cannot be used: {type(error).__name__}; {HINT}") from None
+
+
+def _make_provider(kind: str, address: ModelAddress) -> "Provider[Any]":
+    from pydantic_ai.providers import infer_provider_class
+
+    key = os.environ.get(address.key_name, "")
+    if not key and address.base_url is None:
+        raise AgentError("auth", f"{address.name} needs a key: set {address.key_name}")
+    given: dict[str, Any] = {"api_key": key or NO_KEY}
+    if address.base_url:
+        given["base_url"] = address.base_url
+    return infer_provider_class(kind)(**given)
+
+
+def _explain(address: ModelAddress, error: Exception) -> AgentError:
+    """The library's own sentence names the variables that it looked for."""
+    names = [name for name in _ENVIRONMENT_NAME.findall(str(error)) if not os.environ.get(name)]
+    if names:
+        return AgentError("auth", f"{address.name} needs a key: set {names[0]}")
+    return AgentError("config", f"{address.name} cannot be used: no such provider or model; {HINT}")

@@ -1,0 +1,113 @@
+"""What a model's run says while it goes on, as outputs of a turn."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    FunctionToolCallEvent,
+    FunctionToolResultEvent,
+    ModelResponsePart,
+    ModelResponsePartDelta,
+    PartDeltaEvent,
+    PartEndEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ToolCallPart,
+)
+
+from moot.agents.llm.words import say
+from moot.core import limits
+from moot.core.team import Language
+from moot.runtime.ports import Delta, Step
+
+CALL_CHARS = 2_000
+
+
+class Scribe:
+    """Keeps the text of the response that is being written; what came before a call of tools becomes a step."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._written: list[str] = []
+        self._length = 0
+        self._calls: set[str] = set()
+        self._has_called = False
+        self.has_said = False  # anything that others have seen
+
+    @property
+    def text(self) -> str:
+        """Of the newest response, as far as it came."""
+        return "".join(self._written)
+
+    @property
+    def is_too_long(self) -> bool:
+        return self._length > limits.OUTPUT_CHARS
+
+    @property
+    def waits_for_tools(self) -> bool:
+        return bool(self._calls)
+
+    def read(self, event: AgentStreamEvent) -> Iterator[Delta | Step]:
+        for output in self._read(event):
+            self.has_said = True
+            yield output
+
+    def _read(self, event: AgentStreamEvent) -> Iterator[Delta | Step]:
+        match event:
+            case PartStartEvent(index=index, part=part):
+                if index == 0:
+                    yield from self._begin_response()
+                yield from self._write(_text_of(part))
+            case PartDeltaEvent(delta=delta):
+                yield from self._write(_text_of_delta(delta))
+            case PartEndEvent(part=ThinkingPart(content=thought)) if thought:
+                yield Step(thought=thought)
+            case FunctionToolCallEvent(part=part):
+                yield from self._begin_call(part)
+            case FunctionToolResultEvent(part=part):
+                self._calls.discard(part.tool_call_id)
+                yield Step(observation=f"{part.tool_name} → {part.model_response_str()}")
+            case _:
+                pass
+
+    def _begin_response(self) -> Iterator[Step]:
+        """Another response without a call in between: the last one was not what was asked for."""
+        if self._written and not self._has_called:
+            yield Step(observation=say("again", self._language))
+        self._written, self._length, self._has_called = [], 0, False
+
+    def _begin_call(self, part: ToolCallPart) -> Iterator[Step]:
+        if self._written and not self._has_called:
+            yield Step(thought=self.text)
+        self._has_called = True
+        self._calls.add(part.tool_call_id)
+        yield Step(action=f"{part.tool_name}({_show(part.args)})")
+
+    def _write(self, text: str) -> Iterator[Delta]:
+        if text:
+            self._written.append(text)
+            self._length += len(text)
+            yield Delta(text)
+
+
+def _text_of(part: ModelResponsePart) -> str:
+    return part.content if isinstance(part, TextPart) else ""
+
+
+def _text_of_delta(delta: ModelResponsePartDelta) -> str:
+    return delta.content_delta if isinstance(delta, TextPartDelta) else ""
+
+
+def _show(arguments: Any) -> str:
+    match arguments:
+        case None:
+            return ""
+        case str():
+            return arguments[:CALL_CHARS]
+        case dict():
+            return ", ".join(f"{name}={value!r}" for name, value in arguments.items())[:CALL_CHARS]
+        case _:
+            return repr(arguments)[:CALL_CHARS]
