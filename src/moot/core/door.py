@@ -43,12 +43,27 @@ BY_ROUTE: dict[Route, Trigger] = {
 
 def begin(door: Door, fact: events.UnderstandingStarted) -> Door:
     """Another input, or the same one again with what was asked about it."""
-    received = door.move(Trigger.USER_INPUT_RECEIVED).move(Trigger.NEW_USER_INPUT)
+    received = _receive(door)
     others = tuple(each for each in door.inputs if each.input_id != fact.input.input_id)
     is_new = len(others) == len(door.inputs) and not fact.input.asked
     return replace(
         received, inputs=(*others, fact.input), input_count=door.input_count + 1 if is_new else door.input_count
     )
+
+
+def _receive(door: Door) -> Door:
+    """Where the machine has no row for another input, that one is on its way alone: a new walk begins."""
+    received = door.move(Trigger.USER_INPUT_RECEIVED).move(Trigger.NEW_USER_INPUT)
+    if received.state is InputState.SEMANTIC_UNDERSTANDING:
+        return received
+    return replace(door, state=INPUT_ROUTING.advance(INPUT_ROUTING.initial, Trigger.USER_INPUT_RECEIVED))
+
+
+def begin_work(door: Door) -> Door:
+    """Work may begin with something that was said before, or with tasks that were brought: as if it were said now."""
+    if door.state is InputState.SEMANTIC_UNDERSTANDING:  # that is another input
+        return door
+    return door.move(Trigger.USER_INPUT_RECEIVED).move(Trigger.INTENT_ANALYZED).move(Trigger.DIFFERENT_TASK)
 
 
 def complete(door: Door, fact: events.UnderstandingCompleted) -> Door:
@@ -67,5 +82,11 @@ def route(door: Door, fact: events.RoutingDecided) -> Door:
         user_confirmation_required=fact.user_confirmation_required,
         user_message=fact.user_message,
     )
-    analysed = door.move(Trigger.USER_INPUT_RECEIVED).move(Trigger.NEW_USER_INPUT).move(Trigger.INTENT_ANALYZED)
-    return replace(analysed.move(BY_ROUTE[fact.route]), current_routing_decision=decision)
+    is_new = fact.input_id == f"i{door.input_count + 1}"  # explicit understanding needs no time
+    is_analysed = door.state is InputState.ROUTING_DECISION  # unless the newest input is another one
+    analysed = door if is_analysed else _receive(door).move(Trigger.INTENT_ANALYZED)
+    asks = fact.route == "new_task" and fact.user_confirmation_required
+    trigger = Trigger.REQUIRES_CONFIRMATION if asks else BY_ROUTE[fact.route]
+    return replace(
+        analysed.move(trigger), current_routing_decision=decision, input_count=door.input_count + bool(is_new)
+    )

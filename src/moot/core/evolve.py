@@ -112,7 +112,9 @@ def _fail_turn(state: State, fact: events.TurnFailed) -> State:
 
 
 def _cancel_turn(state: State, fact: events.TurnCancelled) -> State:
-    return replace(state, running=_without(state, fact.turn_id), failed=state.turn(fact.turn_id))
+    turn = state.turn(fact.turn_id)
+    ended = replace(state, running=_without(state, fact.turn_id), failed=turn)
+    return evolve_work.forget_episode(ended, turn.episode) if turn and turn.job else ended
 
 
 def _without(state: State, turn_id: str) -> tuple[Turn, ...]:
@@ -153,7 +155,8 @@ def _request_pause(state: State, fact: events.PauseRequested) -> State:
 
 def _complete(state: State, fact: events.SessionCompleted) -> State:  # noqa: ARG001
     trigger = session.Trigger.STOP if state.status is Status.ACTIVE else session.Trigger.END
-    return replace(state, status=SESSION.advance(state.status, trigger), waiting_for=None)
+    door = replace(state.door, inputs=()) if state.door.inputs else state.door
+    return replace(state, status=SESSION.advance(state.status, trigger), waiting_for=None, door=door)
 
 
 def _set_team_task(state: State, fact: events.TeamTaskSet) -> State:
@@ -174,10 +177,11 @@ def _close_step(state: State, fact: events.StepClosed) -> State:
     closed = {**state.closed_steps, fact.step_id: ClosedStep(Outcome(fact.outcome), fact.by)}
     while len(closed) > limits.CLOSED_STEPS:
         del closed[next(iter(closed))]
-    noted = evolve_work.note_decisions(
-        evolve_work.choose(replace(state, open_steps=still_open, closed_steps=closed), fact)
-    )
-    return evolve_supervision.close_step(noted, state.open_steps.get(fact.step_id), fact)
+    step = state.open_steps.get(fact.step_id)
+    answered = replace(state, open_steps=still_open, closed_steps=closed)
+    if step and step.input:
+        answered = evolve_work.choose(answered, fact)
+    return evolve_supervision.close_step(evolve_work.note_decisions(answered), step, fact)
 
 
 # One function a fact. Looked up, not matched: folding is hot. A test holds the table to the union.

@@ -33,6 +33,15 @@ def start_job(state: State, turn: Turn) -> State:
     return replace(state, work=work, task_turns=_count(state, turn.member, turn.task_id, turn.task_index + 1))
 
 
+def forget_episode(state: State, episode: str) -> State:
+    """Its turn was cancelled: whoever is given the job next begins anew."""
+    work = state.work
+    if work is None or episode not in work.episodes:
+        return state
+    left = {job: each for job, each in work.episodes.items() if job != episode}
+    return replace(state, work=replace(work, episodes=left))
+
+
 def _count(state: State, member: str, task_id: str, turns: int) -> dict[str, dict[str, int]]:
     if not task_id:
         return state.task_turns
@@ -68,9 +77,13 @@ _BY_CHOICE = {
     "replan": InputTrigger.USER_CHOOSE_REPLAN,
     "continue": InputTrigger.USER_CHOOSE_CONTINUE,
     "minor_replan": InputTrigger.USER_CHOOSE_CONTINUE,
-    "finish_first": InputTrigger.USER_CHOOSE_NEW_TASK,
+    "pause": InputTrigger.USER_CHOOSE_CONTINUE,
+    "resume": InputTrigger.USER_CHOOSE_CONTINUE,
+    "status_query": InputTrigger.USER_CHOOSE_CONTINUE,
+    "finish_first": InputTrigger.USER_CHOOSE_CONTINUE,
     "close_and_start": InputTrigger.USER_CHOOSE_NEW_TASK,
     "drop": InputTrigger.USER_ABORT,
+    "cancel": InputTrigger.USER_ABORT,
 }
 
 
@@ -121,7 +134,7 @@ def _change_workflow(state: State, fact: plan_events.WorkflowChanged) -> State:
             latest_execution_snapshot_id=before.latest_execution_snapshot_id if before else "",
         )
         left = state.door.deferred[1:] if fact.is_deferred else state.door.deferred
-        door = replace(state.door, deferred=left)
+        door = replace(doors.begin_work(state.door), deferred=left)
         return note_decisions(replace(state, work=begun, door=door, interrupt=INTERRUPT.initial))
     door = state.door
     if fact.trigger in ("major_failure", "major_change"):
@@ -160,8 +173,8 @@ def _work_and_door(state: State, fact: plan_events.PlanFact) -> State:
     held = state.interrupt
     if isinstance(fact, plan_events.PlanPatched):
         held = INTERRUPT.follow(held, InterruptTrigger.PATCH_PLAN_APPLIED)
-    elif isinstance(fact, plan_events.PlanStarted):
-        held = INTERRUPT.initial  # the work that was interrupted is another one now
+    elif not isinstance(fact, plan_events.PlanApproved | plan_events.PipelineCompleted):
+        held = INTERRUPT.initial  # the work that was interrupted is over, or another one now
     return replace(_work(state, fact), door=door, interrupt=held)
 
 

@@ -31,7 +31,8 @@ _ABOUT_THE_JOB = ("continue_execution", "minor_replan", "full_replan")  # a supe
 def receive(draft: Draft, member: str, said: str) -> tuple[Input, RoutingDecision] | None:
     """Begin to understand an input; under `explicit` understanding its route is known at once."""
     state = draft.state
-    if len(state.door.inputs) >= limits.INPUTS:
+    asked = sum(step.input is not None for step in state.open_steps.values())
+    if len(state.door.inputs) + asked >= limits.INPUTS:
         raise Refused("too_many_inputs", limit=limits.INPUTS)
     new = Input(input_id=f"i{state.door.input_count + 1}", member=member, text=said)
     if state.team.understanding != "explicit":

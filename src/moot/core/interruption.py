@@ -18,11 +18,17 @@ _BY_CHOICE = {
     "minor_replan": Trigger.MINOR_REPLAN,
     "close_and_start": Trigger.CLOSE_AND_NEW_TASK,
 }
+_AS_CHOICE: dict[Route, str] = {"continue_execution": "continue", "minor_replan": "minor_replan"}
 STOPPED = (State.PAUSED, State.WAIT_USER_DECISION)
 
 
 def relate(state: State, route: Route) -> State:
-    """A new input while paused; one that is about the run itself (a status query) leaves it as it is."""
+    """A new input while paused; one that is about the run itself (a status query) leaves it as it is.
+
+    While a question about an earlier input waits, it may let the work go on all the same.
+    """
+    if state is State.WAIT_USER_DECISION:
+        return choose(state, _AS_CHOICE.get(route, ""))
     if state is not State.PAUSED or route not in _BY_ROUTE:
         return state
     checked = INTERRUPT.follow(INTERRUPT.follow(state, Trigger.NEW_USER_INPUT), Trigger.TASK_UNDERSTANDING_READY)

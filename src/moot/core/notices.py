@@ -106,6 +106,14 @@ CATALOGUE: dict[str, dict[Language, str]] = {
         "zh": "状态：{detail} · 已完成 {count}/{limit} · 正在执行：{plain_names}",
         "en": "Status: {detail} · {count} of {limit} tasks done · running: {plain_names}",
     },
+    "plan_in_the_making": {
+        "zh": "正在制定新计划，旧计划的任务不能再更改",
+        "en": "A new plan is being made: the tasks of the old one cannot be changed any more",
+    },
+    "plan_changes": {
+        "zh": "计划正在调整，任务尚未继续：请稍后再暂停",
+        "en": "The plan is being changed and no task runs: pause again in a moment",
+    },
     "no_work": {"zh": "当前没有任务", "en": "No work is under way: say what you want done"},
     "input_dropped": {"zh": "已放弃：{detail}", "en": "Dropped: {detail}"},
     "understood_by_rules": {

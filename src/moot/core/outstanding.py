@@ -4,7 +4,7 @@ Each effect has a key, so that doing it twice is seen: the shell starts what is 
 stops what is under way and no longer outstanding.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -25,7 +25,7 @@ from moot.core.interruption import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.machines.task import State as TaskState
-from moot.core.plan.state import TaskRun, Work
+from moot.core.plan.state import TaskRun, Wait, Work
 from moot.core.state import State, Turn
 from moot.core.supervisor.events import ToolCall
 from moot.core.supervisor.supervision import Supervision
@@ -142,19 +142,28 @@ def _of_tools(state: State, job: Supervision) -> Iterator[Effect]:
 def _of_work(state: State, work: Work) -> Iterator[Effect]:
     if state.interrupt is Interrupt.PAUSING:
         yield Deadline("grace", limits.PAUSE_GRACE_S, EndGrace())
+    elif state.interrupt is Interrupt.MINOR_REPLAN:  # the tasks wait for the change, its retries do not
+        yield from _of_waits(episode.wait for episode in work.episodes.values())
+        return
     elif state.interrupt is not Interrupt.EXECUTION:
         return
     for dispatch_id, task_id in work.dispatches.items():
         yield from _of_task(state, work.tasks[task_id], dispatch_id)
     if state.interrupt is Interrupt.PAUSING:
         return
-    waits = [run.wait for run in work.tasks.values()] + [episode.wait for episode in work.episodes.values()]
+    yield from _of_waits(run.wait for run in work.tasks.values())
+    yield from _of_waits(episode.wait for episode in work.episodes.values())
+    runs = [work.tasks[task_id] for task_id in work.dispatches.values()]
+    offered = {run.member for run in runs if run.state is TaskState.DISPATCHING}
+    for member, slots in work.slots.items():
+        if slots.is_open and not slots.may_probe and member not in offered:  # one probe at a time
+            yield Deadline(f"probe:{member}:{slots.probes}", slots.delay_s, ProbeMember(member=member))
+
+
+def _of_waits(waits: Iterable[Wait | None]) -> Iterator[Effect]:
     for wait in waits:
         if wait:
             yield Deadline(f"wait:{wait.number}", wait.delay_s, EndWait(number=wait.number))
-    for member, slots in work.slots.items():
-        if slots.is_open and not slots.may_probe:
-            yield Deadline(f"probe:{member}:{slots.probes}", slots.delay_s, ProbeMember(member=member))
 
 
 def _of_task(state: State, run: TaskRun, dispatch_id: str) -> Iterator[Effect]:

@@ -1,7 +1,21 @@
 """For tests of teams and agents: scripted members, a clock that you move, given / when / then."""
 
 from moot.testing.clock import VirtualClock
+from moot.testing.intents import analyse, control
+from moot.testing.plan_scenario import PlanScenario, plan_given, task
 from moot.testing.scenario import Scenario, given
 from moot.testing.teams import human, make_team, scripted
 
-__all__ = ["Scenario", "VirtualClock", "given", "human", "make_team", "scripted"]
+__all__ = [
+    "PlanScenario",
+    "Scenario",
+    "VirtualClock",
+    "analyse",
+    "control",
+    "given",
+    "human",
+    "make_team",
+    "plan_given",
+    "scripted",
+    "task",
+]

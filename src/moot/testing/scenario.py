@@ -27,11 +27,11 @@ class Scenario:
         self.new: list[Fact] = list(created.facts)
         self.refusal: Refused | None = None
 
-    def when(self, *commands: Command, at: str = AT) -> Self:
+    def when(self, *commands: Command, at: str = AT, chance: float = 1.0) -> Self:
         for command in commands:
             self.new, self.refusal = [], None
             try:
-                decided = decide(self.state, command, at)
+                decided = decide(self.state, command, at, chance)
             except Refused as refusal:
                 self.refusal = refusal
                 continue

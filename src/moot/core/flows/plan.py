@@ -3,7 +3,7 @@
 Every function ends in `_advance`: offer what can start, aggregate what is complete, and settle who has the floor.
 """
 
-from moot.core import front_door
+from moot.core import front_door, limits, text
 from moot.core.commands import (
     AckDispatch,
     Answer,
@@ -28,6 +28,7 @@ from moot.core.commands import (
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import NoticePosted, PauseRequested, StepAsked, TurnCompleted
+from moot.core.interruption import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import State
 from moot.core.machines.workflow import Trigger
@@ -36,8 +37,8 @@ from moot.core.messages import post
 from moot.core.plan import answers, controls, dispatching, finishing, floor, patches, planning, recovery, steering
 from moot.core.plan import workflow as workflows
 from moot.core.plan.events import MemberProbed, PlanStepped, RecoverySucceeded, WaitEnded
-from moot.core.plan.jobs import work_of
-from moot.core.plan.state import TaskRun
+from moot.core.plan.jobs import restart_job, work_of
+from moot.core.plan.state import TaskRun, Work
 from moot.core.plan.status import status_notice
 from moot.core.plan.tasks import InvalidPlan, read_tasks
 from moot.core.state import Turn
@@ -106,13 +107,19 @@ def step_turn(draft: Draft, turn: Turn, step: str) -> bool:
     return True
 
 
-def find_task(draft: Draft, dispatch_id: str) -> TaskRun:
-    """The task that a dispatch is about; a dispatch that is over is stale (seed 002 §10)."""
+def find_task(draft: Draft, dispatch_id: str, *expected: State) -> TaskRun:
+    """The task that a dispatch is about; one that is over, or further on already, is stale (seed 002 §10).
+
+    While the work is paused nobody has a task: what is only offered then is offered again when it goes on.
+    """
     work = draft.state.work
     task_id = work.dispatches.get(dispatch_id) if work else None
-    if work is None or task_id is None:
+    if work is None or task_id is None or draft.state.interrupt in STOPPED:
         raise Refused("stale_turn", detail=dispatch_id)
-    return work.tasks[task_id]
+    run = work.tasks[task_id]
+    if run.state not in expected:
+        raise Refused("stale_turn", detail=dispatch_id)
+    return run
 
 
 def obey_worker(
@@ -120,14 +127,13 @@ def obey_worker(
 ) -> None:
     """What a worker says about its task. Before the start it may only take it or not; after it, not any more."""
     dispatch_id = command.turn_id if hasattr(command, "turn_id") else command.dispatch_id
-    run = find_task(draft, dispatch_id)
-    expected = _EXPECTED[type(command)]
-    if run.state is not expected:
-        raise Refused("stale_turn", detail=dispatch_id)
+    run = find_task(draft, dispatch_id, _EXPECTED[type(command)])
     match command:
         case AckDispatch():
+            was_open = work_of(draft).slots[run.member].is_open
             dispatching.ack(draft, run)
-            return  # nothing else can start because of it
+            if not was_open:
+                return  # nothing else can start because of it; a breaker that it closes held up others
         case StartTask():
             dispatching.start(draft, run)
             return
@@ -158,25 +164,30 @@ _EXPECTED: dict[type, State] = {
 
 def expire_task(draft: Draft, dispatch_id: str) -> None:
     """It ran for too long."""
-    run = find_task(draft, dispatch_id)
+    run = find_task(draft, dispatch_id, State.RUNNING)
     recovery.fail_task(draft, run, "timeout", "the task took too long")
     _advance(draft)
 
 
 def obey_timer(draft: Draft, command: ExpireDispatch | ExpireLease | EndWait | ProbeMember | EndGrace) -> None:
+    work = draft.state.work
+    if work is None or not work.is_active:
+        raise Refused("stale_turn", detail=type(command).__name__)
     match command:
-        case ExpireDispatch():
-            recovery.nack(draft, find_task(draft, command.dispatch_id), "timeout")
+        case ExpireDispatch(dispatch_id=dispatch_id):
+            run = find_task(draft, dispatch_id, State.DISPATCHING, State.DISPATCHED)
+            recovery.nack(draft, run, "timeout")
         case ExpireLease(dispatch_id=None):
-            if draft.state.work is None or not draft.state.work.dispatches:
-                raise Refused("stale_turn", detail="leases")
             dispatching.lose_leases(draft, "restarted")
         case ExpireLease(dispatch_id=str(dispatch_id)):
-            dispatching.lose_lease(draft, find_task(draft, dispatch_id), "lost")
+            run = find_task(draft, dispatch_id, State.DISPATCHED, State.RUNNING)
+            dispatching.lose_lease(draft, run, "lost")
         case EndWait():
-            _end_wait(draft, command.number)
-        case ProbeMember():
-            draft.add(MemberProbed(member=command.member))
+            _end_wait(draft, work, command.number)
+        case ProbeMember(member=member):
+            if member not in work.slots or not work.slots[member].is_open or work.slots[member].may_probe:
+                raise Refused("stale_turn", detail=member)
+            draft.add(MemberProbed(member=member))
         case EndGrace():
             if draft.state.interrupt is not Interrupt.PAUSING:
                 raise Refused("stale_turn", detail="pause")
@@ -184,15 +195,14 @@ def obey_timer(draft: Draft, command: ExpireDispatch | ExpireLease | EndWait | P
     _advance(draft)
 
 
-def _end_wait(draft: Draft, number: int) -> None:
-    work = work_of(draft)
+def _end_wait(draft: Draft, work: Work, number: int) -> None:
     for task_id, run in work.tasks.items():
         if run.wait and run.wait.number == number:
             draft.add(WaitEnded(task_id=task_id))
             return
     for episode in work.episodes.values():
         if episode.wait and episode.wait.number == number:
-            answers.restart_job(draft, episode.job, episode.task_id)
+            restart_job(draft, episode.job, episode.task_id)
             return
     raise Refused("stale_turn", detail=f"wait {number}")
 
@@ -254,7 +264,7 @@ def change_plan(draft: Draft, command: PlanCommand, by: Member | None) -> None:
             finishing.cancel_plan(draft, "user_cancel")
         case Replan(feedback=feedback):
             controls.active_work(draft)
-            steering.replan(draft, feedback)
+            steering.replan(draft, text.cut(text.clean(feedback), limits.HISTORY_CHARS))
     _advance(draft)
 
 
@@ -266,32 +276,41 @@ def _solve(draft: Draft, command: SolveTasks, by: Member | None) -> None:
         tasks = read_tasks(command.tasks, draft.team)
     except InvalidPlan as invalid:
         raise Refused("invalid_plan", problems=[str(each) for each in invalid.problems]) from None
-    question = command.question or "; ".join(task.title for task in tasks)
+    question = text.clean(command.question) or "; ".join(task.title for task in tasks)
     workflows.begin(draft, question[:2_000], by.id if by else draft.team.first_human.id)
     planning.approve(draft, tasks, by.id if by else None, Trigger.PLAN_APPROVED)
 
 
 def _advance(draft: Draft, *, starts_deferred: bool = False) -> None:
     """Let the work go on as far as it can without a human, then say who has the floor."""
-    state = draft.state
-    work = state.work
-    if work and work.is_active and not floor.is_held(state):
-        if state.budget_used_up and state.pause_reason != "budget":
-            draft.add(NoticePosted(code="budget", detail=state.budget_used_up))
-            draft.add(PauseRequested(member=None))
-        elif work.is_approved and dispatching.may_dispatch(work):
-            finishing.request_reviews(draft)
-            dispatching.offer_tasks(draft)
-            finishing.aggregate(draft)
+    work = draft.state.work
+    if work and work.is_active:
+        workflows.carry_on(draft)
+        _work_on(draft)
     _start_deferred(draft, is_asked=starts_deferred)
     floor.settle(draft)
 
 
+def _work_on(draft: Draft) -> None:
+    """Offer what can start, unless a pause was asked for or the budget is used up."""
+    state, work = draft.state, work_of(draft)
+    if floor.is_held(state):
+        return
+    if state.budget_used_up and state.pause_reason != "budget":
+        draft.add(NoticePosted(code="budget", detail=state.budget_used_up))
+        draft.add(PauseRequested(member=None))
+    elif work.is_approved and dispatching.may_dispatch(work):
+        finishing.request_reviews(draft)
+        dispatching.offer_tasks(draft)
+        finishing.aggregate(draft)
+
+
 def _start_deferred(draft: Draft, *, is_asked: bool) -> None:
-    """What was put off begins when the work before it is complete; after a cancelled one, when somebody asks."""
+    """What was put off begins when the work before it is complete; after a cancelled or paused one, when asked for."""
     state = draft.state
     if not state.door.deferred or state.work is None or state.work.is_active:
         return
-    if is_asked or any(fact.event == "pipeline.completed" for fact in draft.facts):
+    is_complete = any(fact.event == "pipeline.completed" for fact in draft.facts)
+    if is_asked or (is_complete and state.interrupt is Interrupt.EXECUTION):
         first = state.door.deferred[0]
         steering.begin(draft, first.text, first.member, is_deferred=True)

@@ -6,10 +6,10 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import StepAsked, StepClosed
 from moot.core.machines.workflow import Trigger
-from moot.core.plan import controls, finishing, planning, staffing, steering, workflow
+from moot.core.plan import controls, finishing, patches, planning, steering
 from moot.core.plan.events import SolverCancelled, TaskReviewed, TaskSkipped
-from moot.core.plan.jobs import Job, start_job, work_of
-from moot.core.plan.tasks import InvalidPlan, Task, executors, read_tasks
+from moot.core.plan.jobs import restart_job, work_of
+from moot.core.plan.tasks import InvalidPlan, Task, candidates, executors, read_tasks
 from moot.core.team import Member
 
 
@@ -42,7 +42,7 @@ def close(
             outcome="answered",
             by=by.id if by else None,
             confirmed=command.confirmed,
-            choice=choice or command.choice,
+            choice=choice,
             answer=None if command.answer is None else text.clean(command.answer),
             tasks=None if tasks is None else tuple(task.document for task in tasks),
         )
@@ -50,7 +50,7 @@ def close(
 
 
 def _read_choice(step: StepAsked, command: Answer) -> str:
-    """An option's id; yes is the first of them and no the last."""
+    """An option's id; where there are two, yes is the first and no the second."""
     known = [option.id for option in step.options]
     choice = command.choice
     if choice is None and command.confirmed is not None and len(known) == 2:
@@ -99,12 +99,11 @@ def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Mem
             finishing.interrupt(draft, "user_abort")
         case "replan":
             failure = f"{step.who}: {step.error_type} {step.detail}".strip()
-            steering.replan(draft, command.answer or failure, _replan_reason(step))
-        case "continue":
-            workflow.carry_on(draft)
+            steering.replan(draft, text.clean(command.answer or "") or failure, _replan_reason(step))
+        case "continue":  # the change that could not be made is given up
+            patches.apply(draft, ())
         case "run_without" | "skip" if step.task_id and not step.job:
             draft.add(TaskSkipped(task_id=step.task_id, by=by.id if by else None))
-            workflow.carry_on(draft)
         case "skip" if step.task_id:
             draft.add(TaskReviewed(task_id=step.task_id, passed=True, member=by.id if by else ""))
         case "cancel_dependants":
@@ -122,7 +121,8 @@ def _replan_reason(step: StepAsked) -> str:
 def _find_other(draft: Draft, step: StepAsked, command: Answer) -> str:
     """The member that the answer names, else the first one who could do it and has not failed at it."""
     run = controls.find_run(draft, step.task_id or "")
-    others = [each for each in executors(draft.team) if each.id != run.member]
+    able = [*candidates(run.task, draft.team), *executors(draft.team)]
+    others = [each for each in dict.fromkeys(able) if each.id != run.member]
     if command.answer and command.answer.strip():
         named = draft.team.find(command.answer)
         if named is None or named.is_human:
@@ -142,27 +142,6 @@ def _cancel_dependants(draft: Draft, task_id: str) -> None:
         if not more:
             break
         gone |= set(more)
-    for each in gone - {task_id}:
-        if not runs[each].is_over:
-            draft.add(SolverCancelled(task=runs[each].task.document, reason="dependency_cancelled"))
-    workflow.carry_on(draft)
-
-
-def restart_job(draft: Draft, job: str, task_id: str) -> None:
-    """A turn that failed is given out again."""
-    team = draft.team
-    member = {
-        "plan": staffing.planner(team),
-        "patch": staffing.planner(team),
-        "aggregate": staffing.aggregator(team),
-        "review": staffing.reviewer(team) or staffing.planner(team),
-    }[job]
-    start_job(draft, member, as_job(job), task_id)
-
-
-def as_job(name: str) -> Job:
-    match name:
-        case "plan" | "patch" | "review" | "aggregate":
-            return name
-        case _:
-            raise AssertionError(name)
+    for each, run in runs.items():
+        if each in gone and not run.is_over:
+            draft.add(SolverCancelled(task=run.task.document, reason="dependency_cancelled"))

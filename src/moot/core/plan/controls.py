@@ -6,9 +6,9 @@ from moot.core.events import PauseRequested, SessionActivated
 from moot.core.interruption import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import State
-from moot.core.plan import finishing, questions, workflow
+from moot.core.plan import finishing, questions
 from moot.core.plan.events import SolverCancelled, SolverRestarted
-from moot.core.plan.jobs import cancel_review, work_of
+from moot.core.plan.jobs import cancel_review, restart_job, work_of
 from moot.core.plan.state import TaskRun, Work
 from moot.core.team import Member
 
@@ -27,6 +27,8 @@ def pause(draft: Draft, by: Member | None) -> None:
         draft.pause(by or draft.team.first_human, "user_pause")
     elif draft.state.interrupt is Interrupt.EXECUTION:
         draft.add(PauseRequested(member=by.id if by else None))
+    elif draft.state.interrupt is Interrupt.MINOR_REPLAN:
+        raise Refused("plan_changes")
 
 
 def resume(draft: Draft) -> None:
@@ -45,6 +47,8 @@ def cancel(draft: Draft, by: Member | None) -> None:  # noqa: ARG001 - one signa
 
 def find_run(draft: Draft, task_id: str) -> TaskRun:
     run = active_work(draft).tasks.get(task_id)
+    if run is not None and work_of(draft).is_planning:
+        raise Refused("plan_in_the_making")
     if run is None:
         raise Refused("unknown_task", detail=task_id[:80], available=tuple(active_work(draft).tasks))
     return run
@@ -63,25 +67,29 @@ def cancel_task(draft: Draft, task_id: str) -> None:
         names = tuple(each.task.title for each in waiting)
         options = ("run_without", "cancel_dependants", "restart")
         questions.ask(draft, "task_dropped", options, task_id=task_id, who=run.task.title, names=names)
-    else:
-        workflow.carry_on(draft)
 
 
 def restart_task(draft: Draft, task_id: str, member: str | None = None, reason: str = "user_restart") -> None:
     run = find_run(draft, task_id)
     if run.is_finished:
         raise Refused("task_over", detail=task_id)
+    finishing.reopen(draft)
     cancel_review(draft, task_id)
     questions.supersede_task(draft, task_id)
     draft.add(SolverRestarted(task=run.task.document, reason=reason, member=member))
-    workflow.carry_on(draft)
 
 
 def retry(draft: Draft) -> None:
     """Everything that failed and waits for a decision starts again."""
     work = active_work(draft)
+    asked = [step for step in draft.state.open_steps.values() if step.code in ("job_failed", "plan_refused")]
     blocked = [task_id for task_id, run in work.tasks.items() if run.state is State.BLOCKED and not run.is_over]
-    if not blocked:
+    if work.is_planning:
+        blocked = []  # they belong to the plan before
+    if not blocked and not asked:
         raise Refused("nothing_to_retry")
     for task_id in blocked:
         restart_task(draft, task_id, reason="retry")
+    questions.supersede(draft, lambda step: step in asked)
+    for step in asked:
+        restart_job(draft, step.job, step.task_id or "")

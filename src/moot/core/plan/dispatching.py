@@ -15,10 +15,11 @@ from moot.core.plan.events import (
     SolverProgressed,
     SolverStarted,
 )
-from moot.core.plan.jobs import start_job, work_of
+from moot.core.plan.jobs import work_of
 from moot.core.plan.state import TaskRun, Work
 from moot.core.usage import safe_usage
 
+PAUSED = "paused"  # a lease that ends with a pause: nobody is to blame
 RUNNABLE = (Flow.EXECUTION, Flow.REPLAN_EVALUATION, Flow.WAIT_USER_DECISION)
 
 
@@ -83,7 +84,7 @@ def progress(draft: Draft, run: TaskRun, command: ReportStep) -> None:
 
     thought, action, observation = safe(command.thought), safe(command.action), safe(command.observation)
     done = run.done_steps + 1
-    total = command.total if command.total is not None and command.total >= done else None
+    total = command.total if command.total is not None and done <= command.total <= limits.STEPS else None
     draft.add(
         SolverProgressed(
             task_id=run.task.id,
@@ -101,27 +102,27 @@ def progress(draft: Draft, run: TaskRun, command: ReportStep) -> None:
 
 
 def complete(draft: Draft, run: TaskRun, command: CompleteTurn) -> None:
-    reviewer = staffing.reviewer(draft.team)
     draft.add(
         SolverCompleted(
             task=run.task.document,
             result=text.cut(text.clean(command.text)),
             member=run.member,
             dispatch_id=run.dispatch_id or "",
-            awaits_review=reviewer is not None,
+            awaits_review=staffing.reviewer(draft.team) is not None,
             usage=safe_usage(command.usage),
         )
     )
     if run.retries:
         draft.add(RecoverySucceeded(task_id=run.task.id, attempt=run.retries))
-    if reviewer:
-        start_job(draft, reviewer, "review", run.task.id)
 
 
 def lose_lease(draft: Draft, run: TaskRun, reason: str) -> None:
     """A worker is gone: the same attempt is offered again; a task that kills its workers is not offered for ever."""
-    if run.leases_lost >= limits.LEASES_LOST:
-        recovery.fail_task(draft, run, "config", f"its worker was lost {run.leases_lost + 1} times ({reason})")
+    if run.leases_lost >= limits.LEASES_LOST and reason != PAUSED:
+        if run.state is State.RUNNING:
+            recovery.fail_task(draft, run, "config", f"its worker was lost {run.leases_lost + 1} times ({reason})")
+        else:
+            recovery.nack(draft, run, reason)
         return
     draft.add(LeaseExpired(task_id=run.task.id, dispatch_id=run.dispatch_id or "", member=run.member, reason=reason))
 

@@ -62,7 +62,7 @@ def request_reviews(draft: Draft) -> None:
 def aggregate(draft: Draft) -> None:
     """When every task is over and nobody is asked about one, the results become one answer."""
     work = work_of(draft)
-    if work.is_aggregating or work.status is not Flow.EXECUTION or draft.state.running:
+    if work.status is not Flow.EXECUTION or draft.state.running:
         return
     if any(workflow.concerns_work(step.code) for step in draft.state.open_steps.values()) or work.episodes:
         return
@@ -70,6 +70,14 @@ def aggregate(draft: Draft) -> None:
         member = staffing.aggregator(draft.team)
         draft.add(AggregateStarted(member=member.id))
         start_job(draft, member, "aggregate")
+
+
+def reopen(draft: Draft) -> None:
+    """There is more to do: an answer that is being made would be about less."""
+    for turn in draft.state.running:
+        if turn.job == "aggregate":
+            draft.cancel_turn(turn, "superseded")
+    questions.supersede(draft, lambda step: step.job == "aggregate")
 
 
 def receive_answer(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
@@ -81,7 +89,6 @@ def receive_answer(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
     draft.add(AggregateCompleted(text=said, member=turn.member))
     draft.add(PipelineCompleted(status="complete" if is_whole else "partial"))
     draft.add(FinalAnswered(text=said, member=turn.member))
-    questions.supersede_work(draft)
     workflow.move(draft, Trigger.ALL_DONE_AND_REVIEW_PASSED)
 
 

@@ -7,7 +7,7 @@ from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.machines.task import State
 from moot.core.plan import workflow
-from moot.core.plan.dispatching import lose_leases, may_dispatch
+from moot.core.plan.dispatching import PAUSED, lose_leases, may_dispatch
 from moot.core.state import State as Session
 from moot.core.team import Member
 
@@ -15,8 +15,8 @@ HELD = (State.DISPATCHED, State.RUNNING)
 
 
 def is_held(state: Session) -> bool:
-    """A pause was asked for: nothing new is offered."""
-    return state.interrupt not in (Interrupt.EXECUTION, Interrupt.MINOR_REPLAN)
+    """A pause was asked for, or the change that followed one is being made: no task is offered."""
+    return state.interrupt is not Interrupt.EXECUTION
 
 
 def is_running(state: Session) -> bool:
@@ -33,16 +33,18 @@ def is_busy(state: Session) -> bool:
     """Something happens without a human: a turn, an offer, a delay that ends, an input that is being understood."""
     if is_running(state):
         return True
-    if is_held(state):
-        return False
-    if state.door.inputs:
-        return True
     work = state.work
     if work is None or not work.is_active:
+        return bool(state.door.inputs)
+    if state.interrupt not in (Interrupt.EXECUTION, Interrupt.MINOR_REPLAN):
         return False
-    if work.dispatches or any(episode.wait for episode in work.episodes.values()):
+    if state.door.inputs or any(episode.wait for episode in work.episodes.values()):
         return True
+    if is_held(state):
+        return False
     runs = work.tasks.values()
+    if work.dispatches:
+        return True
     return any(run.wait for run in runs) or (
         may_dispatch(work) and any(run.state is State.READY and not run.is_over for run in runs)
     )
@@ -50,6 +52,8 @@ def is_busy(state: Session) -> bool:
 
 def settle(draft: Draft) -> None:
     """End every decision with a clear floor: members at work, or a named human."""
+    if not draft.facts:
+        return  # nothing has changed
     state = draft.state
     if state.interrupt is Interrupt.PAUSING and not is_running(state):
         checkpoint(draft)
@@ -83,7 +87,7 @@ def checkpoint(draft: Draft) -> None:
     state = draft.state
     reason: PauseReason = "budget" if state.pause_requested_by is None and state.budget_used_up else "user_pause"
     if state.work is not None and state.work.is_active:
-        lose_leases(draft, "paused")
+        lose_leases(draft, PAUSED)
         workflow.save_snapshot(draft, "pause")
     by = state.pause_requested_by
     draft.pause(draft.team.member(by) if by else draft.team.first_human, reason)

@@ -8,14 +8,18 @@ from msgspec.structs import replace
 from moot.core import limits
 from moot.core.machines.agent import AGENT
 from moot.core.machines.agent import Trigger as SlotTrigger
+from moot.core.machines.workflow import Trigger
 from moot.core.plan import events, fold_tasks
 from moot.core.plan.runs import as_task, make_ready, make_unready
 from moot.core.plan.state import TaskRun, Work
 
 
 def _start_plan(work: Work, fact: events.PlanStarted) -> Work:
+    """What waited to be tried again belongs to the plan before this one."""
     return replace(
         work,
+        tasks={task_id: replace(run, wait=None) if run.wait else run for task_id, run in work.tasks.items()},
+        episodes={},
         plan_id=fact.plan_id,
         feedback=fact.feedback,
         proposed=(),
@@ -56,7 +60,6 @@ def _approve_plan(work: Work, fact: events.PlanApproved) -> Work:
         dispatches={},
         proposed=(),
         kept=(),
-        is_aggregating=False,
         feedback="",
         episodes={},
     )
@@ -70,18 +73,22 @@ def _patch_plan(work: Work, fact: events.PlanPatched) -> Work:
         known = work.tasks.get(task.id)
         runs[task.id] = replace(known, task=task) if known else TaskRun(task=task)
     dispatches = {dispatch: task_id for dispatch, task_id in work.dispatches.items() if task_id in runs}
+    work = fold_tasks.forget_episodes(work, *(task_id for task_id in work.tasks if task_id not in runs))
     return replace(
         work, tasks=make_ready(make_unready(runs)), dispatches=dispatches, refusals=0, problems=(), feedback=""
     )
 
 
 def _change_workflow(work: Work, fact: events.WorkflowChanged) -> Work:
-    return replace(work, status=fact.state, replan_reason=fact.reason or work.replan_reason)
+    reason = fact.reason if fact.trigger in _REPLANS and fact.reason else work.replan_reason
+    return replace(work, status=fact.state, replan_reason=reason)
+
+
+_REPLANS = (Trigger.MAJOR_FAILURE, Trigger.MAJOR_CHANGE, Trigger.USER_CHOOSE_REPLAN)
 
 
 def _request_change(work: Work, fact: events.ChangeRequested) -> Work:
-    asked = f"{work.feedback}\n{fact.text}" if work.feedback else fact.text
-    return replace(work, feedback=asked, refusals=0, problems=())
+    return replace(fold_tasks.forget_episodes(work), feedback=fact.text, refusals=0, problems=())
 
 
 def _save_snapshot(work: Work, fact: events.SnapshotSaved) -> Work:
@@ -93,10 +100,6 @@ def _end_episode(work: Work, fact: events.RecoverySucceeded | events.RecoveryFai
     if not fact.job:
         return work
     return replace(work, episodes={job: each for job, each in work.episodes.items() if job != fact.job})
-
-
-def _aggregate(work: Work, fact: events.AggregateStarted) -> Work:  # noqa: ARG001
-    return replace(work, is_aggregating=True)
 
 
 def _answer(work: Work, fact: events.AggregateCompleted) -> Work:
@@ -146,7 +149,7 @@ FOLD: dict[type, Callable[[Work, Any], Work]] = {
     events.RecoveryStarted: fold_tasks.retry,
     events.RecoverySucceeded: _end_episode,
     events.RecoveryFailed: _end_episode,
-    events.AggregateStarted: _aggregate,
+    events.AggregateStarted: _stay,
     events.AggregateCompleted: _answer,
     events.PipelineCompleted: _stay,
     events.FinalAnswered: _stay,

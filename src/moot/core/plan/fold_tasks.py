@@ -45,9 +45,12 @@ def ack(work: Work, fact: events.DispatchAcked) -> Work:
     return with_slots(work, fact.member, replace(slots, failures=0, is_open=False))
 
 
+_REFUSED = {"timeout": Trigger.TIMEOUT, "no_resource": Trigger.NO_RESOURCE}
+
+
 def nack(work: Work, fact: events.DispatchNacked) -> Work:
     run, count = work.tasks[fact.task_id], work.counts.waits + 1
-    trigger = Trigger.TIMEOUT if fact.reason == "timeout" else Trigger.DISPATCH_NACK
+    trigger = _REFUSED.get(fact.reason, Trigger.DISPATCH_NACK)
     if run.state is State.DISPATCHED:
         trigger = Trigger.START_TIMEOUT
     waits = fact.retry_in_s is not None
@@ -81,13 +84,14 @@ def start(work: Work, fact: events.SolverStarted) -> Work:
 
 def progress(work: Work, fact: events.SolverProgressed) -> Work:
     run = work.tasks[fact.task_id]
+    work = _move_slot(work, run, SlotTrigger.AGENT_STEP_COMPLETED)
     return _with_run(work, replace(run, state=TASK.advance(run.state, Trigger.TASK_PROGRESS), done_steps=fact.done))
 
 
 def complete(work: Work, fact: events.SolverCompleted) -> Work:
     """The result is kept for those who depend on it."""
     run = work.tasks[fact.task["id"]]
-    work = _free_slot(work, run, SlotTrigger.TASK_EXECUTION_SUCCESS)
+    work = _move_slot(work, run, SlotTrigger.TASK_EXECUTION_SUCCESS)
     finished = replace(
         run,
         state=TASK.advance(run.state, Trigger.TASK_EXECUTION_SUCCESS),
@@ -103,7 +107,7 @@ def complete(work: Work, fact: events.SolverCompleted) -> Work:
 
 def fail(work: Work, fact: events.TaskFailed) -> Work:
     run = work.tasks[fact.task_id]
-    work = _free_slot(work, run, SlotTrigger.TASK_EXECUTION_FAILURE)
+    work = _move_slot(work, run, SlotTrigger.TASK_EXECUTION_FAILURE)
     failed = replace(
         run,
         state=TASK.advance(run.state, Trigger.TASK_EXECUTION_FAILURE),
@@ -118,7 +122,10 @@ def lose_lease(work: Work, fact: events.LeaseExpired) -> Work:
     slots = work.slots[run.member]
     states = {**slots.states, run.agent_id: Slot.IDLE}  # the slot died with its worker; a new one takes its place
     lost = replace(
-        run, state=TASK.advance(run.state, Trigger.LEASE_EXPIRED), is_lease_lost=True, leases_lost=run.leases_lost + 1
+        run,
+        state=TASK.advance(run.state, Trigger.LEASE_EXPIRED),
+        is_lease_lost=True,
+        leases_lost=run.leases_lost if fact.reason == "paused" else run.leases_lost + 1,
     )
     return with_slots(_release(work, lost), run.member, replace(slots, states=states))
 
@@ -173,7 +180,9 @@ def request_review(work: Work, task_id: str) -> Work:
 
 def block(work: Work, fact: events.TaskBlocked) -> Work:
     run = work.tasks[fact.task_id]
-    return _with_run(work, replace(run, state=TASK.advance(run.state, Trigger.RETRIES_EXHAUSTED), wait=None))
+    is_missing = run.state is State.DISPATCH_FAILED and run.message == "no_resource"
+    trigger = Trigger.UNRECOVERABLE_RESOURCE_MISSING if is_missing else Trigger.RETRIES_EXHAUSTED
+    return _with_run(work, replace(run, state=TASK.advance(run.state, trigger), wait=None))
 
 
 def skip(work: Work, fact: events.TaskSkipped) -> Work:
@@ -182,9 +191,11 @@ def skip(work: Work, fact: events.TaskSkipped) -> Work:
 
 
 def cancel(work: Work, fact: events.SolverCancelled) -> Work:
+    """A task that failed for good is one that might begin anew: that is what is cancelled then."""
     run = work.tasks[fact.task["id"]]
-    work = _abandon(work, run)
-    return _release(work, replace(run, state=TASK.follow(run.state, Trigger.CANCELLED), wait=None))
+    work = forget_episodes(_abandon(work, run), run.task.id)
+    was = TASK.initial if run.state is State.BLOCKED else run.state
+    return _release(work, replace(run, state=TASK.advance(was, Trigger.CANCELLED), wait=None))
 
 
 def restart(work: Work, fact: events.SolverRestarted) -> Work:
@@ -196,9 +207,17 @@ def restart(work: Work, fact: events.SolverRestarted) -> Work:
         feedback=run.feedback,
         given_to=fact.member or run.given_to,
     )
-    work = _abandon(work, run)
+    work = forget_episodes(_abandon(work, run), run.task.id)
     dispatches = {dispatch: task_id for dispatch, task_id in work.dispatches.items() if task_id != run.task.id}
     return replace(work, tasks=make_ready({**work.tasks, run.task.id: fresh}), dispatches=dispatches)
+
+
+def forget_episodes(work: Work, *task_ids: str) -> Work:
+    """Failures of turns that nobody waits for any more: reviews of these tasks, and an answer made without them."""
+    gone = {"aggregate", *(f"review:{task_id}" for task_id in task_ids)}
+    if gone.isdisjoint(work.episodes):
+        return work
+    return replace(work, episodes={job: each for job, each in work.episodes.items() if job not in gone})
 
 
 def _with_run(work: Work, run: TaskRun) -> Work:
@@ -230,7 +249,7 @@ def _turn_slot(slots: Slots, agent_id: str, trigger: SlotTrigger) -> Slots:
     return replace(slots, states={**slots.states, agent_id: moved})
 
 
-def _free_slot(work: Work, run: TaskRun, trigger: SlotTrigger) -> Work:
+def _move_slot(work: Work, run: TaskRun, trigger: SlotTrigger) -> Work:
     return with_slots(work, run.member, _turn_slot(work.slots[run.member], run.agent_id, trigger))
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 from moot.core.draft import Draft
 from moot.core.events import TurnStarted
+from moot.core.plan import staffing
 from moot.core.plan.state import Work
 from moot.core.team import Member
 
@@ -29,6 +30,20 @@ def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None
             task_index=state.task_turns.get(member.id, {}).get(task_id, 0) if task_id else 0,
         )
     )
+
+
+def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
+    """A turn that failed is given out again."""
+    team = draft.team
+    match job:
+        case "plan" | "patch":
+            start_job(draft, staffing.planner(team), job)
+        case "review":
+            start_job(draft, staffing.reviewer(team) or staffing.planner(team), job, task_id)
+        case "aggregate":
+            start_job(draft, staffing.aggregator(team), job)
+        case _:
+            raise AssertionError(job)
 
 
 def cancel_review(draft: Draft, task_id: str) -> None:

@@ -5,27 +5,32 @@ from typing import Any
 
 import msgspec
 
+from moot.core import limits
 from moot.core.commands import CompleteTurn
 from moot.core.draft import Draft
 from moot.core.intent import PlanPatch
 from moot.core.json_text import find_object
 from moot.core.machines.task import State
-from moot.core.plan import planning, questions, staffing, workflow
+from moot.core.plan import finishing, planning, questions, staffing
 from moot.core.plan.events import ChangeRequested, PlanPatched, SolverCancelled, SolverRestarted
 from moot.core.plan.jobs import cancel_review, start_job, work_of
 from moot.core.plan.state import Work
-from moot.core.plan.tasks import InvalidPlan, Task, TaskProblem, read_tasks
+from moot.core.plan.tasks import InvalidPlan, Task, TaskProblem, clean_json, read_tasks
 from moot.core.team import Team
 
 _UNTOUCHED = (State.CREATED, State.READY)
 
 
 def request_change(draft: Draft, text: str, member: str) -> None:
-    """Have the planner turn what was said into patches; a change that it is working on is answered with this one."""
+    """Have the planner turn what was said into patches, together with a change that was not made yet."""
+    earlier = work_of(draft).feedback
+    finishing.reopen(draft)
     for turn in draft.state.running:
         if turn.job == "patch":
             draft.cancel_turn(turn, "superseded")
-    draft.add(ChangeRequested(text=text, member=member))
+    questions.supersede(draft, lambda step: step.job == "patch")
+    asked = f"{earlier}\n{text}" if earlier else text
+    draft.add(ChangeRequested(text=asked[-limits.HISTORY_CHARS :], member=member))
     start_job(draft, staffing.planner(draft.team), "patch")
 
 
@@ -42,7 +47,7 @@ def _read_patches(command: CompleteTurn) -> tuple[PlanPatch, ...]:
         found = find_object(command.text, "patches")
         raw = found["patches"] if found else None
     try:
-        patches = msgspec.convert(raw, tuple[PlanPatch, ...])
+        patches = msgspec.convert(clean_json(raw), tuple[PlanPatch, ...])
     except msgspec.ValidationError as error:
         problem = f'no patches found ({error}): return JSON {{"patches": [{{"op", "task_id", "changes"}}]}}'
         raise InvalidPlan([TaskProblem("patches", problem)]) from None
@@ -53,6 +58,7 @@ def apply(draft: Draft, patches: Sequence[PlanPatch]) -> None:
     """All of them or none: InvalidPlan. Tasks that a patch touches while they run are restarted."""
     work = work_of(draft)
     tasks = patched_tasks(work, patches, draft.team)
+    finishing.reopen(draft)
     ids = {task.id for task in tasks}
     removed = [run for task_id, run in work.tasks.items() if task_id not in ids]
     changed = [task for task in tasks if task.id in work.tasks and work.tasks[task.id].task != task]
@@ -67,11 +73,12 @@ def apply(draft: Draft, patches: Sequence[PlanPatch]) -> None:
             cancel_review(draft, task.id)
             questions.supersede_task(draft, task.id)
             draft.add(SolverRestarted(task=task.document, reason="patched"))
-    workflow.carry_on(draft)
 
 
 def patched_tasks(work: Work, patches: Sequence[PlanPatch], team: Team) -> tuple[Task, ...]:
     """The plan with the patches applied; what is done stays as it is."""
+    if len(patches) > limits.TASKS:
+        raise InvalidPlan([TaskProblem("patches", f"at most {limits.TASKS} at a time, these are {len(patches)}")])
     documents = {task_id: run.task.document for task_id, run in work.tasks.items()}
     problems: list[TaskProblem] = []
     for at, patch in enumerate(patches):

@@ -25,6 +25,7 @@ from moot.core.state import Turn
 
 TERMINAL = ("auth", "refused", "budget", "config")  # trying again would end the same
 DETAIL_CHARS = 2_000
+_JOB_OPTIONS = {"review": ("retry", "skip", "abort"), "patch": ("retry", "continue", "abort")}
 
 
 def delay_s(retry: Retry, attempt: int, chance: float, *, at_once: bool = False, retry_after_s: float = 0.0) -> float:
@@ -60,7 +61,7 @@ def fail_job(draft: Draft, turn: Turn, error_type: str, message: str, retry_afte
     draft.add(TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=error_type, message=message))
     retries = before.retries if before else 0
     if not _try_again(draft, turn.task_id or None, turn.episode, retries, error_type, message, retry_after_s):
-        options = ("retry", "skip", "abort") if turn.job == "review" else ("retry", "abort")
+        options = _JOB_OPTIONS.get(turn.job, ("retry", "abort"))
         who = draft.team.member(turn.member).display_name
         questions.ask(
             draft,

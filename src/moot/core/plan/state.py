@@ -116,7 +116,6 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     slots: dict[str, Slots] = {}  # by member
     episodes: dict[str, Episode] = {}  # by job
     counts: Counts = Counts()
-    is_aggregating: bool = False
     answer: str = ""
 
     @property

@@ -1,5 +1,6 @@
 """Steering work with what people say (seed 002 §7): each route of the front door, and the answers to its questions."""
 
+from moot.core import limits
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import Input, NoticePosted, SessionActivated, StepAsked
@@ -51,7 +52,7 @@ def _continue(draft: Draft) -> None:
     state = draft.state
     if any(step.code == planning.CONFIRM for step in state.open_steps.values()):
         draft.add(NoticePosted(code="plan_waits"))
-    elif state.interrupt is Interrupt.RESUME_READY:
+    if state.interrupt is Interrupt.RESUME_READY:
         draft.add(SessionActivated())
 
 
@@ -109,6 +110,8 @@ def choose(draft: Draft, step: StepAsked, choice: str) -> None:
     elif not is_active:
         begin(draft, said.text, said.member)
     elif choice == "finish_first":
+        if len(draft.state.door.deferred) >= limits.DEFERRED:
+            raise Refused("too_many_inputs", limit=limits.DEFERRED)
         draft.add(InputDeferred(text=said.text, member=said.member))
     elif choice == "close_and_start":
         finishing.interrupt(draft, "closed_for_new_task")
@@ -120,8 +123,13 @@ def choose(draft: Draft, step: StepAsked, choice: str) -> None:
 
 
 def replan(draft: Draft, feedback: str, reason: str = "major_change") -> None:
-    """Plan again. What is finished is kept where it still fits; what runs is stopped."""
+    """Plan again. What is finished is kept where it still fits; what runs is stopped.
+
+    What was asked of a plan that is still in the making is asked of the next one too.
+    """
     work = work_of(draft)
+    if work.is_planning and work.feedback:
+        feedback = f"{work.feedback}\n{feedback}"[-limits.HISTORY_CHARS :]
     snapshot_id = workflow.save_snapshot(draft, "replan") if work.is_approved else None
     finishing.stop_tasks(draft, "replan")
     questions.supersede_work(draft)

@@ -6,6 +6,7 @@ answering with the tasks as they were shown is valid.
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import msgspec
@@ -90,7 +91,7 @@ def _read_task(raw: object, path: str, problems: list[TaskProblem]) -> Task:
     document = dict(raw) if isinstance(raw, Mapping) else {}
     if not document:
         problems.append(TaskProblem(path, "a task is an object with id and title"))
-    document = {text.clean(str(key)): _clean(value) for key, value in document.items()}
+    document = {text.clean(str(key)): clean_json(value) for key, value in document.items()}
 
     def read(name: str, limit: int) -> str:
         value = document.get(name)
@@ -126,21 +127,25 @@ def _read_task(raw: object, path: str, problems: list[TaskProblem]) -> Task:
     )
 
 
-def _clean(value: Any, depth: int = 0) -> Any:
-    """The same value with safe text: what is stored is shown to everybody later."""
+def clean_json(value: Any, depth: int = 0) -> Any:
+    """The same value with safe text, and nothing that JSON or its readers cannot hold: it is stored and shown later."""
     if depth > limits.TASK_DEPTH:
         return None
     match value:
         case str():
             return text.clean(value)
         case dict():
-            return {text.clean(str(key)): _clean(each, depth + 1) for key, each in value.items()}
+            return {text.clean(str(key)): clean_json(each, depth + 1) for key, each in value.items()}
         case list() | tuple():
-            return [_clean(each, depth + 1) for each in value]
-        case float() if value != value or value in (float("inf"), float("-inf")):
-            return None
-        case _:
+            return [clean_json(each, depth + 1) for each in value]
+        case float():
+            return value if isfinite(value) else None
+        case None | bool():
             return value
+        case int() if abs(value) < 2**53:  # beyond that readers disagree
+            return value
+        case _:
+            return text.clean(str(value))
 
 
 def _read_dependencies(raw: object, path: str, problems: list[TaskProblem]) -> tuple[str, ...]:

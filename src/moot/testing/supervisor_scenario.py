@@ -1,0 +1,87 @@
+"""Given / when / then for the supervisor flow: what the supervisor, its agents, their tools and people do, in words.
+
+supervisor_given(team).starts("a post").decides("writer_agent").acts(state={"generatedContent": {…}})
+"""
+
+from typing import Any, Self
+
+import msgspec
+
+from moot.config.team_file import TeamFile
+from moot.core.commands import Answer, CompleteTool, CompleteTurn, ReportUnderstanding
+from moot.core.events import StepAsked
+from moot.core.intent import Relation
+from moot.core.state import Turn
+from moot.core.supervisor.supervision import Supervision
+from moot.core.supervisor_settings import SUPERVISOR
+from moot.core.team import Team
+from moot.testing.intents import analyse
+from moot.testing.scenario import Scenario
+
+
+class SupervisorScenario(Scenario):
+    """A session of the supervisor flow."""
+
+    def starts(self, goal: str, by: str | None = None) -> Self:
+        """A human says what is to be done; nothing is under way, so a job begins."""
+        self.says(goal, by)
+        return self.understands("different_task") if self.state.door.inputs else self
+
+    def understands(self, relation: Relation, confidence: float = 0.95, **fields: Any) -> Self:
+        """The input that is being understood means this."""
+        analysis = analyse(relation, confidence, **fields)
+        return self.when(ReportUnderstanding(input_id=self.state.door.inputs[0].input_id, analysis=analysis))
+
+    def decides(self, next_agent: Any, **fields: Any) -> Self:
+        """The supervisor chooses."""
+        decision = {"next_agent": next_agent, **fields}
+        return self.mutters(msgspec.json.encode(decision).decode())
+
+    def mutters(self, text: str, **result: Any) -> Self:
+        """The supervisor says anything at all."""
+        assert self.turn.job == SUPERVISOR, f"{self.turn.job} acts"  # noqa: S101
+        return self.when(CompleteTurn(turn_id=self.turn.turn_id, text=text, **result))
+
+    def acts(self, text: str = "done", **result: Any) -> Self:
+        """The agent that was chosen returns text, and with it `state`, `tool_calls` or `ask`."""
+        assert self.turn.job != SUPERVISOR, "the supervisor acts"  # noqa: S101
+        return self.when(CompleteTurn(turn_id=self.turn.turn_id, text=text, **result))
+
+    def tool_gives(self, result: Any = None, error: str = "") -> Self:
+        """The first tool under way comes to its end."""
+        call_id = next(iter(self.job.calls))
+        return self.when(CompleteTool(call_id=call_id, result=result, error=error))
+
+    def answers(self, by: str | None = None, **said: Any) -> Self:
+        """Somebody answers the question that is open."""
+        return self.when(Answer(step_id=self.question.step_id, by=by, **said))
+
+    @property
+    def job(self) -> Supervision:
+        job = self.state.supervision
+        assert job is not None, "no job has begun"  # noqa: S101
+        return job
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """The state that the agents share."""
+        return self.job.state
+
+    @property
+    def turn(self) -> Turn:
+        assert self.state.running, f"nobody acts; {self.state.pause_reason}"  # noqa: S101
+        return self.state.running[0]
+
+    @property
+    def acting(self) -> str:
+        """Who acts: the supervisor or an agent."""
+        return self.turn.job
+
+    @property
+    def question(self) -> StepAsked:
+        assert self.state.open_steps, "nothing is asked"  # noqa: S101
+        return next(iter(self.state.open_steps.values()))
+
+
+def supervisor_given(team: Team | TeamFile) -> SupervisorScenario:
+    return SupervisorScenario(team.team() if isinstance(team, TeamFile) else team)

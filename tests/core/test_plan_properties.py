@@ -1,0 +1,233 @@
+"""The promises of the plan flow, over sessions that hypothesis makes up: failures, timers, leases, people, garbage."""
+
+from collections import Counter
+from typing import get_args
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moot.core import commands, state
+from moot.core.codec import Head, decode, stamp
+from moot.core.commands import Command
+from moot.core.decide import Decided, create, decide
+from moot.core.errors import Refused
+from moot.core.events import (
+    Fact,
+    SessionCompleted,
+    SessionPaused,
+    StepAsked,
+    UnderstandingCompleted,
+    UnderstandingStarted,
+)
+from moot.core.evolve import evolve
+from moot.core.interruption import STOPPED
+from moot.core.machines.session import Status
+from moot.core.outstanding import Deadline, RunTask, RunTurn, Understand, outstanding
+from moot.core.plan import events as plan
+from moot.core.plan.events import PlanFact
+from moot.core.plan.runs import as_task
+from moot.core.plan.state import TaskRun
+from moot.core.plan.tasks import plan_hash
+from moot.core.settings import Budget, PlanSettings, Retry
+from moot.core.state import State
+from moot.core.team import Team
+from moot.testing import analyse, task
+from tests.core.plan_moves import Move, aim, histories, next_of_task
+from tests.core.plan_teams import AGGREGATOR, REVIEWER, make_plan_team, worker
+from tests.core.teams import fold
+
+AT = "2026-01-01T00:00:00.000Z"
+teams = st.builds(
+    lambda humans, reviewed, edited, concurrency, confirm, parallel, retry, understanding, budget: make_plan_team(
+        worker("w1", 20, concurrency=concurrency),
+        worker("w2", 21),
+        *([REVIEWER] if reviewed else []),
+        *([AGGREGATOR] if edited else []),
+        humans=("alice", "adam")[:humans],
+        understanding=understanding,
+        plan=PlanSettings(confirm=confirm, max_parallel=parallel, retry=retry, max_rework=1),
+        budget=budget,
+    ),
+    st.integers(1, 2),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 2),
+    st.sampled_from(["always", "always", "never"]),
+    st.integers(1, 4),
+    st.builds(Retry, max_attempts=st.sampled_from([0, 1, 2, 9]), base_delay_s=st.sampled_from([0.0, 1.0])),
+    st.sampled_from(["rules", "rules", "explicit"]),
+    st.builds(Budget, max_turns=st.sampled_from([0, 0, 0, 6])),
+)
+opening = [Move("say", 0, "write a report"), Move("understand", 0, None)]
+
+
+def check_never_stuck(decided: Decided) -> None:
+    """Running, or waiting for a named human who can act, or over; and the log says which."""
+    now, last = decided.state, decided.facts[-1] if decided.facts else None
+    due = outstanding(now)
+    moving = [each for each in due if isinstance(each, RunTurn | RunTask | Understand | Deadline)]
+    at_work = [each for each in due if isinstance(each, RunTurn | RunTask)]
+    work = now.work if now.work and now.work.is_active else None
+    if now.status is Status.ACTIVE:
+        assert moving, "active, and nothing happens"
+    if now.status is Status.PAUSED:
+        assert not at_work, "a human has the floor, and members work"
+        assert last is None or isinstance(last, SessionPaused)
+        assert now.waiting_for is None or now.team.member(now.waiting_for).is_human
+        waits = now.door.inputs or now.open_steps or now.interrupt in STOPPED
+        assert work is None or waits, "work is under way, and nobody is asked"
+    if now.status is Status.COMPLETED:
+        assert isinstance(last, SessionCompleted)
+        assert not due
+
+
+def check_limits(now: State) -> None:
+    """No more dispatches than the plan and each member allow."""
+    work = now.work
+    if work is None:
+        return
+    under_way = [work.tasks[task_id] for task_id in work.dispatches.values()]
+    assert len(under_way) <= now.team.plan.max_parallel
+    assert all(run.dispatch_id == dispatch for run, dispatch in zip(under_way, work.dispatches, strict=True))
+    assert len({run.agent_id for run in under_way}) == len(under_way)
+    for member, count in Counter(run.member for run in under_way).items():
+        assert count <= (now.team.member(member).concurrency or now.team.plan.max_parallel)
+
+
+def runs_of(now: State) -> dict[str, TaskRun]:
+    return now.work.tasks if now.work else {}
+
+
+class Watch:
+    """Follows the facts: what was approved, what is done."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, object] = {}
+        self.done: set[str] = set()
+        self.shown: StepAsked | None = None
+
+    def see(self, before: State, fact: Fact) -> None:
+        match fact:
+            case StepAsked(code="confirm_plan"):
+                self.shown = fact
+            case plan.WorkflowChanged(was=None):
+                self.documents, self.done = {}, set()
+            case plan.PlanApproved():
+                assert fact.plan_hash == plan_hash([as_task(each) for each in fact.tasks])
+                assert set(fact.kept) <= {task_id for task_id, run in runs_of(before).items() if run.is_finished}
+                self.documents = {each["id"]: each for each in fact.tasks}
+                self.done = {each for each in fact.kept if not runs_of(before)[each].is_skipped}
+            case plan.PlanPatched():
+                self.documents = {each["id"]: each for each in fact.tasks}
+            case plan.DispatchRequested(task_id=task_id):
+                self._check_start(before, task_id)
+            case plan.SolverStarted():
+                assert self.documents[fact.task["id"]] == fact.task, "what runs is what was approved"
+                self._check_start(before, fact.task["id"])
+            case plan.SolverCompleted(awaits_review=False):
+                self._finish(fact.task["id"])
+            case plan.TaskReviewed(passed=True):
+                self._finish(fact.task_id)
+
+    def _check_start(self, before: State, task_id: str) -> None:
+        assert task_id not in self.done
+        runs = runs_of(before)
+        assert all(runs[needed].is_finished for needed in runs[task_id].task.depends_on)
+
+    def _finish(self, task_id: str) -> None:
+        assert task_id not in self.done, "done twice"
+        self.done.add(task_id)
+
+
+def play(team: Team, history: list[Move]) -> tuple[list[Fact], State]:
+    decided = create(commands.CreateSession(team=team))
+    now, facts, watch = decided.state, list(decided.facts), Watch()
+    for move in history:
+        command: Command = aim(move, now)
+        before = state.encode(now)
+        try:
+            decided = decide(now, command, AT)
+        except Refused:
+            assert state.encode(now) == before
+            continue
+        for fact in decided.facts:
+            watch.see(now, fact)
+            now = evolve(now, fact)
+        assert now == decided.state
+        facts += decided.facts
+        check_never_stuck(decided)
+        check_limits(now)
+    return facts, now
+
+
+def check_replay(team: Team, facts: list[Fact], final: State) -> None:
+    """Stored and read again, the facts give the same state, byte for byte."""
+    events = stamp(team, "session-1", Head(), facts, AT)
+    read_back = [decode(event.data, event.hash) for event in events]
+    assert read_back == events
+    assert state.encode(fold(event.fact for event in read_back)) == state.encode(final)
+    assert state.decode(state.encode(final)) == final
+
+
+def test_plans_keep_the_promises() -> None:
+    """Never stuck, dependencies kept, nothing done twice, limits kept, replay byte-equal; every fact is met."""
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=250)
+    @given(teams, histories)
+    def explore(team: Team, history: list[Move]) -> None:
+        facts, final = play(team, [opening[0], *history])
+        check_replay(team, facts, final)
+        seen.update(fact.event for fact in facts)
+
+    explore()
+    kinds = [*get_args(PlanFact), UnderstandingStarted, UnderstandingCompleted]
+    assert [kind.event for kind in kinds if not seen[kind.event]] == []
+
+
+def go_on(now: State) -> Command | None:
+    """What members, timers and people who want to get it done do next; None when there is nothing left to do."""
+    for step in now.open_steps.values():
+        option = next((each.id for each in step.options if each.id in WILLING), None)
+        return commands.Answer(step_id=step.step_id, by="alice", choice=option, answer=None if option else "the first")
+    if now.interrupt in STOPPED and now.work and now.work.is_active:
+        return commands.Resume(by="alice")
+    for effect in outstanding(now):
+        match effect:
+            case Understand(input=said):
+                return commands.ReportUnderstanding(input_id=said.input_id, analysis=analyse("same_task_no_change"))
+            case RunTurn(turn=turn):
+                result = {"tasks": [task("a"), task("b", "a")]} if turn.job == "plan" else None
+                verdict = {"pass": True} if turn.job == "review" else None
+                text = '{"patches": []}'
+                return commands.CompleteTurn(turn_id=turn.turn_id, text=text, plan=result, review=verdict)
+            case RunTask(run=run, dispatch_id=dispatch_id):
+                return next_of_task(run.state, dispatch_id)
+            case Deadline():
+                return effect.command
+            case _:
+                pass
+    return None
+
+
+WILLING = ("approve", "skip", "run_without", "continue", "drop", "retry")
+
+
+@settings(max_examples=60)
+@given(teams, histories)
+def test_work_can_always_be_brought_to_its_end(team: Team, history: list[Move]) -> None:
+    """Promise: with faults over, every session is soon waiting for a named human with nothing left to do."""
+    _, now = play(team, [opening[0], *history])
+    for _ in range(400):
+        command = go_on(now)
+        if command is None:
+            break
+        decided = decide(now, command, AT)
+        check_never_stuck(decided)
+        now = decided.state
+    else:
+        raise AssertionError("it goes on for ever")
+    assert now.status is Status.PAUSED
+    assert now.waiting_for
+    assert now.work is None or not now.work.is_active
+    assert not now.running
