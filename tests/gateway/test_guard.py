@@ -132,7 +132,7 @@ async def test_sockets_are_at_two_places(tmp_path: Path) -> None:
 async def test_requests_take_only_our_hosts_and_origins(tmp_path: Path) -> None:
     """E52, E53: 403 on every path, the public ones too, and nothing is said about the session."""
     async with open_site(tmp_path) as site, site.client() as client:
-        for path in ("/", "/healthz", "/static/page.js", "/api/sessions"):
+        for path in ("/", "/healthz", "/static/js/main.js", "/api/sessions"):
             for host in EVIL_HOSTS:
                 answer = await client.get(path, headers={"host": host})
                 assert (answer.status_code, code_of(answer)) == (403, "forbidden"), host
@@ -180,9 +180,9 @@ async def test_every_route_needs_a_token(tmp_path: Path) -> None:
         routes: list[Any] = list(site.gateway.router.routes)
         assert len(routes) >= 15
         public = {route.path for route in routes if is_public(route.path)}
-        assert public == {"/", "/healthz", "/readyz", "/api/login", "/static/{path:path}"}
+        assert public == {"/", "/healthz", "/readyz", "/api/login", "/static/{path:path}", "/s/{session_id}"}
         for route in routes:
-            path = route.path.replace("{session_id}", session_id).replace("{path:path}", "page.js")
+            path = route.path.replace("{session_id}", session_id).replace("{path:path}", "js/main.js")
             for method in route.methods:
                 for token in (None, "wrong", expired, revoked, "x" * 5000):
                     await check_refused(site, method, path, token, is_open=route.path in public)
@@ -291,7 +291,7 @@ async def test_logging_in_with_nonsense(tmp_path: Path) -> None:
 async def test_every_answer_is_armoured(tmp_path: Path) -> None:
     """Browser rules: the policy of the page, no sniffing, no framing, no referrer; nothing of the API is cached."""
     async with open_site(tmp_path) as site, site.client() as client:
-        for path in ("/", "/static/page.js", "/api/sessions", "/healthz", "/api/nothing"):
+        for path in ("/", "/static/js/main.js", "/api/sessions", "/healthz", "/api/nothing"):
             answer = await client.get(path)
             assert answer.headers["content-security-policy"] == CSP
             assert answer.headers["x-content-type-options"] == "nosniff"
@@ -300,6 +300,14 @@ async def test_every_answer_is_armoured(tmp_path: Path) -> None:
             assert answer.headers["cache-control"] == ("no-store" if "api" in path or "z" in path else "no-cache")
             assert "access-control-allow-origin" not in answer.headers
             assert "server" not in answer.headers
+
+
+@run
+async def test_a_page_that_is_loaded_again_learns_who_it_is_for(tmp_path: Path) -> None:
+    """UX: reload in every state; the cookie is not readable by scripts, so the server says whose it is."""
+    async with open_site(tmp_path) as site, site.client() as client:
+        assert (await client.get("/api/me")).json() == {"role": "owner", "session_id": None, "member": None}
+        assert (await client.get("/s/s_00000001")).text == (await client.get("/")).text
 
 
 @run
@@ -312,7 +320,7 @@ async def test_a_token_leaves_the_query_before_anybody_can_log_it(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "path", ["/static/../auth.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/page.js%00"]
+    "path", ["/static/../auth.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/js/main.js%00"]
 )
 def test_static_files_are_those_of_the_page(path: str, tmp_path: Path) -> None:
     """E70: no path leads out of the folder of the page."""
@@ -335,7 +343,7 @@ async def test_the_page_is_ours_alone(tmp_path: Path) -> None:
         assert "http://" not in page.text.replace(ORIGIN, "")
         assert page.text.count("<script") == page.text.count('<script type="module" src="/static/')
         assert " on" not in page.text.replace(" one", "")
-        for name in ("page.css", "page.js"):
+        for name in ("css/page.css", "js/main.js"):
             file = await client.get(f"/static/{name}")
             assert file.status_code == 200
             again = await client.get(f"/static/{name}", headers={"if-none-match": file.headers["etag"]})

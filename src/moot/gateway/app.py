@@ -182,6 +182,7 @@ class Gateway:
                 takes=Login,
                 gives=LoginDocument,
             ),
+            operation(path="/api/me", summary="Who you are", handler=logins.who, gives=LoginDocument),
             operation(
                 method="POST", path="/api/logout", summary="Forget the cookie", handler=logins.logout, status=204
             ),
@@ -196,6 +197,7 @@ class Gateway:
                 media_type="text/plain",
             ),
             operation(path="/", summary="The page", handler=page.index, gives=str, media_type="text/html"),
+            operation(path="/s/{session_id}", summary="The page, at a session", handler=page.index, in_schema=False),
             operation(path="/static/{path:path}", summary="Files of the page", handler=page.static, in_schema=False),
         ]
 

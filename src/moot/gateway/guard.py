@@ -17,7 +17,7 @@ from moot.protocol.errors import ProtocolError
 
 PRINCIPAL = "moot.principal"
 PUBLIC_PATHS = {"/", "/healthz", "/readyz", "/api/login"}
-PUBLIC_FOLDER = "/static/"
+PUBLIC_FOLDERS = ("/static/", "/s/")
 SOCKET_PATHS = {"/", "/ws"}
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CSP = (
@@ -36,7 +36,7 @@ SECURITY_HEADERS: dict[bytes, bytes] = {
 
 
 def is_public(path: str) -> bool:
-    return path in PUBLIC_PATHS or path.startswith(PUBLIC_FOLDER)
+    return path in PUBLIC_PATHS or path.startswith(PUBLIC_FOLDERS)
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:

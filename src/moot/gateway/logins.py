@@ -45,6 +45,11 @@ class Logins:
         )
         return response
 
+    async def who(self, request: Request) -> Response:
+        """Who the cookie or token of this request is for: a page that was loaded again must know what it may do."""
+        principal = principal_of(request.scope)
+        return Json(LoginDocument(role=principal.role, session_id=principal.session_id, member=principal.member))
+
     async def logout(self, request: Request) -> Response:
         """The cookie goes, and so do the connections of its token: whoever still holds it comes back by itself."""
         self._close_token(principal_of(request.scope).token_id)

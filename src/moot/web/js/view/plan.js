@@ -34,6 +34,9 @@ const onWork = (change) => (view, said) => {
   return { ...view, work: { ...work, ...change(work, said, view) } };
 };
 
+/** A landmark in the conversation. @param {View} view @param {string} name @param {Record<string, string | number>} [params] @returns {View} */
+const mark = (view, name, params = {}) => ({ ...view, marks: [...view.marks, { seq: view.seq, name, params }] });
+
 /** @type {Record<string, (view: View, said: any, frame: any) => View>} */
 export const PLAN = {
   "workflow.changed"(view, said) {
@@ -48,16 +51,22 @@ export const PLAN = {
   })),
   "plan.step_completed": onWork((_, said) => ({ plan_steps: said.n, plan_step: said.step })),
   "workflow.plan_refused": onWork((_, said) => ({ problems: said.problems })),
-  "plan.completed": onWork((_, said) => ({ proposed: said.tasks, summary: said.plan_summary, problems: [] })),
+  "plan.completed"(view, said) {
+    const planned = onWork(() => ({ proposed: said.tasks, summary: said.plan_summary, problems: [] }))(view, said);
+    return mark(planned, "planned", { count: said.tasks.length, summary: said.plan_summary });
+  },
   "workflow.plan_approved": onWork((work, said) => ({
     tasks: TASKS.approve(work.tasks, said), proposed: [], is_aggregating: false,
   })),
   "workflow.patched": onWork((work, said) => ({ tasks: TASKS.patch(work.tasks, said), problems: [] })),
-  "plan.cancelled": onWork((_, said) => ({ outcome: said.reason, proposed: [] })),
-  "agent.interrupted": onWork((_, said) => ({ outcome: said.reason })),
+  "plan.cancelled": (view, said) =>
+    mark(onWork(() => ({ outcome: said.reason, proposed: [] }))(view, said), `cancelled.${said.reason}`),
+  "agent.interrupted": (view, said) => mark(onWork(() => ({ outcome: said.reason }))(view, said), "interrupted"),
   "aggregate.start": onWork(() => ({ is_aggregating: true })),
   "aggregate.completed": onWork((_, said) => ({ answer: said.text, is_aggregating: false })),
-  "pipeline.completed": onWork((_, said) => ({ outcome: said.status })),
+  "pipeline.completed": (view, said) =>
+    mark(onWork(() => ({ outcome: said.status }))(view, said), `pipeline.${said.status}`),
+  "session.completed": (view) => mark(view, "session_completed"),
   "agent.final_answer"(view, said, frame) {
     const source = frame.source ?? {}, member = said.member;
     const name = view.members.find((each) => each.id === member)?.display_name ?? member;

@@ -50,6 +50,8 @@ const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
  * @property {Connection} connection
  * @property {import("./plan.js").Work | null} work
  * @property {any} supervisor
+ * @property {{seq: number, by?: string, outcome: string, what: string, label: string}[]} answers questions that are closed
+ * @property {{seq: number, name: string, params: Record<string, string | number>}[]} marks landmarks of the work
  */
 
 /** @type {View} */
@@ -59,7 +61,7 @@ export const EMPTY = {
   messages: [], notices: [], questions: [], running: [],
   counters: { messages: 0, turns: 0, failed_turns: 0, tokens: 0, cost_usd: 0 },
   connection: { state: "DISCONNECTED", attempt: 0, retry_in_s: 0 },
-  work: null, supervisor: null,
+  work: null, supervisor: null, answers: [], marks: [],
 };
 
 /** The view after a frame. One that was folded before, or that this version does not know, changes nothing.
@@ -170,7 +172,8 @@ export const LOGGED = {
   "session.paused": (view, said) => ({
     ...view, status: "paused", waiting_for: said.waiting_for, pause_reason: said.reason,
   }),
-  "session.completed": (view) => ({ ...view, status: "completed", waiting_for: null }),
+  "session.completed": (view, said, frame) =>
+    PLAN["session.completed"]({ ...view, status: "completed", waiting_for: null }, said, frame),
   "session.team_task_set": (view, said) => ({ ...view, team_task: said.team_task }),
   "session.language_changed": (view, said) => ({ ...view, language: said.language }),
   "agent.user_confirm"(view, said, frame) {
@@ -179,10 +182,19 @@ export const LOGGED = {
     const question = { step_id, seq: view.seq, kind, text: shown, options, expires_at, default: otherwise, asked_by };
     return { ...view, questions: [...view.questions, { ...question, ...PLAN_PARTS(said) }] };
   },
-  "agent.user_confirm_closed": (view, said) => ({
-    ...view, questions: view.questions.filter((each) => each.step_id !== said.step_id),
-  }),
+  "agent.user_confirm_closed"(view, said) {
+    const asked = view.questions.find((each) => each.step_id === said.step_id);
+    const answer = { seq: view.seq, by: said.by, outcome: said.outcome, what: asked?.text ?? "", label: labelOf(asked, said) };
+    return { ...view, questions: view.questions.filter((each) => each !== asked), answers: grow(view.answers, answer, NOTICES) };
+  },
 };
+
+/** What was answered, in words. @param {Question | undefined} asked @param {any} said */
+function labelOf(asked, { choice, answer, confirmed, tasks }) {
+  const chosen = asked?.options.find((option) => option.id === (choice ?? (confirmed ? "approve" : "reject")));
+  const edited = tasks ? ` (${tasks.length})` : "";
+  return [chosen ? chosen.label + edited : choice, answer].filter(Boolean).join(": ") || (confirmed ? "✓" : "✗");
+}
 
 /** What a question about a plan or a task has beyond the others. @param {any} said */
 function PLAN_PARTS({ tasks, plan_summary, task_id, code, selection, allow_custom_input }) {

@@ -1,0 +1,334 @@
+// The page's one model: who is here, which sessions there are, the one that is open. It knows no DOM but the address.
+
+import { ApiError, api } from "./api.js";
+import { translator } from "./i18n.js";
+import { Socket } from "./link/socket.js";
+import { recall, recallJson, remember } from "./prefs.js";
+import { Tape } from "./tape.js";
+import { Replay } from "./replay.js";
+
+const LIST_MS = 5_000;
+
+/** @typedef {{session_id: string, seq: number, updated_at: string, created_at: string, title: string, team: string,
+ *   flow: string, status: string, waiting_for: string | null, busy: boolean}} Entry */
+/** @typedef {{id: string, event: string, fields: any, session: string | null, seq: number}} Sent a command; seq once it is done */
+/** @typedef {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}} Toast */
+
+export class App {
+  /** @param {{words: Record<string, string>, language: "zh" | "en", changed: () => void}} given */
+  constructor({ words, language, changed }) {
+    this.changed = changed;
+    this.language = language;
+    this.t = translator(words, language);
+    /** @type {{role: "owner" | "member" | "viewer", session_id: string | null, member: string | null} | null} */
+    this.me = null;
+    this.isReady = false;
+    this.loginProblem = "";
+    /** @type {any[]} */
+    this.teams = [];
+    /** @type {any[]} */
+    this.machines = [];
+    /** @type {Entry[]} */
+    this.sessions = [];
+    /** @type {Tape | null} */
+    this.tape = null;
+    /** @type {Replay | null} */
+    this.replay = null;
+    /** @type {Map<string, Sent>} */
+    this.sent = new Map();
+    /** @type {Toast[]} */
+    this.toasts = [];
+    this.connection = { state: "DISCONNECTED", attempt: 0, retryAt: 0, reason: "", since: Date.now(), heardAt: 0, target: 0 };
+    /** @type {number | null} the event that timeline and conversation show together */
+    this.selected = null;
+    this.speaker = recall("speaker");
+    /** @type {Set<string>} being removed, while that can be undone */
+    this.removing = new Set();
+    this.socket = new Socket(() => this.#socketUrl(), (happened) => this.#take(happened));
+  }
+
+  // what is shown
+
+  get view() {
+    return this.replay?.view ?? this.tape?.view ?? null;
+  }
+
+  get humans() {
+    return this.view?.members.filter((member) => member.kind === "human") ?? [];
+  }
+
+  /** The human this page speaks for; null when that is open. */
+  get speaksAs() {
+    if (this.me?.member) return this.me.member;
+    if (this.humans.length === 1) return this.humans[0].id;
+    return this.humans.find((each) => each.id === this.speaker)?.id ?? null;
+  }
+
+  get mayWrite() {
+    return this.me?.role !== "viewer" && !this.replay && !this.tape?.ended && this.tape !== null;
+  }
+
+  get mayCreate() {
+    return this.me?.role === "owner" && this.me.session_id === null;
+  }
+
+  /** Messages on their way, in order. */
+  get unsent() {
+    const seq = this.tape?.view.seq ?? 0;
+    return [...this.sent.values()].filter((each) => each.session === this.tape?.id && (!each.seq || each.seq > seq));
+  }
+
+  // starting
+
+  /** @param {string | null} token from the address, or typed */
+  async start(token) {
+    try {
+      this.me = token ? await api.login(token) : await api.me();
+      this.loginProblem = "";
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.me = null;
+      this.loginProblem = token ? this.t("login.wrong") : "";
+    }
+    this.isReady = true;
+    this.changed();
+    if (!this.me) return;
+    this.socket.connect();
+    this.#resend();
+    const wanted = /^\/s\/([a-z0-9_-]+)/.exec(location.pathname)?.[1] ?? this.me.session_id;
+    if (wanted) this.open(wanted, { isKept: true });
+    [this.teams, this.machines] = await Promise.all([api.teams(), api.machines()]);
+    await this.list();
+    if (!this.tape && this.sessions.length && innerWidth > 720) this.open(this.sessions[0].session_id, { isKept: true });
+    setInterval(() => document.hidden || this.list(), LIST_MS);
+    this.changed();
+  }
+
+  async logout() {
+    await api.logout();
+    location.assign("/");
+  }
+
+  async list() {
+    try {
+      this.sessions = await api.sessions();
+    } catch {
+      return; // the connection line says what is wrong
+    }
+    this.changed();
+  }
+
+  /** @param {string} id @param {{isKept?: boolean}} [how] */
+  open(id, { isKept = false } = {}) {
+    if (this.tape?.id === id) return;
+    if (this.tape) this.socket.half.leave(this.tape.id);
+    this.tape = new Tape(id);
+    this.replay = null;
+    this.selected = Number(location.hash.slice(1)) || null;
+    this.connection.target = this.sessions.find((each) => each.session_id === id)?.seq ?? 0;
+    this.socket.follow(id);
+    const address = `/s/${id}${isKept ? location.hash.replace(/^#token.*/, "") : ""}`;
+    if (location.pathname !== `/s/${id}`) history[isKept ? "replaceState" : "pushState"](null, "", address);
+    this.changed();
+  }
+
+  /** @param {string} team @param {string} title */
+  async create(team, title) {
+    const made = await api.create({ team, title, command_id: crypto.randomUUID?.() ?? String(Math.random()) });
+    await this.list();
+    this.open(made.session_id);
+  }
+
+  // what the user does
+
+  /** Sent as soon as there is a link, exactly once. @param {string} event @param {object} [fields] @returns {string} its id */
+  send(event, fields = {}) {
+    const id = `w_${Date.now().toString(36)}_${Math.random().toString(36).slice(2, 10)}`;
+    const command = { id, event, fields, session: this.tape?.id ?? null, seq: 0 };
+    try {
+      this.socket.send(id, event, fields, command.session);
+    } catch (error) {
+      this.toast(error instanceof RangeError ? this.t("too_long") : String(error), "error");
+      return "";
+    }
+    this.sent.set(id, command);
+    this.#keepUnsent();
+    this.changed();
+    return id;
+  }
+
+  /** @param {string} text */
+  say(text) {
+    const isSigned = /^\s*\//.test(text) || /\[FROM:/i.test(text) || this.me?.member || this.humans.length < 2;
+    const by = this.speaksAs;
+    return this.send("user.message", { content: isSigned || !by ? text : `[FROM: ${by}] ${text}` });
+  }
+
+  /** @param {string} step_id @param {object} answer */
+  answer(step_id, answer) {
+    return this.send("user.response", { step_id, ...answer });
+  }
+
+  /** @param {string} id */
+  speakAs(id) {
+    this.speaker = id;
+    remember("speaker", id);
+    this.changed();
+  }
+
+  /** @param {"zh" | "en"} language @param {Record<string, string>} words */
+  setLanguage(language, words) {
+    this.language = language;
+    this.t = translator(words, language);
+    this.send("user.set_language", { language });
+    if (this.tape) { // what people read is rendered by the server: have it all again
+      this.tape.forget("language");
+      this.tape.reset = null;
+      this.socket.follow(this.tape.id);
+    }
+    this.changed();
+  }
+
+  /** @param {number | null} seq */
+  select(seq) {
+    this.selected = seq;
+    const place = seq === null ? location.pathname : `${location.pathname}#${seq}`;
+    history.replaceState(null, "", place);
+    this.changed();
+  }
+
+  /** @param {string} text @param {string} [kind] @param {Toast["action"]} [action] @param {number} [ms] */
+  toast(text, kind = "info", action, ms = 8_000) {
+    const id = Math.random();
+    this.toasts = [...this.toasts.slice(-3), { id, text, kind, action }];
+    setTimeout(() => this.drop(id), ms);
+    this.changed();
+  }
+
+  /** @param {number} id */
+  drop(id) {
+    this.toasts = this.toasts.filter((each) => each.id !== id);
+    this.changed();
+  }
+
+  /** Gone after ten seconds, unless it is undone. @param {string} id @param {string} title */
+  remove(id, title) {
+    this.removing.add(id);
+    const late = () => this.removing.has(id) && void api.remove(id, true);
+    const timer = setTimeout(() => void this.#removeNow(id), 10_000);
+    addEventListener("pagehide", late, { once: true });
+    if (this.tape?.id === id) {
+      this.tape = null;
+      history.pushState(null, "", "/");
+    }
+    const run = () => {
+      clearTimeout(timer);
+      removeEventListener("pagehide", late);
+      this.removing.delete(id);
+      this.changed();
+    };
+    this.toast(this.t("removed", { title }), "info", { label: this.t("undo"), run }, 10_000);
+  }
+
+  /** @param {string} id */
+  async #removeNow(id) {
+    try {
+      await api.remove(id);
+    } catch (error) {
+      this.toast(error instanceof Error ? error.message : String(error), "error");
+    }
+    this.removing.delete(id);
+    await this.list();
+  }
+
+  startReplay() {
+    if (this.tape) this.replay = new Replay(this.tape, () => this.changed());
+    this.changed();
+  }
+
+  endReplay() {
+    this.replay?.stop();
+    this.replay = null;
+    this.changed();
+  }
+
+  // what the server says
+
+  #socketUrl() {
+    const { protocol, host } = location;
+    return `${protocol === "https:" ? "wss" : "ws"}://${host}/ws?batch=1&lang=${this.language}`;
+  }
+
+  /** @param {import("./link/half.js").Happening[]} happened */
+  #take(happened) {
+    if (this.socket.half.isOpen) this.connection.heardAt = Date.now();
+    for (const each of happened) this.#happen(each);
+    this.changed();
+  }
+
+  /** @param {import("./link/half.js").Happening} each */
+  #happen(each) {
+    const tape = each.session_id === this.tape?.id ? this.tape : null;
+    switch (each.type) {
+      case "moved": return this.#move(each);
+      case "logged": return tape?.push(each.frame);
+      case "passing":
+        if (each.frame.session_id === this.tape?.id) this.tape?.push(each.frame);
+        return;
+      case "reset": return tape?.forget(each.reason);
+      case "ended":
+        if (tape) tape.ended = { code: each.code, sentence: each.sentence };
+        return;
+      case "done": return this.#finish(each);
+      case "denied": return this.#refuse(each);
+    }
+  }
+
+  /** @param {any} moved */
+  #move({ state, attempt, retry_in_s, reason }) {
+    const isDown = state === "RECONNECTING" || state === "DISCONNECTED";
+    const wasDown = this.connection.state === "RECONNECTING" || this.connection.state === "DISCONNECTED";
+    const since = isDown && wasDown ? this.connection.since : Date.now();
+    this.connection = { ...this.connection, state, attempt, retryAt: Date.now() + retry_in_s * 1000, reason: reason ?? "", since };
+    if (state === "CONNECTED" && this.isReady) void this.list().then(() => this.#aim());
+    if (reason === "unauthenticated") this.me = null;
+  }
+
+  #aim() {
+    this.connection.target = this.sessions.find((each) => each.session_id === this.tape?.id)?.seq ?? 0;
+  }
+
+  /** @param {any} done */
+  #finish({ command_id, seq }) {
+    const command = this.sent.get(command_id);
+    if (command) this.sent.set(command_id, { ...command, seq });
+    if (!command?.session || command.event !== "user.message") this.sent.delete(command_id);
+    this.#keepUnsent();
+  }
+
+  /** @param {any} denied */
+  #refuse({ command_id, code, sentence, by, problems }) {
+    const command = this.sent.get(command_id);
+    this.sent.delete(command_id);
+    this.#keepUnsent();
+    if (command) this.refused?.(command, { code, sentence, by, problems });
+    else this.toast(sentence, "error");
+  }
+
+  /** Told of a refused command: somebody may want to show it in its place. @type {((command: Sent, why: any) => void) | null} */
+  refused = null;
+
+  // what is not answered outlives a reload: its id makes it count once
+
+  #keepUnsent() {
+    const left = [...this.sent.values()].filter((each) => !each.seq && each.session);
+    remember("unsent", left.length ? JSON.stringify(left.slice(-50)) : null);
+  }
+
+  #resend() {
+    for (const each of /** @type {Sent[]} */ (recallJson("unsent", []))) {
+      this.sent.set(each.id, each);
+      this.socket.send(each.id, each.event, each.fields, each.session);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Building and keeping DOM. Text becomes text, never markup: nothing here knows innerHTML.
+
+/** @typedef {Record<string, any>} Props */
+
+/** @param {string} tag @param {Props} [props] @param {...(Node | string | null | undefined | false)} children
+ * @returns {HTMLElement} */
+export function h(tag, props = {}, ...children) {
+  const node = document.createElement(tag);
+  set(node, props);
+  for (const child of children) if (child != null && child !== false) node.append(child);
+  return node;
+}
+
+/** Changes only what is different, so that nothing flickers and no focus is lost. @template {Element} T
+ * @param {T} node @param {Props} props @returns {T} */
+export function set(node, props) {
+  for (const [name, value] of Object.entries(props)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "text") { if (node.textContent !== value) node.textContent = value; }
+    else if (PROPERTIES.has(name)) {
+      const target = /** @type {any} */ (node);
+      if (target[name] !== value) target[name] = value;
+    } else if (value === false || value == null) node.removeAttribute(name);
+    else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value === true ? "" : String(value));
+  }
+  return node;
+}
+
+const PROPERTIES = new Set(["value", "checked", "hidden", "disabled", "open", "selected", "max"]);
+
+/** @type {WeakMap<Element, Map<string, {node: HTMLElement, item: any}>>} */
+const kept = new WeakMap();
+
+/** The children of `parent` are the items, in order; the same key keeps its node.
+ * @template T @param {Element} parent @param {Iterable<T>} items @param {(item: T) => string} keyOf
+ * @param {(item: T) => HTMLElement} make @param {(node: HTMLElement, item: T) => void} [update] */
+export function keyed(parent, items, keyOf, make, update) {
+  const before = kept.get(parent) ?? new Map();
+  /** @type {Map<string, {node: HTMLElement, item: T}>} */
+  const after = new Map();
+  let cursor = parent.firstElementChild;
+  for (const item of items) {
+    const key = keyOf(item);
+    if (after.has(key)) continue;
+    const known = before.get(key);
+    const node = known?.node ?? make(item);
+    if (update && known?.item !== item) update(node, item);
+    after.set(key, { node, item });
+    if (cursor && node === cursor) cursor = cursor.nextElementSibling;
+    else parent.insertBefore(node, cursor);
+  }
+  for (const [key, { node }] of before) if (!after.has(key)) node.remove();
+  kept.set(parent, after);
+}
+
+/** @param {ParentNode} root @param {string} selector @returns {any} */
+export const find = (root, selector) => root.querySelector(selector);
+
+/** @param {EventTarget | null} target whether keys typed there are text */
+export const isTyping = (target) =>
+  target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);

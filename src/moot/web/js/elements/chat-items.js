@@ -1,0 +1,91 @@
+// What stands in a conversation, one maker each.
+
+import { find, h, set } from "../dom.js";
+import { body } from "../text/body.js";
+import { nameOf } from "../view/view.js";
+
+/** @typedef {import("../app.js").App} App */
+
+/** @param {App} app @param {string} member */
+function avatar({ view }, member) {
+  const at = view?.members.findIndex((each) => each.id === member) ?? 0;
+  const known = view?.members[at];
+  const letter = [...(known?.display_name ?? member)][0] ?? "?";
+  return h("span", { class: `avatar c${Math.max(0, at) % 8} ${known?.kind ?? "ai"}`, "aria-hidden": "true", text: letter.toUpperCase() });
+}
+
+/** @param {string} at @param {string} language */
+const clock = (at, language) => new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(new Date(at));
+
+/** @param {App} app @param {number} seq */
+function place(app, seq) {
+  return h("button", { type: "button", class: "ghost place", text: `#${seq}`, title: app.t("to_event"), "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
+}
+
+/** @param {App} app @param {import("../view/view.js").Line} line */
+export function makeMessage(app, line) {
+  const isHuman = line.turn_id === undefined;
+  const isMine = isHuman && line.member === app.speaksAs;
+  const content = h("div", { class: "body" });
+  content.append(body(line.text.trim(), app.t));
+  return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": line.seq, onmouseenter: () => highlight(line.seq), onmouseleave: () => highlight(null) },
+    avatar(app, line.member),
+    h("header", {}, h("b", { text: line.name }), h("span", { class: "author", text: line.author }),
+      h("time", { datetime: line.at, text: clock(line.at, app.language) }), place(app, line.seq)),
+    content);
+}
+
+/** @param {App} app @param {import("../view/view.js").RunningTurn} turn */
+export function makeTurn(app, turn) {
+  const node = h("article", { class: "message ai writing", "aria-busy": "true" },
+    avatar(app, turn.member),
+    h("header", {}, h("b", { text: turn.name }), h("span", { class: "author", text: app.t("writing") })),
+    h("ol", { class: "thoughts" }),
+    h("div", { class: "body" }));
+  updateTurn(app, node, turn);
+  return node;
+}
+
+/** @param {App} app @param {HTMLElement} node @param {import("../view/view.js").RunningTurn} turn */
+export function updateTurn(app, node, turn) {
+  const list = find(node, ".thoughts");
+  for (const step of turn.steps.slice(list.childElementCount)) {
+    const kind = step.thought ? "thought" : step.action ? "action" : "observation";
+    list.append(h("li", { class: kind }, h("b", { text: app.t(`step.${kind}`) }), " ", step.thought ?? step.action ?? step.observation ?? ""));
+  }
+  set(find(node, ".body"), { text: turn.streamed || "" });
+  node.classList.toggle("silent", !turn.streamed);
+}
+
+/** @param {App} app @param {import("../app.js").Sent} sent */
+export function makeUnsent(app, { fields }) {
+  return h("article", { class: "message human unsent" }, avatar(app, app.speaksAs ?? ""),
+    h("header", {}, h("b", { text: app.t("you") }), h("span", { class: "author", text: app.t("unsent_mark") })),
+    h("div", { class: "body", text: fields.content }));
+}
+
+/** A line of Moot's own: a notice, an answered question, a landmark of the work. @param {App} app @param {string} kind @param {any} item */
+export function makeNote(app, kind, item) {
+  const text = kind === "notice" ? item.text : kind === "answer" ? answerText(app, item) : app.t(`mark.${item.name}`, item.params);
+  return h("div", { class: `note ${kind} ${item.name ?? item.code ?? ""}`, "data-seq": item.seq }, h("span", { text }), place(app, item.seq));
+}
+
+/** @param {App} app @param {any} answer */
+function answerText({ view, t }, { by, outcome, what, label }) {
+  if (outcome !== "answered") return `${t(`answer.${outcome}`)}: ${what}`;
+  return `✓ ${t("answer.by", { name: by ? nameOf(/** @type {any} */ (view), by) : "?", label })}`;
+}
+
+/** Timeline and conversation show the same event. @param {number | null} seq */
+function highlight(seq) {
+  document.dispatchEvent(new CustomEvent("moot-highlight", { detail: seq }));
+}
+
+/** @param {Element} log @param {number | null} seq @returns {Element | null} the item at the event, or the first after it */
+export function markSelected(log, seq) {
+  for (const each of log.querySelectorAll(".selected")) each.classList.remove("selected");
+  if (seq === null) return null;
+  const exact = log.querySelector(`[data-seq="${seq}"]`);
+  exact?.classList.add("selected");
+  return exact;
+}

@@ -1,0 +1,111 @@
+// The conversation: messages, what Moot says between them, what is being written, what is on its way.
+
+import { find, h, keyed, set } from "../dom.js";
+import { Part } from "../part.js";
+import { makeMessage, makeNote, makeTurn, makeUnsent, markSelected, updateTurn } from "./chat-items.js";
+
+const PAGE = 150; // items in the document; earlier ones come when they are asked for
+const NEAR = 40;
+
+/** @typedef {{key: string, seq: number, kind: string, item: any}} Item */
+
+export class ChatLog extends Part {
+  #shown = PAGE;
+  #session = "";
+  #seen = 0;
+  #selected = /** @type {number | null} */ (null);
+
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": t("conversation"), tabindex: 0, onscroll: () => this.#scrolled() });
+    this.append(
+      h("button", { type: "button", class: "earlier", onclick: () => { this.#shown += PAGE; this.render(this.app, this.app.view); } }),
+      log,
+      h("button", { type: "button", class: "newer", onclick: () => this.#follow() }),
+      h("p", { class: "blank" }));
+    log.before(find(this, ".earlier"));
+  }
+
+  get #log() {
+    return /** @type {HTMLElement} */ (find(this, ".log"));
+  }
+
+  get #isAtEnd() {
+    const { scrollTop, clientHeight, scrollHeight } = this.#log;
+    return scrollHeight - scrollTop - clientHeight < NEAR;
+  }
+
+  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  render(app, view) {
+    const log = this.#log, { t } = app;
+    const session = `${view?.session_id ?? ""} ${app.replay ? "replay" : ""}`;
+    const isNew = session !== this.#session;
+    if (isNew) {
+      this.#session = session;
+      this.#shown = PAGE;
+    }
+    const isFollowing = isNew || this.#isAtEnd;
+    const all = view ? itemsOf(app, view) : [];
+    const items = all.slice(-this.#shown);
+    keyed(log, items, (item) => item.key, (item) => this.#make(item), (node, item) => this.#change(node, item));
+    set(find(this, ".earlier"), { hidden: all.length <= items.length, text: t("earlier", { count: all.length - items.length }) });
+    if (isFollowing) this.#follow();
+    const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && item.kind !== "turn").length;
+    set(find(this, ".newer"), { hidden: unseen === 0, text: `↓ ${t("newer", { count: unseen })}` });
+    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : !app.tape ? t("pick_session") : view?.seq && !all.length ? t("say_something") : "";
+    set(find(this, ".blank"), { text: blank, hidden: !blank });
+    if (this.#selected !== app.selected || isNew) this.#select(app.selected);
+  }
+
+  /** @param {Item} item */
+  #make({ kind, item }) {
+    switch (kind) {
+      case "message": return makeMessage(this.app, item);
+      case "turn": return makeTurn(this.app, item);
+      case "unsent": return makeUnsent(this.app, item);
+      default: return makeNote(this.app, kind, item);
+    }
+  }
+
+  /** @param {HTMLElement} node @param {Item} item */
+  #change(node, { kind, item }) {
+    if (kind === "turn") updateTurn(this.app, node, item);
+  }
+
+  #follow() {
+    const log = this.#log;
+    log.scrollTop = log.scrollHeight;
+    this.#scrolled();
+  }
+
+  #scrolled() {
+    if (!this.#isAtEnd) return;
+    this.#seen = this.app.view?.seq ?? 0;
+    set(find(this, ".newer"), { hidden: true });
+  }
+
+  /** @param {number | null} seq */
+  #select(seq) {
+    this.#selected = seq;
+    markSelected(this.#log, seq)?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Messages, notices and answers by their place in the log; then who writes, then what is unsent.
+ * @param {import("../app.js").App} app @param {import("../view/view.js").View} view @returns {Item[]} */
+function itemsOf(app, view) {
+  /** @type {Item[]} */
+  const items = [];
+  for (const item of view.messages) items.push({ key: `m${item.seq}`, seq: item.seq, kind: "message", item });
+  for (const item of view.notices) items.push({ key: `n${item.seq}`, seq: item.seq, kind: "notice", item });
+  for (const item of view.answers) items.push({ key: `a${item.seq}`, seq: item.seq, kind: "answer", item });
+  for (const item of view.marks) items.push({ key: `k${item.seq}`, seq: item.seq, kind: "mark", item });
+  items.sort((a, b) => a.seq - b.seq);
+  for (const item of view.running) items.push({ key: `t${item.turn_id}`, seq: view.seq, kind: "turn", item });
+  if (!app.replay) {
+    for (const item of app.unsent) {
+      if (item.event === "user.message") items.push({ key: `u${item.id}`, seq: view.seq, kind: "unsent", item });
+    }
+  }
+  return items;
+}

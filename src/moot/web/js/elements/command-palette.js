@@ -1,0 +1,90 @@
+// Everything the page can do, by name: Ctrl+K, a few letters, Enter.
+
+import { find, h, keyed, set } from "../dom.js";
+import { Part } from "../part.js";
+
+/** @typedef {{name: string, run: () => void}} Deed */
+
+export class CommandPalette extends Part {
+  #active = 0;
+
+  connectedCallback() {
+    document.addEventListener("moot-palette", () => this.#open());
+  }
+
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    this.append(h("dialog", { "aria-label": t("palette") },
+      h("input", { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "deeds", "aria-label": t("palette"), placeholder: t("palette.hint"), autocomplete: "off", oninput: () => { this.#active = 0; this.#draw(); }, onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event) }),
+      h("ul", { id: "deeds", role: "listbox", "aria-label": t("palette") })));
+  }
+
+  get #dialog() {
+    return /** @type {HTMLDialogElement} */ (find(this, "dialog"));
+  }
+
+  #open() {
+    if (this.#dialog.open) return this.#dialog.close();
+    find(this, "input").value = "";
+    this.#active = 0;
+    this.#draw();
+    this.#dialog.showModal();
+  }
+
+  /** @returns {Deed[]} */
+  get #deeds() {
+    const { app } = this, { t, view } = app;
+    const tell = (/** @type {string} */ name, /** @type {any} */ detail) => () => document.dispatchEvent(new CustomEvent(name, { detail }));
+    const sent = (/** @type {string} */ event) => () => void app.send(event);
+    const isOpen = app.mayWrite && view?.status !== "completed";
+    return [
+      app.mayCreate && { name: t("new_session"), run: tell("moot-new", null) },
+      isOpen && { name: t("queue.pause"), run: sent("user.pause") },
+      isOpen && { name: t("queue.resume"), run: sent("user.resume") },
+      isOpen && { name: t("retry_turn"), run: sent("user.retry") },
+      isOpen && view?.flow === "plan" && { name: t("plan.replan"), run: sent("user.replan") },
+      isOpen && view?.flow === "plan" && { name: t("plan.cancel"), run: sent("user.cancel_plan") },
+      isOpen && { name: t("queue.cancel"), run: sent("user.cancel") },
+      isOpen && { name: t("end_session"), run: sent("user.end") },
+      app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },
+      ...["system", "light", "dark"].map((theme) => ({ name: t(`theme.${theme}`), run: tell("moot-theme", theme) })),
+      { name: "中文", run: tell("moot-language", "zh") }, { name: "English", run: tell("moot-language", "en") },
+      { name: t("inspector_toggle"), run: tell("moot-inspector", null) },
+      { name: t("help"), run: tell("moot-help", null) },
+      { name: t("logout"), run: () => void app.logout() },
+      ...app.sessions.map((each) => ({ name: `${t("open")}: ${each.title || each.team} · ${each.session_id.slice(0, 8)}`, run: () => app.open(each.session_id) })),
+    ].filter((each) => !!each);
+  }
+
+  #draw() {
+    const wanted = find(this, "input").value.trim().toLowerCase().split(/\s+/);
+    const found = this.#deeds.filter((deed) => wanted.every((/** @type {string} */ word) => deed.name.toLowerCase().includes(word))).slice(0, 12);
+    const list = find(this, "ul");
+    keyed(list, found, (deed) => deed.name, (deed) => h("li", { role: "option", text: deed.name, onclick: () => this.#do(deed) }));
+    found.forEach((_, at) => set(list.children[at], { id: `deed-${at}`, "aria-selected": String(at === this.#active) }));
+    set(find(this, "input"), { "aria-activedescendant": found.length ? `deed-${this.#active}` : null });
+    return found;
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    if (event.isComposing || event.keyCode === 229) return;
+    const found = this.#draw();
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (by && found.length) {
+      event.preventDefault();
+      this.#active = (this.#active + by + found.length) % found.length;
+      this.#draw();
+    }
+    if (event.key === "Enter" && found[this.#active]) {
+      event.preventDefault();
+      this.#do(found[this.#active]);
+    }
+  }
+
+  /** @param {Deed} deed */
+  #do(deed) {
+    this.#dialog.close();
+    deed.run();
+  }
+}

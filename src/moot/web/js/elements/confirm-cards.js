@@ -1,0 +1,90 @@
+// Questions that wait for one answer: one card that can show any of them, plans with their tasks.
+
+import { find, h, keyed, set } from "../dom.js";
+import { Part } from "../part.js";
+import { nameOf } from "../view/view.js";
+import { planCard } from "./plan-card.js";
+
+/** @typedef {import("../view/view.js").Question & {tasks?: any[], plan_summary?: string, selection?: string, allow_custom_input?: boolean}} Question */
+
+export class ConfirmCards extends Part {
+  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  render(app, view) {
+    this.hidden = !view?.questions.length;
+    keyed(this, view?.questions ?? [], (each) => each.step_id, (each) => this.#make(/** @type {Question} */ (each)));
+    for (const card of this.children) for (const button of card.querySelectorAll("button, textarea, select, input")) {
+      set(/** @type {HTMLButtonElement} */ (button), { disabled: !app.mayWrite });
+    }
+    this.tick();
+  }
+
+  tick() {
+    for (const question of this.app?.view?.questions ?? []) {
+      const left = this.querySelector(`[data-step="${CSS.escape(question.step_id)}"] .left`);
+      if (left) set(left, { text: leftText(this.app, question) });
+    }
+  }
+
+  /** @param {Question} question */
+  #make(question) {
+    const { app } = this, { t, view } = app;
+    const asker = question.asked_by ? nameOf(/** @type {any} */ (view), question.asked_by) : "Moot";
+    const content = question.kind === "plan" ? planCard(app, question) : choices(app, question);
+    const card = h("section", { class: `card ${question.kind}`, "data-step": question.step_id, "aria-label": t("card.title"), tabindex: -1 },
+      h("header", {}, h("b", { text: t("card.title") }), h("span", { class: "asker", text: t("card.by", { name: asker }) }), h("span", { class: "left" })),
+      h("p", { class: "what", text: question.text }),
+      content);
+    card.addEventListener("keydown", (event) => pressKey(card, event));
+    return card;
+  }
+}
+
+/** A, E and R where the card has the focus. @param {HTMLElement} card @param {KeyboardEvent} event */
+function pressKey(card, event) {
+  const target = /** @type {HTMLElement} */ (event.target);
+  if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select")) return;
+  const button = card.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+  if (!(button instanceof HTMLButtonElement)) return;
+  event.preventDefault();
+  button.click();
+}
+
+/** @param {import("../app.js").App} app @param {Question} question */
+function choices(app, question) {
+  const { t } = app, { step_id, options } = question;
+  const isMany = question.selection === "multiple";
+  const isOpen = !options.length || question.kind === "ask_user" || question.allow_custom_input;
+  const members = options.some((option) => option.id === "reassign")
+    ? h("select", { class: "member", "aria-label": t("reassign_to") }, h("option", { value: "", text: t("anybody") }),
+      ...(app.view?.members ?? []).filter((each) => each.kind === "ai").map((each) => h("option", { value: each.id, text: each.display_name })))
+    : null;
+  const box = h("textarea", { rows: 2, placeholder: t("card.answer"), "aria-label": t("card.answer") });
+  const send = () => {
+    const answer = /** @type {HTMLTextAreaElement} */ (box).value.trim();
+    const chosen = [...content.querySelectorAll("input:checked")].map((each) => /** @type {HTMLInputElement} */ (each).value);
+    if (answer || chosen.length) app.answer(step_id, { ...(chosen.length ? { choice: chosen.join(",") } : {}), ...(answer ? { answer } : {}) });
+  };
+  const pick = (/** @type {string} */ choice) => () => {
+    const to = choice === "reassign" && members instanceof HTMLSelectElement ? members.value : "";
+    app.answer(step_id, { choice, ...(to ? { answer: to } : {}) });
+  };
+  const listed = options.map((option) => isMany
+    ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: option.label }), describe(option))
+    : h("div", { class: "option" }, h("button", { type: "button", text: option.label, onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
+  const content = h("div", { class: "choices" }, ...listed,
+    (isOpen || isMany) && h("form", { class: "open", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } },
+      isOpen && box, h("button", { class: "primary", text: t("card.send") })));
+  return content;
+}
+
+/** @param {import("../view/view.js").Option} option */
+const describe = ({ description }) => (description ? h("small", { text: description }) : null);
+
+/** @param {import("../app.js").App} app @param {Question} question */
+function leftText({ t, language }, { expires_at, default: otherwise, options }) {
+  if (!expires_at) return "";
+  const seconds = Math.max(0, Math.round((Date.parse(expires_at) - Date.now()) / 1000));
+  const time = new Intl.NumberFormat(language, { minimumIntegerDigits: 2 }).format(seconds % 60);
+  const after = options.find((option) => option.id === otherwise)?.label ?? otherwise;
+  return t("card.left", { time: `${Math.floor(seconds / 60)}:${time}` }) + (after ? ` · ${t("card.default", { option: after })}` : "");
+}

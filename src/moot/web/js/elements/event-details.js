@@ -1,0 +1,26 @@
+// One event, whole: what people read first, the JSON second.
+
+import { h } from "../dom.js";
+import { nameOf } from "../view/view.js";
+
+/** @param {import("../app.js").App} app @param {import("../link/frame.js").Frame} frame */
+export function details(app, frame) {
+  const { t } = app, view = /** @type {any} */ (app.tape?.view), said = frame.metadata ?? {};
+  const json = JSON.stringify(frame, null, 2);
+  const facts = [
+    ["who", frame.source?.member ? nameOf(view, frame.source.member) : frame.source?.role],
+    ["text", frame.show_content ?? (typeof frame.content === "string" ? frame.content : "")],
+    ...Object.entries(said).filter(([key, value]) => isShort(value) && key !== "text" && key !== "member"),
+  ];
+  const copy = h("button", { type: "button", class: "ghost", text: t("copy"), onclick: () => void navigator.clipboard?.writeText(json) });
+  const close = h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => app.select(null) });
+  return h("div", {},
+    h("header", {}, h("b", { text: `#${frame.seq} ${frame.timeline ? t(`event.${frame.timeline}`) : frame.event}` }), h("span", { class: "space" }), copy, close),
+    h("p", { class: "name", text: `${frame.event} · ${new Intl.DateTimeFormat(app.language, { dateStyle: "short", timeStyle: "medium" }).format(new Date(frame.timestamp))}` }),
+    h("dl", {}, ...facts.filter(([, value]) => value !== undefined && value !== null && value !== "").flatMap(([key, value]) =>
+      [h("dt", { text: String(key) }), h("dd", { text: Array.isArray(value) ? value.join(", ") : String(value) })])),
+    h("details", {}, h("summary", { text: "JSON" }), h("pre", { tabindex: 0, text: json })));
+}
+
+/** @param {unknown} value */
+const isShort = (value) => typeof value !== "object" || (Array.isArray(value) && value.every((each) => typeof each !== "object"));

@@ -1,0 +1,49 @@
+// Starting a session: which team, and a name if one is wanted.
+
+import { find, h, keyed } from "../dom.js";
+import { Part } from "../part.js";
+
+export class NewSession extends Part {
+  connectedCallback() {
+    document.addEventListener("moot-new", () => this.#open());
+  }
+
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    this.append(h("dialog", { "aria-labelledby": "new-title" }, h("form", { method: "dialog", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void this.#create(); } },
+      h("header", {}, h("h2", { id: "new-title", text: t("new_session") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => this.#dialog.close() })),
+      h("fieldset", { class: "teams" }, h("legend", { text: t("team") }), h("div", { class: "list" })),
+      h("label", {}, h("span", { text: t("session_title") }), h("input", { class: "name", maxlength: 200, placeholder: t("optional") })),
+      h("p", { class: "problem", role: "alert" }),
+      h("footer", {}, h("span", { class: "space" }), h("button", { class: "primary", text: t("start") })))));
+  }
+
+  get #dialog() {
+    return /** @type {HTMLDialogElement} */ (find(this, "dialog"));
+  }
+
+  #open() {
+    if (!this.app.mayCreate || this.#dialog.open) return;
+    const { t, teams } = this.app;
+    keyed(find(this, ".list"), teams, (team) => team.name, (team) => h("label", { class: "team" },
+      h("input", { type: "radio", name: "team", value: team.name }),
+      h("span", {}, h("b", { text: team.name }), h("small", { text: `${t(`flow.${team.flow}`)} · ${team.members.map((/** @type {any} */ each) => each.display_name).join(", ")}` }))));
+    const first = find(this, "input[type=radio]");
+    if (first && !find(this, "input:checked")) first.checked = true;
+    find(this, ".problem").textContent = "";
+    this.#dialog.showModal();
+  }
+
+  async #create() {
+    const team = find(this, "input:checked")?.value, name = find(this, ".name");
+    try {
+      await this.app.create(team, name.value.trim());
+    } catch (error) {
+      find(this, ".problem").textContent = error instanceof Error ? error.message : String(error);
+      return;
+    }
+    name.value = "";
+    this.#dialog.close();
+    document.querySelector("chat-composer textarea") instanceof HTMLElement && find(document, "chat-composer textarea").focus();
+  }
+}

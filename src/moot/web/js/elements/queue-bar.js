@@ -1,0 +1,82 @@
+// Who acts and who is next: chips that can be skipped and moved, and the switches of the queue.
+
+import { find, h, keyed, set } from "../dom.js";
+import { Part } from "../part.js";
+import { nameOf, queueLine } from "../view/view.js";
+
+const SHOWN = 6;
+
+export class QueueBar extends Part {
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    const act = (/** @type {string} */ event, /** @type {object} */ fields = {}) => () => void this.app.send(event, fields);
+    const button = (/** @type {string} */ name, /** @type {() => void} */ onclick) =>
+      h("button", { type: "button", class: name, text: t(`queue.${name}`), title: t(`queue.${name}.hint`), onclick });
+    this.append(
+      h("span", { class: "mark", "aria-hidden": "true", text: "📋" }), h("ol", {}), h("span", { class: "more" }),
+      h("span", { class: "actions" },
+        button("pause", act("user.pause")), button("resume", act("user.resume")), button("cancel", act("user.cancel")),
+        button("skip", act("user.queue", { action: "skip" })), button("clear", act("user.queue", { action: "clear" }))));
+  }
+
+  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  render(app, view) {
+    const line = view && queueLine(view, app.speaksAs, { queue: app.t("queue.line"), you: app.t("you") });
+    const turn = view?.running[0];
+    this.hidden = !view || (!line && !view.running.length);
+    if (!view || this.hidden) return;
+    const list = find(this, "ol");
+    set(list, { "aria-label": line ?? app.t("queue") });
+    const acting = view.executing ?? turn?.member ?? null;
+    const chips = [...(acting ? [{ key: `run ${acting}`, member: acting, at: -1 }] : []),
+      ...view.pending.slice(0, SHOWN).map((member, at) => ({ key: `${at} ${member}`, member, at }))];
+    keyed(list, chips, (chip) => chip.key, (chip) => this.#chip(chip.member, chip.at));
+    set(find(this, ".more"), { text: view.pending.length > SHOWN ? `+${view.pending.length - SHOWN}` : "", hidden: view.pending.length <= SHOWN });
+    const may = app.mayWrite, runs = view.running.length > 0;
+    set(find(this, ".pause"), { hidden: !may || !runs });
+    set(find(this, ".cancel"), { hidden: !may || !runs });
+    set(find(this, ".resume"), { hidden: !may || runs || !view.pending.length || view.status === "completed" });
+    set(find(this, ".skip"), { hidden: !may || !view.pending.length });
+    set(find(this, ".clear"), { hidden: !may || !view.pending.length });
+    this.tick();
+  }
+
+  tick() {
+    const chip = this.querySelector(".elapsed"), turn = this.app?.view?.running[0];
+    if (chip && turn) set(chip, { text: elapsed(turn.started_at, this.app.replay?.view.at) });
+  }
+
+  /** @param {string} member @param {number} at */
+  #chip(member, at) {
+    const { app } = this, { t } = app;
+    const name = member === app.speaksAs ? t("you") : nameOf(/** @type {any} */ (app.view), member);
+    if (at < 0) return h("li", { class: "chip running", "aria-current": "step" }, h("b", { text: name }), " ⏳ ", h("span", { class: "elapsed" }));
+    const skip = () => void app.send("user.queue", { action: "skip", member });
+    const move = (/** @type {number} */ to) => void app.send("user.queue", { action: "move", member, to });
+    const chip = h("li", { class: "chip", draggable: "true", "data-at": at, "data-member": member },
+      h("button", {
+        type: "button", class: "grip", text: name, title: t("queue.move.hint"), "aria-label": t("queue.move", { name }),
+        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+          if (!event.altKey || !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
+          event.preventDefault();
+          move(Math.max(0, at + (event.key === "ArrowLeft" ? -1 : 1)));
+        },
+      }),
+      h("button", { type: "button", class: "ghost x", text: "✕", "aria-label": t("queue.skip_one", { name }), onclick: skip }));
+    chip.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/moot-member", member));
+    chip.addEventListener("dragover", (event) => event.preventDefault());
+    chip.addEventListener("drop", (event) => {
+      event.preventDefault();
+      const dragged = event.dataTransfer?.getData("text/moot-member");
+      if (dragged && dragged !== member) void app.send("user.queue", { action: "move", member: dragged, to: at });
+    });
+    if (!app.mayWrite) for (const each of chip.querySelectorAll("button")) each.disabled = true;
+    return chip;
+  }
+}
+
+/** @param {string} from @param {string} [to] */
+export function elapsed(from, to) {
+  const seconds = Math.max(0, Math.floor(((to ? Date.parse(to) : Date.now()) - Date.parse(from)) / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+}

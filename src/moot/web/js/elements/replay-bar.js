@@ -1,0 +1,31 @@
+// Going through a session again: a slider over its events, and play.
+
+import { find, h, set } from "../dom.js";
+import { Part } from "../part.js";
+
+export class ReplayBar extends Part {
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
+      h("button", { type: "button", class: name, text: icon, title: t(`replay.${name}`), "aria-label": t(`replay.${name}`), onclick });
+    this.append(
+      h("b", { class: "banner", text: t("replay.banner") }),
+      button("back", "◀", () => this.app.replay?.go(this.app.replay.seq - 1)),
+      button("play", "▶", () => this.app.replay?.play()),
+      button("on", "▶|", () => this.app.replay?.go(this.app.replay.seq + 1)),
+      h("input", { type: "range", min: 1, step: 1, "aria-label": t("replay.slider"), oninput: (/** @type {Event} */ event) => this.app.replay?.go(Number(/** @type {HTMLInputElement} */ (event.target).value)) }),
+      h("output", {}),
+      button("speed", "×1", () => this.app.replay?.faster()),
+      button("leave", "✕", () => this.app.endReplay()));
+  }
+
+  /** @param {import("../app.js").App} app */
+  render({ replay, t }) {
+    this.hidden = !replay;
+    if (!replay) return;
+    set(find(this, "input"), { max: String(replay.last), value: String(replay.seq) });
+    set(find(this, "output"), { text: `${replay.seq} / ${replay.last}` });
+    set(find(this, ".play"), { text: replay.isPlaying ? "⏸" : "▶", "aria-label": t(replay.isPlaying ? "replay.stop" : "replay.play") });
+    set(find(this, ".speed"), { text: `×${replay.speed}` });
+  }
+}

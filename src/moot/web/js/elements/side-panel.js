@@ -1,0 +1,55 @@
+// The inspector: timeline, tasks, state; one at a time.
+
+import { find, h, set } from "../dom.js";
+import { Part } from "../part.js";
+import { recall, remember } from "../prefs.js";
+
+const TABS = ["timeline", "tasks", "state"];
+/** @type {Record<string, string>} */
+const PARTS = { timeline: "time-line", tasks: "task-board", state: "state-map" };
+
+export class SidePanel extends Part {
+  #tab = recall("tab") ?? "timeline";
+
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    const tabs = TABS.map((name) => h("button", {
+      type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, text: t(`tab.${name}`), onclick: () => this.show(name),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event, name),
+    }));
+    this.append(h("div", { role: "tablist", "aria-label": t("inspector") }, ...tabs),
+      ...TABS.map((name) => h("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}` }, h(PARTS[name]))));
+  }
+
+  /** @param {KeyboardEvent} event @param {string} name */
+  #key(event, name) {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    const next = TABS[(TABS.indexOf(name) + by + TABS.length) % TABS.length];
+    this.show(next);
+    find(this, `#tab-${next}`).focus();
+  }
+
+  /** @param {string} name */
+  show(name) {
+    this.#tab = name;
+    remember("tab", name);
+    this.app.changed();
+  }
+
+  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  render(app, view) {
+    const failed = Object.values(view?.work?.tasks ?? {}).filter((run) => run.walk.state === "BLOCKED" && !run.is_skipped).length;
+    for (const name of TABS) {
+      const isShown = name === this.#tab;
+      set(find(this, `#tab-${name}`), { "aria-selected": String(isShown), tabindex: isShown ? 0 : -1, "data-failed": name === "tasks" && failed ? failed : null });
+      const panel = find(this, `#panel-${name}`);
+      panel.hidden = !isShown;
+      if (isShown) panel.firstElementChild.update(app);
+    }
+  }
+
+  tick() {
+    find(this, `#panel-${this.#tab}`)?.firstElementChild?.tick();
+  }
+}

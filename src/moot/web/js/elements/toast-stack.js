@@ -1,0 +1,15 @@
+// Short messages in a corner: what was refused, what can be undone.
+
+import { h, keyed } from "../dom.js";
+import { Part } from "../part.js";
+
+export class ToastStack extends Part {
+  /** @param {import("../app.js").App} app */
+  render(app) {
+    this.setAttribute("role", "status");
+    keyed(this, app.toasts, (toast) => String(toast.id), ({ id, text, kind, action }) => h("div", { class: `toast ${kind}` },
+      h("span", { text }),
+      action && h("button", { type: "button", text: action.label, onclick: () => { action.run(); app.drop(id); } }),
+      h("button", { type: "button", class: "ghost", text: "✕", "aria-label": app.t("close"), onclick: () => app.drop(id) })));
+  }
+}

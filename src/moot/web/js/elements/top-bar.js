@@ -1,0 +1,71 @@
+// The line at the top: which session, how the link is, what it does, what it cost; and the page's own switches.
+
+import { find, h, set } from "../dom.js";
+import { Part } from "../part.js";
+import { connectionText } from "../view/connection-text.js";
+import { nameOf } from "../view/view.js";
+
+const THEMES = ["system", "light", "dark"];
+const ICONS = { system: "◐", light: "☀", dark: "☾" };
+
+export class TopBar extends Part {
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
+      h("button", { type: "button", class: `icon ${name}`, title: t(name), "aria-label": t(name), text: icon, onclick });
+    const tell = (/** @type {string} */ name, /** @type {string} */ detail) =>
+      document.dispatchEvent(new CustomEvent(name, { detail }));
+    this.append(
+      h("h1", { class: "title" }),
+      h("span", { class: "status" }),
+      h("span", { class: "link", role: "group" }, h("span", { class: "dot", "aria-hidden": "true" }), h("span", { class: "words" }),
+        h("button", { type: "button", class: "retry", text: t("retry"), onclick: () => this.app.socket.connect() })),
+      h("span", { class: "space" }),
+      h("span", { class: "meter hops" }), h("span", { class: "meter spent" }),
+      h("span", { class: "buttons" },
+        button("replay", "↺", () => (this.app.replay ? this.app.endReplay() : this.app.startReplay())),
+        h("a", { class: "icon export", title: t("export"), "aria-label": t("export"), text: "⤓", download: "" }),
+        button("palette", "⌘", () => document.dispatchEvent(new CustomEvent("moot-palette"))),
+        button("theme", "◐", () => tell("moot-theme", THEMES[(THEMES.indexOf(this.#theme) + 1) % 3])),
+        h("button", { type: "button", class: "icon language", lang: "", onclick: () => tell("moot-language", this.app.language === "zh" ? "en" : "zh") }),
+        button("inspector_toggle", "◨", () => document.dispatchEvent(new CustomEvent("moot-inspector")))));
+  }
+
+  get #theme() {
+    return document.documentElement.dataset.theme ?? "system";
+  }
+
+  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  render(app, view) {
+    const { t } = app;
+    set(find(this, ".title"), { text: view?.title || view?.team || "Moot" });
+    set(find(this, ".status"), { text: view?.seq ? statusText(app, view) : "", "data-status": view?.status ?? "" });
+    this.tick();
+    const hops = view?.max_hops && view.flow === "chat" ? t("hops", { hops: view.hops, max: view.max_hops }) : "";
+    set(find(this, ".hops"), { text: hops, title: t("hops.hint"), hidden: !hops });
+    const { tokens = 0, cost_usd = 0 } = view?.counters ?? {};
+    const cost = cost_usd ? ` · ${new Intl.NumberFormat(app.language, { style: "currency", currency: "USD", maximumFractionDigits: 4 }).format(cost_usd)}` : "";
+    set(find(this, ".spent"), { text: `${t("tokens", { count: tokens, n: new Intl.NumberFormat(app.language).format(tokens) })}${cost}`, hidden: !tokens });
+    const theme = /** @type {keyof typeof ICONS} */ (this.#theme);
+    set(find(this, ".theme"), { text: ICONS[theme], title: t(`theme.${theme}`), "aria-label": t(`theme.${theme}`) });
+    const other = app.language === "zh" ? "en" : "zh";
+    set(find(this, ".language"), { text: other === "zh" ? "中" : "EN", lang: other, title: other === "zh" ? "中文" : "English", "aria-label": other === "zh" ? "中文" : "English" });
+    set(find(this, ".replay"), { disabled: !app.tape?.view.seq, "aria-pressed": String(app.replay !== null) });
+    set(find(this, ".export"), { href: app.tape ? `/api/sessions/${app.tape.id}/export?lang=${app.language}` : null, hidden: !app.tape });
+  }
+
+  tick() {
+    const { words, state } = connectionText(this.app);
+    set(find(this, ".link"), { "data-state": state });
+    set(find(this, ".words"), { text: words });
+    set(find(this, ".retry"), { hidden: state !== "offline" && state !== "reconnecting" });
+  }
+}
+
+/** @param {import("../app.js").App} app @param {import("../view/view.js").View} view */
+export function statusText({ t, speaksAs }, view) {
+  if (view.status === "completed") return t("status.completed");
+  if (view.status === "active") return t("status.active");
+  if (!view.waiting_for) return t("status.new");
+  return view.waiting_for === speaksAs ? t("status.you") : t("status.waiting", { name: nameOf(view, view.waiting_for) });
+}

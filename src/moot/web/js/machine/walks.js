@@ -1,0 +1,19 @@
+// Where each machine of a session stands, as the page knows it from the log.
+
+import { begin } from "../view/walk.js";
+
+/** @typedef {{id: string, machine: string, about: string, walk: import("../view/walk.js").Walk}} Lit */
+
+/** @param {import("../app.js").App} app @returns {Lit[]} */
+export function walks({ view, connection }) {
+  /** @type {Lit[]} */
+  const lit = [];
+  const add = (/** @type {string} */ machine, /** @type {string} */ about, /** @type {import("../view/walk.js").Walk} */ walk) =>
+    lit.push({ id: `${machine} ${about}`, machine, about, walk });
+  if (view?.work) add("workflow", "", view.work.workflow);
+  if (view) add("session", "", begin(view.status));
+  for (const run of Object.values(view?.work?.tasks ?? {})) add("task", run.task.title, run.walk);
+  for (const [id, walk] of Object.entries(view?.work?.slots ?? {})) add("agent", id, walk);
+  add("connection", "", begin(connection.state));
+  return lit;
+}

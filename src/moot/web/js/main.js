@@ -1,0 +1,69 @@
+// Wires the page: words, model, elements, keys. Everything else knows only its own part.
+
+import { api } from "./api.js";
+import { App } from "./app.js";
+import "./elements/all.js";
+import { pickLanguage, pseudo } from "./i18n.js";
+import { bindKeys } from "./keys.js";
+import { recall, remember } from "./prefs.js";
+
+const language = pickLanguage(location.search, recall("language"), navigator.languages);
+const words = await api.words(language);
+const parts = /** @type {import("./part.js").Part[]} */ ([...document.querySelectorAll(
+  "login-form, top-bar, session-list, queue-bar, chat-log, confirm-cards, replay-bar, chat-composer, side-panel, " +
+  "pane-tabs, plan-editor, new-session, command-palette, help-dialog, toast-stack, live-region",
+)]);
+let isScheduled = false;
+
+function render() {
+  isScheduled = false;
+  const { t, view } = app;
+  const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
+  shell.hidden = !app.isReady || !app.me;
+  document.documentElement.lang = app.language === "zh" ? "zh-CN" : "en";
+  for (const part of parts) part.update(app);
+  const waits = view?.questions.length ?? 0;
+  const title = view?.title || view?.team || "";
+  document.title = `${waits ? `(${waits}) ` : ""}${title ? `${title} · ` : ""}Moot`;
+  shell.querySelector(".skip")?.replaceChildren(t("skip_link"));
+  document.getElementById("sessions")?.setAttribute("aria-label", t("sessions"));
+  document.getElementById("inspector")?.setAttribute("aria-label", t("inspector"));
+}
+
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  if (document.hidden) setTimeout(render, 200);
+  else requestAnimationFrame(render);
+}
+
+const isPseudo = new URLSearchParams(location.search).has("pseudo");
+const app = new App({ words: isPseudo ? pseudo(words) : words, language, changed: schedule });
+
+/** @param {"zh" | "en"} wanted */
+async function speak(wanted) {
+  remember("language", wanted);
+  app.setLanguage(wanted, await api.words(wanted));
+}
+
+/** @param {string} theme system, light or dark */
+function paint(theme) {
+  remember("theme", theme === "system" ? null : theme);
+  document.documentElement.dataset.theme = theme;
+  app.changed();
+}
+
+document.documentElement.dataset.theme = recall("theme") ?? "system";
+document.documentElement.dataset.inspector = recall("inspector") ?? "open";
+document.addEventListener("moot-language", (event) => void speak(/** @type {CustomEvent} */ (event).detail));
+document.addEventListener("moot-theme", (event) => paint(/** @type {CustomEvent} */ (event).detail));
+addEventListener("popstate", () => {
+  const id = /^\/s\/([a-z0-9_-]+)/.exec(location.pathname)?.[1];
+  if (id) app.open(id, { isKept: true });
+});
+setInterval(() => document.hidden || parts.forEach((part) => part.tick()), 1000);
+bindKeys(app);
+
+const token = new URLSearchParams(location.hash.slice(1)).get("token");
+if (token) history.replaceState(null, "", location.pathname + location.search); // it leaves the address bar at once
+await app.start(token);

@@ -1,0 +1,40 @@
+// What the composer offers while somebody types: members after @ or [NEXT:, commands after a slash at the start.
+
+const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "/retry", "/pause", "/resume", "/lang zh", "/lang en", "/end"];
+
+/** @typedef {{insert: string, label: string, hint: string}} Offer */
+/** @typedef {{from: number, to: number, offers: Offer[]}} Completion what stands between from and to is replaced */
+
+/**
+ * @param {string} text @param {number} caret
+ * @param {import("../view/view.js").Member[]} members @param {import("../i18n.js").Translate} t
+ * @returns {Completion | null}
+ */
+export function complete(text, caret, members, t) {
+  const before = text.slice(0, caret);
+  const slash = /^\/[a-z ]*$/i.exec(before);
+  if (slash) {
+    const offers = COMMANDS.filter((each) => each.startsWith(before.toLowerCase()) && each !== before)
+      .map((each) => ({ insert: each, label: each, hint: t(`slash.${each.slice(1).replace(" ", "_")}`) }));
+    return offers.length ? { from: 0, to: caret, offers } : null;
+  }
+  const next = /\[NEXT:\s*(?:[^\]\n]*[,，]\s*)?([^\],，\n]*)$/i.exec(before);
+  const at = /(?:^|[\s,，(（])@([^\s@\]]*)$/u.exec(before);
+  const typed = next?.[1] ?? at?.[1];
+  if (typed === undefined) return null;
+  const wanted = typed.replace(/^@/, "").toLowerCase();
+  const offers = members
+    .filter((each) => [each.id, each.name, each.display_name].some((name) => name.toLowerCase().startsWith(wanted)))
+    .map((each) => ({
+      insert: next ? each.display_name : `[NEXT: ${each.display_name}] `,
+      label: each.display_name,
+      hint: [t(`kind.${each.kind}`), each.role].filter(Boolean).join(" · "),
+    }));
+  if (!offers.length) return null;
+  return { from: caret - typed.length - (next ? 0 : 1), to: caret, offers };
+}
+
+/** @param {string} text @param {Completion} completion @param {Offer} offer @returns {{text: string, caret: number}} */
+export function accept(text, { from, to }, { insert }) {
+  return { text: text.slice(0, from) + insert + text.slice(to), caret: from + insert.length };
+}

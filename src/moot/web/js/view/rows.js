@@ -1,0 +1,121 @@
+// The rows of the timeline: one for each of the twelve names, started and ended in one row, grouped by what a human said.
+
+/**
+ * @typedef {object} Row
+ * @property {number} seq
+ * @property {string} name one of the twelve, or the event's own
+ * @property {string} event
+ * @property {string} category input, semantic, routing, dispatch, steps, errors, flow
+ * @property {string} at
+ * @property {string} [member]
+ * @property {string} what for people: a task's title, a route, a text
+ * @property {boolean} isHead begins a group
+ * @property {string} [endedAt]
+ * @property {number} [endSeq]
+ * @property {string} [outcome] ok, failed, cancelled, waiting
+ */
+
+/** @typedef {import("../link/frame.js").Frame} Frame */
+
+/** @type {Record<string, string>} */
+const CATEGORIES = {
+  user_input_received: "input",
+  semantic_understanding_started: "semantic", semantic_understanding_completed: "semantic",
+  routing_decision_made: "routing", phase_transition: "flow", user_confirmation_required: "steps",
+  task_dispatch_requested: "dispatch", task_dispatch_ack: "dispatch", task_dispatch_nack: "errors",
+  task_execution_started: "steps", agent_step_completed: "steps", task_execution_result: "steps",
+  task_review_result: "steps",
+  "turn.started": "steps", "turn.failed": "errors", "turn.cancelled": "errors", "error.execution": "errors",
+  "error.recovery_started": "errors", "error.recovery_failed": "errors", "error.recovery_success": "errors",
+  "session.completed": "flow", "plan.cancelled": "flow", "agent.interrupted": "flow", "pipeline.completed": "flow",
+};
+
+/** Which event begins what this one ends, and how it ended. @type {Record<string, [string, (said: any) => string, string]>} */
+const ENDS = {
+  "understanding.completed": ["understanding", (said) => said.input_id, "ok"],
+  "task.dispatch_acked": ["dispatch", (said) => said.dispatch_id, "ok"],
+  "solver.completed": ["run", (said) => said.dispatch_id, "ok"],
+  "task.failed": ["run", (said) => said.dispatch_id, "failed"],
+  "turn.completed": ["turn", (said) => said.turn_id, "ok"],
+  "turn.failed": ["turn", (said) => said.turn_id, "failed"],
+  "turn.cancelled": ["turn", (said) => said.turn_id, "cancelled"],
+  "agent.user_confirm_closed": ["step", (said) => said.step_id, "ok"],
+};
+/** @type {Record<string, [string, (said: any) => string]>} */
+const BEGINS = {
+  "understanding.started": ["understanding", (said) => said.input?.input_id],
+  "task.dispatch_requested": ["dispatch", (said) => said.dispatch_id],
+  "solver.start": ["run", (said) => said.dispatch_id],
+  "turn.started": ["turn", (said) => said.turn_id],
+  "agent.user_confirm": ["step", (said) => said.step_id],
+};
+
+export class Rows {
+  constructor() {
+    /** @type {Row[]} */
+    this.list = [];
+    /** @type {Map<string, number>} */
+    this.open = new Map();
+    this.version = 0;
+  }
+
+  /** @param {Frame} frame */
+  push(frame) {
+    const said = frame.metadata ?? {};
+    const ends = ENDS[frame.event];
+    if (ends && this.#close(`${ends[0]} ${ends[1](said)}`, frame, outcomeOf(frame, ends[2]))) return;
+    const name = frame.timeline ?? frame.event, category = CATEGORIES[name];
+    if (!category) return;
+    const begins = BEGINS[frame.event];
+    if (begins) this.open.set(`${begins[0]} ${begins[1](said)}`, this.list.length);
+    this.version++;
+    this.list.push({
+      seq: frame.seq ?? 0, name, event: frame.event, category, at: frame.timestamp,
+      member: frame.source?.member ?? said.member ?? undefined, what: describe(frame), isHead: category === "input",
+      ...(category === "errors" ? { outcome: "failed" } : {}),
+    });
+  }
+
+  /** @param {string} key @param {Frame} frame @param {string} outcome */
+  #close(key, frame, outcome) {
+    const at = this.open.get(key);
+    if (at === undefined) return false;
+    this.open.delete(key);
+    const row = this.list[at];
+    const what = frame.event === "understanding.completed" ? describe(frame) : row.what;
+    const category = outcome === "failed" ? "errors" : row.category;
+    this.list[at] = { ...row, what, category, endedAt: frame.timestamp, endSeq: frame.seq, outcome };
+    this.version++;
+    return true;
+  }
+}
+
+/** @param {Frame} frame @param {string} outcome */
+function outcomeOf(frame, outcome) {
+  const closed = frame.metadata?.outcome;
+  return closed && closed !== "answered" ? closed : outcome;
+}
+
+/** What a row says beside its name; short, for people. @param {Frame} frame @returns {string} */
+export function describe(frame) {
+  const said = frame.metadata ?? {};
+  switch (frame.event) {
+    case "message.posted": return (said.text.trim() || said.raw || "").slice(0, 120);
+    case "understanding.completed": {
+      const { type, confidence } = said.analysis?.task_relation ?? {};
+      return type ? `${type} ${Number(confidence).toFixed(2)}` : "";
+    }
+    case "routing.decided": return said.route ?? [said.action?.type ?? said.action, ...(said.queue_updates ?? [])].flat().join(" → ");
+    case "workflow.changed": return `${said.from ?? ""} → ${said.to}`.replace(/^ → /, "");
+    case "agent.user_confirm": return frame.show_content ?? said.kind;
+    case "task.dispatch_requested": return `${said.task_id} → ${said.agent_id}`;
+    case "task.dispatch_nacked": return `${said.task_id}: ${said.reason}`;
+    case "solver.start": case "solver.completed": return `${said.task?.title ?? ""}${said.attempt > 1 ? ` · ${said.attempt}` : ""}`;
+    case "solver.progress": return `${said.done}${said.total ? `/${said.total}` : ""} ${said.step ?? ""}`;
+    case "task.failed": case "turn.failed": return `${said.error_type}: ${said.message}`;
+    case "error.execution": return `${said.task_id ?? said.job ?? ""} ${said.error_type}: ${said.message ?? ""}`;
+    case "error.recovery_started": return `${said.task_id ?? said.job ?? ""} ${said.recovery_strategy} ${said.attempt}/${said.max_attempts}`;
+    case "task.reviewed": return `${said.task_id}: ${said.pass ? "✓" : "✗"} ${said.feedback ?? ""}`;
+    default: return String(said.reason ?? said.status ?? said.task_id ?? "");
+  }
+}
