@@ -215,7 +215,7 @@ class Engine:
         left = await self._log_reports([ExpireLease()])
         self._pending -= 1
         if left:
-            await self._report_later(left)
+            self._spawn(self._report_later(left))
         else:
             self.act()
 
