@@ -2,12 +2,14 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+import os
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from moot.agents.python import AgentFunction, PythonMember, agent
 from moot.agents.roster import Roster
+from moot.agents.surroundings import in_data_folder
 from moot.agents.toolbox import Toolbox
 from moot.agents.understanders import Understanders
 from moot.config.loading import TeamTarget, load_team
@@ -135,21 +137,28 @@ async def open_app(
     agents: Mapping[str, AgentFunction | Agent] | None = None,
     clock: Clock | None = None,
     max_tasks: int = limits.TASKS_AT_ONCE,
+    folders: Mapping[str, Path] | None = None,
     tools: Mapping[str, ToolFunction] | None = None,
 ) -> AsyncIterator[App]:
     """Sessions of these teams in this process, kept in `data` (a folder) or, without it, in memory.
 
-    `agents` gives members a Python function or object to play them, whatever the team file says.
+    `agents` gives members a Python function or object to play them, whatever the team file says. `folders` says where
+    the programs of a team run: by its name, else beside its file. Nobody is asked for trust here: who writes a program
+    knows the team that it opens.
     `max_tasks` is how many tasks of plans run at once, in all sessions. `tools` are functions that agents of the
     supervisor flow may call, besides those that the team file names.
     """
     files = [team if isinstance(team, TeamFile) else load_team(team) for team in teams]
+    folders = {**_find_folders(teams, files), **(folders or {})}
+    around = in_data_folder(None if data is None else Path(data))
     clock = clock or SystemClock()
     log: Log = MemoryLog() if data is None else await SqliteLog.open(Path(data) / DATABASE)
     failure: BaseException | None = None
     try:
+        around.book.end_leftovers()  # of a process that died: nobody else can have the log
         async with asyncio.TaskGroup() as tasks:
-            roster = Roster(files, {name: _as_agent(each) for name, each in (agents or {}).items()}, clock)
+            played = {name: _as_agent(each) for name, each in (agents or {}).items()}
+            roster = Roster(files, played, clock, around, folders)
             dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, Toolbox(files, tools or {}).find)
             sessions = Sessions(log, clock, dispatch, tasks, Understanders(files).find)
             try:
@@ -167,3 +176,13 @@ def _as_agent(played_by: AgentFunction | Agent) -> Agent:
     if isinstance(played_by, PythonMember) or hasattr(played_by, "act"):
         return played_by
     return agent(played_by)
+
+
+def _find_folders(targets: Sequence[TeamTarget | TeamFile], files: Sequence[TeamFile]) -> dict[str, Path]:
+    """Team name to the folder of its file, for teams that come from a file."""
+    given = zip(targets, files, strict=True)
+    return {
+        file.name: Path(target).absolute().parent
+        for target, file in given
+        if isinstance(target, str | os.PathLike) and Path(target).is_file()
+    }

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from moot.agents.starts import list_starts
 from moot.cli import serve
-from moot.core.errors import ConfigError, MootError
+from moot.config.loading import load_team
+from moot.config.trust import NotTrusted, TrustStore
+from moot.core.errors import ConfigError
 from moot.gateway.opening import open_page
 from tests.cli.command import CHAT, MOOT, TEAMS, Moot
 from tests.cli.serving import Serving, serving
@@ -211,25 +214,32 @@ def test_invalid_teams_are_refused(moot: Moot, tmp_path: Path) -> None:
 def test_several_teams(tmp_path: Path) -> None:
     """They are on offer in the order given, and one is chosen by its name; two of one name are refused."""
     relay = str(TEAMS / "good" / "relay.yaml")
-    teams = serve.choose_teams([relay, CHAT])
-    assert len({team.name for team in teams}) == 2
-    assert serve.choose_teams([CHAT, relay])[0].name == teams[1].name
+    teams = serve.choose_teams([relay, CHAT], tmp_path)
+    assert len({team.name for _, team in teams}) == 2
+    assert serve.choose_teams([CHAT, relay], tmp_path)[0] == teams[1]
     with pytest.raises(ConfigError, match="2 of the files"):
-        serve.choose_teams([CHAT, CHAT])
+        serve.choose_teams([CHAT, CHAT], tmp_path)
 
 
-def test_the_file_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without FILE ./moot.yaml, if it starts nothing; else it is refused with what it would start."""
+def test_the_file_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without FILE ./moot.yaml, if it starts nothing or is trusted; else it is told what it would start."""
     monkeypatch.chdir(tmp_path)
-    assert serve.choose_teams([])[0].flow == "chat"  # built-in ones
+    data, built_in = tmp_path / "data", serve.choose_teams([], tmp_path / "data")
+    assert built_in[0][1].flow == "chat"
     (tmp_path / "moot.yaml").write_text(SCRIPT_TEAM)
-    assert [team.name for team in serve.choose_teams([])] == ["found"]
+    assert [team.name for _, team in serve.choose_teams([], data)] == ["found"]
     (tmp_path / "moot.yaml").write_text(CLI_TEAM)
-    with pytest.raises(MootError) as refused:
-        serve.choose_teams([])
-    for part in ("claude: rm -rf everything", "codex: codex", "py: some.module:function", "moot serve moot.yaml"):
-        assert part in str(refused.value)
-    assert [team.name for team in serve.choose_teams(["moot.yaml"])] == ["mine"]  # named is meant
+    assert serve.choose_teams([], data) == built_in
+    shown = capsys.readouterr().err
+    for part in ("claude: rm -rf everything", "codex: codex exec --json", "py: python some.module:function"):
+        assert part in shown
+    with pytest.raises(NotTrusted, match=r"moot trust moot\.yaml"):
+        serve.choose_teams(["moot.yaml"], data)
+    TrustStore(data).add(tmp_path, list_starts(load_team("moot.yaml")))
+    for files in ([], ["moot.yaml"]):
+        assert [team.name for _, team in serve.choose_teams(files, data)] == ["mine"]
 
 
 def test_opening_the_browser_hides_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

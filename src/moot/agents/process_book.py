@@ -7,6 +7,7 @@ start time are added when it runs. Whoever opens the data folder next (one proce
 import json
 import secrets
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from moot.agents.process_table import find_marked, find_start_time, send_group_s
 
 MARK_NAME = "MOOT_PROCESS"
 FOLDER = "processes"
+_GONE_S = 2.0  # a killed process is gone long before that
 
 
 class ProcessBook:
@@ -56,11 +58,13 @@ def _end_leftover(file: Path) -> int:
         pid, start_time = entry.get("pid"), entry.get("start_time")
     except (OSError, ValueError, AttributeError):  # half a file: the mark is in its name
         pid, start_time = None, None
-    found = False
+    killed = find_marked(f"{MARK_NAME}={file.name}")
     if isinstance(pid, int) and pid > 1 and start_time and find_start_time(pid) == start_time:
         send_group_signal(pid, signal.SIGKILL)
-        found = True
-    for other in find_marked(f"{MARK_NAME}={file.name}"):
+        killed.append(pid)
+    for other in killed:
         send_signal(other, signal.SIGKILL)
-        found = True
-    return int(found)
+    until = time.monotonic() + _GONE_S
+    while any(map(find_start_time, killed)) and time.monotonic() < until:
+        time.sleep(0.005)  # at start-up, where nothing else goes on: the turn must not run twice at once
+    return int(bool(killed))

@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "validate": "check a team file: every problem with its line",
     "run": "run a session without a screen",
     "serve": "gateway and web page: WebSocket, SSE, REST",
+    "trust": "let the team files of a folder start programs",
     "token": "create, list or revoke tokens for those who connect",
     "route": "dry run: how would this be routed? JSON lines in, JSON lines out",
     "machines": "every state machine, from its table",

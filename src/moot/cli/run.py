@@ -10,7 +10,7 @@ from moot.app import App, open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.transcript import Transcript
-from moot.config.loading import load_team
+from moot.cli.trusting import folder_of, load_trusted
 from moot.core.codec import Event, frame
 from moot.core.errors import NotFound, Refused
 from moot.core.events import StepAsked
@@ -46,8 +46,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 async def run(options: Namespace) -> int:
     if options.connect:
         return await run_there(options)
-    team = load_team(options.file)
-    async with open_app(team, data=data_folder(options)) as app, asyncio.timeout(options.timeout):
+    data = data_folder(options)
+    team = load_trusted(options.file, data)
+    folders = {team.name: folder_of(options.file)}
+    async with open_app(team, data=data, folders=folders) as app, asyncio.timeout(options.timeout):
         if options.session is None:
             session = await app.session(title=options.title)
             return await Run(session, options).play(await app.log.read(session.id))

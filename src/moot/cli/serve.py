@@ -11,10 +11,11 @@ from urllib.parse import quote
 from moot.app import open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
-from moot.config.agent_specs import AgentSpec, LlmAgent, ScriptAgent
+from moot.cli.trusting import folder_of, load_trusted
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import TeamFile
-from moot.core.errors import ConfigError, MootError
+from moot.config.trust import NotTrusted
+from moot.core.errors import ConfigError
 from moot.core.team import Flow
 from moot.gateway.app import Gateway
 from moot.gateway.auth import Tokens
@@ -80,11 +81,12 @@ def find_loop() -> Callable[[], asyncio.AbstractEventLoop]:
 
 async def run_server(options: Namespace) -> int:
     check_exposure(options.host, insecure=options.insecure)
-    teams = choose_teams(options.files)
     data = data_folder(options)
+    teams = choose_teams(options.files, data)
+    folders = {team.name: folder_of(file) for file, team in teams}
     with stopping(STOP_S) as stop, bind(options.host, options.port) as bound:
         settings = GatewaySettings(host=options.host, port=bound.getsockname()[1])
-        async with open_app(*teams, data=data) as app:
+        async with open_app(*(team for _, team in teams), data=data, folders=folders) as app:
             tokens, metrics = Tokens(data, owner_token=os.environ.get(TOKEN_VARIABLE)), Metrics()
             gateway = Gateway(
                 app,
@@ -114,45 +116,27 @@ def announcement(settings: GatewaySettings, tokens: Tokens, open_in: Path | None
     return announce
 
 
-def choose_teams(files: list[str]) -> list[TeamFile]:
-    """The named files, else ./moot.yaml if it starts no program, else the built-in teams, chat first."""
+def choose_teams(files: list[str], data: Path) -> list[tuple[str, TeamFile]]:
+    """Files or names, and their teams: the named files, else ./moot.yaml, else the built-in teams, chat first.
+
+    Whatever starts programs must be trusted, also when it is named: the person may not know what is in it.
+    """
     if files:
-        return check_names([load_team(file) for file in files])
+        return check_names([(file, load_trusted(file, data)) for file in files])
     if FOUND_FILE.exists():
-        team = load_team(FOUND_FILE)
-        refuse_programs(team)
-        return [team]
+        try:
+            return [(str(FOUND_FILE), load_trusted(str(FOUND_FILE), data))]
+        except NotTrusted as error:
+            print(f"moot: {error}\nmoot: offering the built-in teams instead", file=sys.stderr)
     order = list(Flow)
-    return sorted((load_team(name) for name in list_built_in_teams()), key=lambda team: order.index(team.flow))
+    built_in = [(name, load_team(name)) for name in list_built_in_teams()]
+    return sorted(built_in, key=lambda each: order.index(each[1].flow))
 
 
-def check_names(teams: list[TeamFile]) -> list[TeamFile]:
+def check_names(teams: list[tuple[str, TeamFile]]) -> list[tuple[str, TeamFile]]:
     """A session is started by its team's name, so it must mean one team."""
-    names = [team.name for team in teams]
+    names = [team.name for _, team in teams]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"{names.count(name)} of the files are a team named {name!r}; give each its own name")
     return teams
-
-
-def refuse_programs(team: TeamFile) -> None:
-    """A file that merely lies in the current folder may not start anything: the person may not know what it does."""
-    wanted = [f"{member}: {started}" for member, spec in team.agents().items() if (started := what_starts(spec))]
-    if wanted:
-        raise MootError(
-            f"./{FOUND_FILE} would start programs ({'; '.join(wanted)}); if you trust it, name it: "
-            f"moot serve {FOUND_FILE}"
-        )
-
-
-def what_starts(spec: AgentSpec) -> str | None:
-    """The program or code that an agent would run on this machine."""
-    match spec:
-        case ScriptAgent():
-            return None
-        case LlmAgent(tools=tools, mcp=mcp):
-            commands = [" ".join(server.command) for server in mcp if server.command]
-            return ", ".join([*tools, *commands]) or None
-        case _:
-            named = getattr(spec, "command", None) or getattr(spec, "call", None) or getattr(spec, "preset", None)
-            return " ".join(named) if isinstance(named, tuple) else str(named)

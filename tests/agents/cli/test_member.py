@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from moot.agents.cli.member import CliMember, Surroundings, list_command
+from moot.agents.cli.member import CliMember, list_command
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
+from moot.agents.surroundings import Surroundings
 from moot.config.agent_specs import CliAgent
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput

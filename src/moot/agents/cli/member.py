@@ -4,21 +4,19 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
-from msgspec import Struct, field
-
 from moot.agents.cli.claude import ClaudeReader
 from moot.agents.cli.codex import CodexReader
 from moot.agents.cli.dialect import Dialect, Told
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import JsonLines
-from moot.agents.cli.memory import Conversation, Conversations
+from moot.agents.cli.memory import Conversation
 from moot.agents.cli.presets import PRESETS
 from moot.agents.cli.text import TextReader
 from moot.agents.context import build_context
 from moot.agents.environment import hide_secrets, pick_environment
 from moot.agents.process import Bounds, Child, Ended, Program, start
-from moot.agents.process_book import ProcessBook
+from moot.agents.surroundings import Surroundings
 from moot.config.agent_specs import CliAgent
 from moot.core import limits
 from moot.core.errors import AgentError
@@ -30,14 +28,6 @@ from moot.runtime.ports import Delta, Output, Result, Step
 TEXT_BYTES = 2 * limits.OUTPUT_CHARS
 EVENT_BYTES = 64 * 1_048_576  # JSON lines say much besides the text
 STEPS = 500  # of a turn; the rest is not told
-
-
-class Surroundings(Struct, frozen=True, kw_only=True):
-    """Where programs run, and what is kept of them."""
-
-    folder: Path | None = None  # of the team file
-    book: ProcessBook = field(default_factory=ProcessBook)
-    conversations: Conversations = field(default_factory=Conversations)
 
 
 def list_command(spec: CliAgent, resume: str | None = None) -> tuple[str, ...]:
@@ -86,7 +76,7 @@ class CliMember:
         program = Program(
             argv=list_command(self._spec, known.session_id if known else None),
             environment=self._environment,
-            folder=self._folder(),
+            folder=self._around.place(self._spec.cwd),
             stdin=context.text.encode(errors="replace"),
         )
         reading = _Reading(self._spec, known.spent if known else Usage())
@@ -102,10 +92,6 @@ class CliMember:
             kept, argv = self._around.conversations, list_command(self._spec)
             kept.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
         yield self._censor(result)
-
-    def _folder(self) -> Path | None:
-        base = self._around.folder
-        return (base or Path()) / self._spec.cwd if self._spec.cwd else base
 
     async def _finish(self, child: Child, reading: "_Reading", *, is_resumed: bool) -> Result:
         ended = await child.ended()

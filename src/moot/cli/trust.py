@@ -1,0 +1,109 @@
+"""`moot trust`: which programs team files may start, folder by folder."""
+
+import json
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from moot.agents.starts import list_starts
+from moot.cli import exits
+from moot.cli.data import add_data_argument, data_folder
+from moot.cli.trusting import ask, folder_of, is_attended
+from moot.config.loading import InvalidTeam, load_team
+from moot.config.trust import NotTrusted, Start, TrustStore
+from moot.core.errors import ConfigError, NotFound
+
+ACTIONS = ("add", "list", "remove")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="[add|list|remove] [PATH]",
+        help="a folder or a team file (default: add, for the current folder)",
+    )
+    parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")
+    parser.add_argument("--json", action="store_true", help="JSON Lines")
+    add_data_argument(parser)
+
+
+def run(options: Namespace) -> int:
+    words = list(options.words)
+    action = words.pop(0) if words and words[0] in ACTIONS else "add"
+    if len(words) > 1:
+        raise ConfigError(f"one path at a time, not {len(words)}: moot trust [add|list|remove] [PATH]")
+    path, store = Path(words[0] if words else "."), TrustStore(data_folder(options))
+    match action:
+        case "list":
+            return list_trusted(store, options)
+        case "remove":
+            return remove(store, path)
+        case _:
+            return add(store, path, options)
+
+
+def list_trusted(store: TrustStore, options: Namespace) -> int:
+    """every folder that is trusted, and what it may start"""
+    for entry in store.read():
+        if options.json:
+            commands = [{"argv": start.argv, "cwd": start.folder, "env": start.names} for start in entry.starts]
+            print(json.dumps({"folder": entry.folder, "commands": commands}, ensure_ascii=False))
+            continue
+        print(entry.folder)
+        for start in entry.starts:
+            print(f"  {start}")
+    return exits.OK
+
+
+def add(store: TrustStore, path: Path, options: Namespace) -> int:
+    """let the team files of a folder start what they name now"""
+    folder, files = find_team_files(path)
+    starts = [start for file in files for start in list_starts(load_team(file))]
+    missing = store.find_untrusted(folder, starts)
+    if not missing:
+        print(f"{path}: {'trusted already' if starts else 'starts no program, needs no trust'}", file=sys.stderr)
+        return exits.OK
+    if not options.yes and not (is_attended() and ask(str(path), missing)):
+        raise NotTrustedYet(str(path), missing)
+    store.add(folder, missing)
+    for start in missing:
+        print(f"trusted: {start}", file=sys.stderr)
+    return exits.OK
+
+
+def remove(store: TrustStore, path: Path) -> int:
+    """take a folder's trust back"""
+    folder = path if path.is_dir() or not path.exists() else folder_of(str(path))
+    if not store.remove(folder):
+        raise NotFound(f"{path} is not trusted; `moot trust list` shows what is")
+    return exits.OK
+
+
+def find_team_files(path: Path) -> tuple[Path, list[Path]]:
+    """The folder and its team files; of a file, that one."""
+    if path.is_file():
+        return folder_of(str(path)), [path]
+    if not path.is_dir():
+        raise ConfigError(f"no folder or team file {str(path)!r}")
+    files = [file for file in sorted(path.glob("*.y*ml")) if _is_team(file)]
+    if not files:
+        raise ConfigError(f"no team file in {str(path)!r}")
+    return path, files
+
+
+def _is_team(file: Path) -> bool:
+    """Other YAML may lie around; a team file that is not valid starts nothing."""
+    try:
+        load_team(file)
+    except (InvalidTeam, ConfigError):
+        return False
+    return True
+
+
+class NotTrustedYet(NotTrusted):
+    """Asked without a terminal: nobody could say yes."""
+
+    def __init__(self, file: str, starts: list[Start]) -> None:
+        super().__init__(file, starts)
+        self.args = (f"{self.args[0]} --yes",)

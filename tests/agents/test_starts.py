@@ -1,0 +1,48 @@
+"""What trust is asked for is everything that would run, and nothing else."""
+
+from pathlib import Path
+
+from moot.agents.starts import list_starts
+from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, McpServer, PythonAgent
+from moot.config.loading import list_built_in_teams, load_team
+from moot.config.team_file import MemberSpec
+from moot.core.team import Kind
+from moot.testing import human, make_team, scripted
+
+FULL = Path(__file__).parents[1] / "data" / "teams" / "good" / "full.yaml"
+
+
+def test_every_kind_that_runs_something_is_listed() -> None:
+    """Programs of cli, acp and mcp; Python code of agents and tools."""
+    agents = [
+        CliAgent(command=("./run.sh",), cwd="sub", env=("MY_KEY",)),
+        CliAgent(preset="gemini", permissions="all"),
+        AcpAgent(command=("agent", "--acp")),
+        PythonAgent(call="a.b:c"),
+        LlmAgent(
+            model="x:y", tools=("t.u:v",), mcp=(McpServer(command=("server",), env=("S",)), McpServer(url="http://x"))
+        ),
+    ]
+    members = [MemberSpec(id=f"m{at}", kind=Kind.AI, agent=agent) for at, agent in enumerate(agents)]
+    assert [str(start) for start in list_starts(make_team(human("alice"), *members))] == [
+        "m0: ./run.sh  (in sub)  (sees MY_KEY)",
+        "m1: gemini -o stream-json --approval-mode yolo",
+        "m2: agent --acp",
+        "m3: python a.b:c",
+        "m4: python t.u:v",
+        "m4: server  (sees S)",
+    ]
+
+
+def test_scripts_and_plain_models_need_no_trust() -> None:
+    """A team that starts nothing opens at once; so do the built-in ones."""
+    model = MemberSpec(id="m", kind=Kind.AI, agent=LlmAgent(model="x:y"))
+    assert list_starts(make_team(human("alice"), scripted("bob"), model)) == []
+    assert [list_starts(load_team(name)) for name in list_built_in_teams()] == [[]] * len(list_built_in_teams())
+
+
+def test_nothing_of_a_full_team_file_is_forgotten() -> None:
+    """Whatever names a command or code in the file of all kinds is listed."""
+    shown = "\n".join(map(str, list_starts(load_team(FULL))))
+    assert "claude: claude -p" in shown
+    assert "package.module:function" in shown

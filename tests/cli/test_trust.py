@@ -1,0 +1,109 @@
+"""`moot trust`, and the commands that open team files: nothing runs before it is trusted (E72)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from moot.cli import trusting
+from tests.cli.command import Moot, texts
+
+TEAM = """\
+moot: 1
+name: pwned
+members:
+  - {id: alice, kind: human}
+  - {id: bob, kind: ai, agent: {type: cli, command: [./pwn.sh, "a b"]}}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a team file and the program that it names, which leaves a trace."""
+    place = tmp_path / "found"
+    place.mkdir()
+    (place / "team.yaml").write_text(TEAM)
+    (place / "other.yaml").write_text("not: a team")
+    (place / "pwn.sh").write_text('#!/bin/sh\ntouch "$0.ran"\necho "hello from $1"\n')
+    (place / "pwn.sh").chmod(0o755)
+    return place
+
+
+def ran(folder: Path) -> bool:
+    return (folder / "pwn.sh.ran").exists()
+
+
+def test_an_untrusted_team_runs_nothing(moot: Moot, folder: Path) -> None:
+    """E72: exit 3, the exact argv, how to trust it; no program and no session."""
+    file = str(folder / "team.yaml")
+    said = moot("run", file, "--say", "[NEXT: bob] hi")
+    assert (said.code, said.out) == (3, "")
+    assert "bob: ./pwn.sh 'a b'" in said.err
+    assert f"moot trust {file}" in said.err
+    assert not ran(folder)
+    assert moot("serve", file, "--port", "0").code == 3
+    assert not moot.data.exists()
+
+
+def test_trust_lets_it_run_until_it_changes(moot: Moot, folder: Path) -> None:
+    """Trusted once, it runs in its own folder; another command is asked about again."""
+    file = folder / "team.yaml"
+    assert moot("trust", str(folder), "--yes").code == 0
+    _, frames = moot.talk("[NEXT: bob] hi", team=str(file))
+    assert texts(frames, "bob") == ["hello from a b"]
+    assert ran(folder)
+    file.write_text(TEAM.replace('"a b"', '"c d"'))
+    assert moot("run", str(file), "--say", "[NEXT: bob] hi").code == 3
+
+
+def test_without_a_terminal_nobody_can_say_yes(moot: Moot, folder: Path) -> None:
+    """No prompts without a TTY: --yes says it; trusting twice and trusting nothing are no failures."""
+    said = moot("trust", str(folder))
+    assert said.code == 3
+    assert "--yes" in said.err
+    assert moot("trust", str(folder / "team.yaml"), "--yes").code == 0
+    assert "trusted already" in moot("trust", str(folder)).err
+    (folder / "team.yaml").write_text(TEAM.replace('cli, command: [./pwn.sh, "a b"]', "script"))
+    assert "needs no trust" in moot("trust", str(folder)).err
+
+
+def test_trust_is_listed_and_taken_back(moot: Moot, folder: Path) -> None:
+    """`list` for people and programs; `remove` by folder; what is not there is said."""
+    moot("trust", "add", str(folder), "--yes")
+    listed = moot("trust", "list")
+    assert listed.lines == [str(folder), "  bob: ./pwn.sh 'a b'"]
+    [entry] = moot("trust", "list", "--json").objects
+    assert entry == {"folder": str(folder), "commands": [{"argv": ["./pwn.sh", "a b"], "cwd": "", "env": []}]}
+    assert moot("trust", "remove", str(folder)).code == 0
+    assert moot("trust", "list").out == ""
+    assert moot("trust", "remove", str(folder)).code == 4
+    assert moot("run", str(folder / "team.yaml"), "--say", "hi").code == 3
+
+
+@pytest.mark.parametrize("arguments", [["nowhere"], ["list", "a", "b"], ["."]])
+def test_wrong_paths_are_told(
+    arguments: list[str], moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path that is no team, or too many of them: exit 3 and a sentence."""
+    monkeypatch.chdir(tmp_path)
+    assert moot("trust", *arguments).code == 3
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\n", 3), (b"n\n", 3), (b"", 3)])
+def test_at_a_terminal_the_person_is_asked(
+    answer: bytes, code: int, moot: Moot, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands are shown; only yes is yes, and it is remembered."""
+    monkeypatch.setattr(trusting, "is_attended", lambda: True)
+    said = moot("run", str(folder / "team.yaml"), "--say", "[NEXT: bob] hi", stdin=answer)
+    assert (said.code, ran(folder)) == (code, code == 0)
+    assert "bob: ./pwn.sh 'a b'" in said.err
+    assert bool(json.loads((moot.data / "trust.json").read_text())) if code == 0 else not moot.data.exists()
+
+
+def test_built_in_teams_are_trusted(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare name of a built-in team means that team, whatever lies in the folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chat-demo").write_text(TEAM)
+    assert moot("run", "chat-demo", "--say", "hello").code == 0
+    assert moot("run", "./chat-demo", "--say", "hello").code == 3
