@@ -132,12 +132,12 @@ moves: st.SearchStrategy[Move] = weighted(
 
 
 # a member that takes nothing, until its breaker opens and its probe fails; everything else stands still meanwhile
-storm = [Move("nack"), Move("wait over"), Move("nack", 1), Move("wait over"), Move("wait over", 1)] * 8
+_tasks = [task(name, member="w1") for name in "abcdefg"]
+storm = [Move("solve", 0, _tasks), *[Move("nack")] * 6, *[Move("wait over", at) for at in range(3)], Move("nack")]
 histories = st.builds(
-    lambda first, middle, last: [*first, *middle, *last],
-    st.lists(moves, min_size=10, max_size=35),
+    lambda first, rest: [*first, *rest],
     st.sampled_from([[], [], [], storm]),
-    st.lists(moves, min_size=10, max_size=35),
+    st.lists(moves, min_size=25, max_size=70),
 )
 
 
