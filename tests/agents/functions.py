@@ -1,5 +1,6 @@
 """Functions that team files of the tests name."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import moot
@@ -38,6 +39,16 @@ def add(a: int, b: int) -> int:
 async def fail() -> str:
     """Prints a page."""
     raise ValueError("out of paper")
+
+
+lingering, go_on = asyncio.Event(), asyncio.Event()
+
+
+async def linger() -> str:
+    """Takes its time."""
+    lingering.set()
+    await go_on.wait()
+    return "at last"
 
 
 NOTHING = None

@@ -67,7 +67,7 @@ def _status(error: Exception) -> str:
 def _explain_connection(error: Exception, who: str) -> AgentError:
     for cause in _causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return AgentError("config", f"{who}: the server's certificate is not trusted ({cause.verify_message})")
+            return AgentError("config", f"{who}: the server's certificate is not trusted")
         if isinstance(cause, ssl.SSLError) and not isinstance(cause, _ENDED):
             return AgentError("config", f"{who}: no TLS connection ({cause.reason}); check base_url")
     if getattr(error, "phase", None) == "read":
