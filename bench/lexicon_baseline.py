@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from moot.core.intent import IntentAnalysis, Relation, SemanticInput, TaskRelation
+from moot.core.intent import Action, IntentAnalysis, Relation, SemanticInput, TaskRelation
 from moot.runtime.understanding.rules.understand import analyse
 
 _WORDS: tuple[tuple[Relation, re.Pattern[str]], ...] = (
@@ -20,13 +20,23 @@ _WORDS: tuple[tuple[Relation, re.Pattern[str]], ...] = (
     ),
 )
 
+_ACTIONS: dict[Relation, Action] = {
+    "control_instruction": "cancel",
+    "same_task_major_change": "modify",
+    "same_task_minor_change": "modify",
+    "different_task": "create",
+    "same_task_no_change": "continue",
+}
+
 
 def label(given: SemanticInput) -> IntentAnalysis:
     text = given.raw_input.lower()
     found: list[Relation] = [relation for relation, words in _WORDS if words.search(text)]
     relation: Relation = found[0] if found else "same_task_no_change"
+    analysis = analyse(given)
     analysis = replace(
-        analyse(given),
+        analysis,
+        normalized_intent=replace(analysis.normalized_intent, action=_ACTIONS[relation]),
         task_relation=TaskRelation(type=relation, confidence=0.8, reasoning="word list"),
         assessment=None,
     )

@@ -15,6 +15,9 @@ _TURN = re.compile(
     r"\b(?:instead|any ?more|rather|changed? (?:my mind|of plans?)|not just|only|we need|should be|switch|decided)\b"
     r"|改|换|直接|而是|转|不只|不光|不仅|[做写变]成|做个|重新"
 )
+_NAMES = re.compile(
+    r"\b(?:re)?name\b|\bcall (?:it|this|that|the)\b|\b(?:title|label)\b|命名|改名|名字|叫"
+)  # no part of the work
 _IS_GOAL = 0.6  # share of the replaced words that must be words of the goal; pairs of characters straddle words: less
 
 
@@ -22,8 +25,10 @@ def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
     """True for "not a landing page but a shop", false for "not loops but parametrize"."""
     turns = any(_TURN.search(clause.text) for clause in clauses)
     for at, clause in enumerate(clauses):
-        if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK):
+        if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK) or _NAMES.search(clause.text):
             continue
+        if turns and rivals_of(pieces(clause.text), context.goal):
+            return True
         others = (*clauses[:at], *clauses[at + 1 :])
         goes_on = turns and any(each.act in (*ORDERS, Act.FACT, Act.RESTART) for each in others)
         for old, new in _replacements(clause):

@@ -51,12 +51,26 @@ _VERBS = split("""
     unify uninstall unpin update upgrade upload use validate verify version visit visualise visualize warn watch
     widen wire wrap write zip zoom
     downgrade deduplicate decouple dockerize containerize rollout reconnect rerun retest recompile
-    redo scratch fade swap mirror
+    let seed redo scratch fade swap mirror
     stop cancel kill end pause freeze halt forget scrap ditch abandon continue hold
 """)
 _MORE_ORDERS = join(r"""
     [a-z]{3,12}(?:ize|ise|ify)|go (?:back|with|through)|get rid|no (?:need|more|\w+ing)
     |not (?!just|only|sure|bad|yet|now|really|working|my|a )\w+|without
+""")
+# An unknown word in front of an article is most likely a verb that orders something: "seed some data".
+_BARE_ORDER = join(r"""
+    (?!(?:btw|fyi|ok|okay|well|hey|oh|hm+|actually|basically|sorry|thanks|now|is|are|was|were|has|had|have|did|does
+    |do|in|on|at|for|from|with|by|of|to|and|or|but|if|when|while|after
+    |before
+    |because|since|as|than|like|about|into|over|under|not|also|just|only|even|maybe|what|who|why|how|where|which
+    |that|there
+    |here|it|this|i|we|you|they|he|she|love|hate|see|got|saw|found|said|thought|think|guess|know|hope|wish|yes|no
+    |both|all
+    |same|such|quite|half|still|then|so|too|very|once|through|without|during|between|against|via|per|until|till|though
+    |although|unless|whether|almost|nearly|during|behind|despite|me|us|him|her)\b)
+    (?!\w+(?:s|ed|ing|ly)\b)[a-z]{2,14} (?:the|a|an|some|all|each|every|this|that|these|those|it|them|my|our|your
+    |its|any)
 """)
 _ACTS: dict[Act, str] = {
     Act.KEEP_RUNNING: r"""
@@ -195,6 +209,8 @@ _ACTS: dict[Act, str] = {
         |are|does|did)|really|right)\b.*
     """,
     Act.WISH: r"""
+        (?!.*\b(?:is|are|was|were|do|does|did|am|can|will|could|would|has|have
+        |\w+'\w+)\b)[\w %.-]{2,30},? not [\w %.-]{2,30}$|
         (?:short|long|bigg|small|larg|fast|slow|simpl|dark|light|bright|warm|clean|bold|sharp|punchi|funni|loud|soft
         |tight)er[.! ]*$
         |(?:(?:the )?same (?:thing )?(?:for|with|on|in)|needs?|less|fewer|more|max(?:imum)?|min(?:imum)?|only|bigger
@@ -202,7 +218,8 @@ _ACTS: dict[Act, str] = {
         |simpler
         |no(?! idea| clue| one| problem| luck| worries| way| such| need| error| change| difference| output| response
         | result)) .+
-        |.*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs? to|has to|have to
+        |.*\b(?:should(?:n'?t)?(?! (?:work|be (?:fine|ok|good|enough) ))|must(?:n'?t)?|needs?\b(?! to (?:know|see
+        |check))|has to|have to
         |ought to|make sure|ensure|be sure|be careful|(?:i
         |we) (?:also |really |still |just |now |actually |only )?(?:want|need|prefer|expect|mean|meant)\b|(?:i
         |we)(?:'d| would) (?:like|love|prefer|want)\b|want(?:s|ed)? (?:it|this|the|a|to)|prefer(?:ably)?|i'd rather
@@ -239,7 +256,7 @@ _ACTS: dict[Act, str] = {
 ENGLISH = Language(
     acts={
         **{act: phrases(block, **_SLOTS) for act, block in _ACTS.items()},
-        Act.ORDER: phrases(rf"(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))}|{_MORE_ORDERS})\b.*"),
+        Act.ORDER: phrases(rf"(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))}|{_MORE_ORDERS}|{_BARE_ORDER})\b.*"),
     },
     lead=phrases(r"""
         (?:(?:ok(?:ay)?|whoa+|yo|alright|right|well|so|hmm+|um+|uh+|oh|ah|hey|hi|hello|yes|yeah|yep|no|nope|nah

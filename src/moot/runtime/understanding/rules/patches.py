@@ -35,6 +35,8 @@ def mentions(text: str) -> bool:
 
 def find_tasks(text: str, tasks: Sequence[KnownTask]) -> tuple[KnownTask, ...]:
     """By id, by place, or by title; in the order they were named as far as that can be told."""
+    if not tasks:
+        return ()
     lowered = text.lower()
     by_id = [task for task in tasks if re.search(rf"(?<![\w-]){re.escape(task.id.lower())}(?![\w-])", lowered)]
     named = [task for task in by_id if not task.id.isdigit()]

@@ -33,13 +33,17 @@ _ENDS_GOAL = re.compile(
     r"(?P<what>[\w -]{3,40}?)(?: (?:right now|now|immediately|at once|please|asap|completely))*$"
     r"|(?:马上|立刻|立即|赶紧)?(?:停止|停掉|取消|终止|中止|停)(?:掉|了)?(?P<zh>[^,]{2,12}?)(?:吧|了|任务|工作)*$"
 )
+_REASON = re.compile(  # why the run has to wait: what others want, what the person has to do
+    r"(?:my|our|the) (?:boss|client|customer|team|manager|colleague)s?\b|i'?m (?:out|going|not|in|busy)"
+    r"|老板|客户|领导|同事|经理|对方"
+)
 _NO_LONGER = re.compile(r"(?:先)?(?:别|不用|不要|不)(?:再)?(?P<what>[一-鿿]{1,2})了(?:吧|啦)?$")
 _NEW_PLAN = re.compile(r"\b(?:change of plans?|plans? (?:has |have )?changed|new plan)\b|计划有变|改计划")
 _OFFER = re.compile(
     r"else|further|next|other|would you like (?:me )?to (?:change|add|do)|接下来|其他|其它|还有什么|还需要|别的"
 )
 _NEXT = ("next", "then", "now", "and then", "接下来", "下一步", "然后")
-_OPEN = re.compile(r"(?:what|who|when|where|which)\b|.{0,6}(?:什么是|谁|何时|哪里)")
+_OPEN = re.compile(r"(?:what(?:'s| is| are)(?! the| your| our)|who|when|where)\b|.{0,6}(?:什么是|谁|何时|哪里)")
 _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
 _CHOICE = re.compile(r"\b(?:which|what|or|how|where|when|who|prefer)\b|还是|哪|什么|几|多少|怎么|如何")
 _AGAIN = re.compile(r"from scratch|\bover$|\bagain$")
@@ -180,7 +184,7 @@ def _controlled(said: Message) -> Reading | None:
     for act in (Act.CANCEL, Act.PAUSE, Act.RESUME, Act.STATUS):
         if not said.has(act):
             continue
-        others = [clause.act for clause in said.clauses if clause.act is not act]
+        others = [clause.act for clause in said.clauses if clause.act is not act and not _REASON.match(clause.text)]
         if all(other in (*_CALM, Act.PAUSE, Act.CANCEL, Act.STATUS, Act.QUERY) for other in others):
             calm = all(other in _CALM for other in others)
             if act is Act.RESUME and said.status != "paused":

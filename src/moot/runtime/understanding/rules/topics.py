@@ -110,6 +110,8 @@ RIVALS: tuple[frozenset[str], ...] = tuple(
         "python javascript typescript rust java kotlin golang ruby php c++ c# scala elixir",
         "mysql postgres postgresql sqlite mongodb oracle mariadb dynamodb clickhouse",
         "aws azure gcp vercel heroku",
+        "discord telegram slack whatsapp wechat messenger",
+        "github gitlab bitbucket jenkins circleci",
         "webpack vite rollup esbuild",
         "pytorch tensorflow jax",
         "english german french japanese spanish chinese italian korean portuguese russian arabic",

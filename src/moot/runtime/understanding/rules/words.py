@@ -9,7 +9,7 @@ from msgspec import Struct
 from moot.runtime.understanding.rules.acts import split
 
 READ_CHARS = 3_000  # of an input: the first two thirds and the last third; nobody hides an order in the middle of a log
-CLAUSES, CLAUSE_CHARS = 12, 160  # that are looked at; the gist of a message stands at its start
+CLAUSES, CLAUSE_CHARS = 8, 120  # that are looked at; the gist of a message stands at its start
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _ERROR = re.compile(
