@@ -75,6 +75,17 @@ def test_export_md(moot: Moot) -> None:
     assert said.lines[-1].startswith("*■")
 
 
+def test_export_html(moot: Moot) -> None:
+    """One file that opens without a server: no script, nothing from elsewhere, what was said as text."""
+    session_id, _ = moot.talk("alice: [NEXT: Bob] <script>alert(1)</script> & <img src=x>")
+    said = moot("sessions", "export", session_id, "--html")
+    assert said.code == 0
+    assert said == moot("sessions", "export", session_id, "--format", "html")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; &lt;img src=x&gt;" in said.out
+    assert not any(tag in said.out for tag in ("<script", "<img", "<link", "http://", "https://"))
+    assert "<b>Carol</b>" in said.out
+
+
 def test_replay(moot: Moot) -> None:
     """Event by event, as text with seq or as frames; --at stops there and shows the state of that moment."""
     session_id, frames = moot.talk("alice: [NEXT: Bob] hello")

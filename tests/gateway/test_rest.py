@@ -217,3 +217,32 @@ async def test_the_server_can_be_watched(tmp_path: Path) -> None:
         await site.app.log.close()
         assert (await client.get("/healthz")).status_code == 200
         assert (await client.get("/readyz")).status_code == 503
+
+
+@run
+async def test_an_export_needs_no_server(tmp_path: Path) -> None:
+    """UX share a run: one HTML file, sent as a download, in the language that is asked for."""
+    async with open_site(tmp_path) as site, site.client() as client:
+        session_id = await site.create("solo")
+        await site.command(session_id, "user.message", content="[NEXT: nobody] <b>hi</b>")
+        answer = await client.get(f"/api/sessions/{session_id}/export", params={"lang": "zh"})
+        assert answer.headers["content-disposition"] == f'attachment; filename="moot-{session_id}.html"'
+        assert "&lt;b&gt;hi&lt;/b&gt;" in answer.text
+        assert "无法解析" in answer.text
+        assert (await client.get(f"/api/sessions/{NOWHERE}/export")).status_code == 404
+
+
+@run
+async def test_a_session_is_removed_by_its_owner(tmp_path: Path) -> None:
+    """UX session list: gone for good, though it was open and a turn ran; a member may not, and nobody twice."""
+    async with open_site(tmp_path) as site, site.client() as client:
+        session_id = await site.create("solo")
+        token, _ = site.issue(Role.MEMBER, session_id=session_id, member="alice")
+        async with site.client(token) as member:
+            assert (await member.delete(f"/api/sessions/{session_id}")).status_code == 403
+        await site.command(session_id, "user.message", content="[NEXT: bob] hi")
+        assert (await client.delete(f"/api/sessions/{session_id}")).status_code == 204
+        assert (await client.get(f"/api/sessions/{session_id}")).status_code == 404
+        assert (await client.delete(f"/api/sessions/{session_id}")).status_code == 404
+        assert (await client.get("/api/sessions")).json() == []
+        assert (await site.command(session_id, "user.message", content="hi")).status_code == 404

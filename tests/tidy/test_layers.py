@@ -38,7 +38,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "moot": set(),
 }
 PURE = {  # modules of the standard library without clock, randomness, files, sockets, threads or logging
-    *("bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "functools", "hashlib", "heapq"),
+    *("bisect", "collections", "dataclasses", "datetime", "difflib", "enum", "functools", "hashlib", "heapq", "html"),
     *("itertools", "json", "math", "operator", "re", "string", "typing", "unicodedata"),
 }
 IMPURE = {

@@ -25,6 +25,7 @@ from moot.core.errors import Corrupt, NotFound
 from moot.core.evolve import evolve
 from moot.core.state import State
 from moot.core.team import Language
+from moot.protocol.one_file import to_html
 from moot.runtime.clock import seconds_between
 from moot.runtime.ports import Listing
 from moot.runtime.snapshots import READ_EVENTS
@@ -39,7 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         if name != "list":
             each.add_argument("id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough")
         if name == "export":
-            each.add_argument("--format", choices=["jsonl", "md"], default="jsonl")
+            each.add_argument("--format", choices=["jsonl", "md", "html"], default="jsonl")
+            each.add_argument("--html", action="store_const", dest="format", const="html", help="one file, no server")
             each.add_argument("--out", metavar="FILE", help="instead of standard output")
         elif name != "rm":
             each.add_argument("--json", action="store_true", help="JSON Lines")
@@ -136,7 +138,7 @@ async def show(options: Namespace) -> int:
 
 
 async def export(options: Namespace) -> int:
-    """the whole session as jsonl (one frame a line) or md"""
+    """the whole session as jsonl (one frame a line), md, or one html file"""
     events: list[Event] = []
     damage: Corrupt | None = None
     async with reading(options) as log:
@@ -147,6 +149,10 @@ async def export(options: Namespace) -> int:
             damage = error
     if options.format == "md":
         text = to_markdown(events)
+    elif options.format == "html":
+        told = with_language(events)
+        frames = [msgspec.json.decode(frame(event, language)) for event, language in told]
+        text = to_html(frames, told[-1][1] if told else "en")
     else:
         text = "".join(frame(event, language).decode() + "\n" for event, language in with_language(events))
     with open(options.out, "w", encoding="utf-8") if options.out else nullcontext(sys.stdout) as file:  # noqa: ASYNC230

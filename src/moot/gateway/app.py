@@ -105,12 +105,10 @@ class Gateway:
             await self.router(scope, receive, send)
 
     def _list_operations(self) -> list[Operation]:
-        return [*self._list_session_operations(), *self._list_other_operations()]
+        return [*self._list_session_operations(), *self._list_log_operations(), *self._list_other_operations()]
 
     def _list_session_operations(self) -> list[Operation]:
         rest = self._rest
-        limit = Parameter("limit", "at most so many events; never more than 1000", int)
-        last_event_id = Parameter("Last-Event-ID", "an event_id or a seq: go on behind it", place="header")
         return [
             Operation(
                 method="GET",
@@ -134,6 +132,29 @@ class Gateway:
                 summary="A session: its state, seq and hash",
                 handler=rest.get_session,
                 gives=SessionDocument,
+            ),
+            Operation(
+                method="DELETE",
+                path=SESSION,
+                summary="Remove a session for good; owners only",
+                handler=rest.remove_session,
+                status=204,
+            ),
+        ]
+
+    def _list_log_operations(self) -> list[Operation]:
+        rest = self._rest
+        limit = Parameter("limit", "at most so many events; never more than 1000", int)
+        last_event_id = Parameter("Last-Event-ID", "an event_id or a seq: go on behind it", place="header")
+        return [
+            Operation(
+                method="GET",
+                path=f"{SESSION}/export",
+                summary="The session as one HTML file that needs no server",
+                handler=rest.export,
+                gives=str,
+                parameters=(LANGUAGE,),
+                media_type="text/html",
             ),
             Operation(
                 method="GET",

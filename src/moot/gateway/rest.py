@@ -27,6 +27,7 @@ from moot.gateway.sse import EventStream, Streams, check_cursor, read_cursor
 from moot.gateway.state_export import export_state
 from moot.protocol.errors import ProtocolError, as_protocol_error
 from moot.protocol.frames import MAX_SEQ, SESSION_ID, ClientFrame, read_frame, to_command, unlogged
+from moot.protocol.one_file import to_html
 from moot.protocol.strict_json import read_object
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock, CommandKey
@@ -89,6 +90,27 @@ class Rest:
         events = await self._app.log.read(session_id, after, limit) if limit else []
         language = wanted_language(request) or await self._language_of(session_id)
         return Json(b"[%b]" % b",".join([frame(event, language) for event in events]))
+
+    async def export(self, request: Request) -> Response:
+        """The whole session as a file that needs no server."""
+        session_id = _readable_session(request)
+        language = wanted_language(request) or await self._language_of(session_id)
+        frames: list[dict[str, Any]] = []
+        while events := await self._app.log.read(session_id, len(frames), PAGE_EVENTS):
+            frames += [msgspec.json.decode(frame(event, language)) for event in events]
+        name = f'attachment; filename="moot-{session_id}.html"'
+        return Response(to_html(frames, language), media_type="text/html", headers={"content-disposition": name})
+
+    async def remove_session(self, request: Request) -> Response:
+        """For good; whoever follows it is told that it is gone."""
+        session_id = _readable_session(request)
+        principal = principal_of(request.scope)
+        if not principal.may_create:
+            raise ProtocolError("forbidden")
+        self._check_rate(principal)
+        await self._app.log.head(session_id)  # NotFound
+        await self._app.sessions.remove(session_id)
+        return Response(status_code=204)
 
     async def stream(self, request: Request) -> Response:
         session_id = _readable_session(request)

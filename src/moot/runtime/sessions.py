@@ -73,6 +73,13 @@ class Sessions:
                 logger.error("session %s stays closed: %s", listing.session_id, error)  # noqa: TRY400 - one line is enough
         return recovered
 
+    async def remove(self, session_id: str) -> None:
+        """For good, whatever it was doing. Raises NotFound."""
+        engine = self._engines.pop(session_id, None)
+        if engine:
+            engine.park()
+        await self._log.delete(session_id)
+
     async def close(self) -> None:
         """Park what runs and save what a quick start needs."""
         async with self._opening:  # one that is being opened is parked too

@@ -275,7 +275,10 @@ export class App {
       case "passing":
         if (each.frame.session_id === this.tape?.id) this.tape?.push(each.frame);
         return;
-      case "reset": return tape?.forget(each.reason);
+      case "reset":
+        tape?.forget(each.reason);
+        if (tape) this.toast(this.t("link.reset", { reason: each.reason }));
+        return;
       case "ended":
         if (tape) tape.ended = { code: each.code, sentence: each.sentence };
         return;

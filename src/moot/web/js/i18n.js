@@ -1,4 +1,4 @@
-// Words for people, one JSON file per language: `t("approve", {count: 3})`. Plural forms stand beside each other as
+// Words for people, one JSON file per language: `t(key, {count: 3})`. Plural forms stand beside each other as
 // `key.one` and `key.other`; Intl knows which language has which.
 
 /** @typedef {"zh" | "en"} Language */

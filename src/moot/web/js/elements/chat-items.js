@@ -67,7 +67,16 @@ export function makeUnsent(app, { fields }) {
 /** A line of Moot's own: a notice, an answered question, a landmark of the work. @param {App} app @param {string} kind @param {any} item */
 export function makeNote(app, kind, item) {
   const text = kind === "notice" ? item.text : kind === "answer" ? answerText(app, item) : app.t(`mark.${item.name}`, item.params);
-  return h("div", { class: `note ${kind} ${item.name ?? item.code ?? ""}`, "data-seq": item.seq }, h("span", { text }), place(app, item.seq));
+  const more = kind === "mark" && item.name === "task_done" && item.params.text;
+  return h("div", { class: `note ${kind} ${item.name ?? item.code ?? ""}`, "data-seq": item.seq },
+    more ? result(app, text, item.params.text) : h("span", { text }), place(app, item.seq));
+}
+
+/** What a task brought, folded up to its first line. @param {App} app @param {string} summary @param {string} text */
+function result(app, summary, text) {
+  const content = h("div", { class: "body" });
+  content.append(body(text.trim(), app.t));
+  return h("details", {}, h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: text.trim().split("\n")[0].slice(0, 160) })), content);
 }
 
 /** @param {App} app @param {any} answer */

@@ -5,7 +5,7 @@ import { Part } from "../part.js";
 import { nameOf } from "../view/view.js";
 import { planCard } from "./plan-card.js";
 
-/** @typedef {import("../view/view.js").Question & {tasks?: any[], plan_summary?: string, selection?: string, allow_custom_input?: boolean}} Question */
+/** @typedef {import("../view/view.js").Question & {code?: string, tasks?: any[], plan_summary?: string, selection?: string, allow_custom_input?: boolean}} Question */
 
 export class ConfirmCards extends Part {
   /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
@@ -28,7 +28,7 @@ export class ConfirmCards extends Part {
   /** @param {Question} question */
   #make(question) {
     const { app } = this, { t, view } = app;
-    const asker = question.asked_by ? nameOf(/** @type {any} */ (view), question.asked_by) : "Moot";
+    const asker = question.asked_by && !question.code ? nameOf(/** @type {any} */ (view), question.asked_by) : "Moot";
     const content = question.kind === "plan" ? planCard(app, question) : choices(app, question);
     const card = h("section", { class: `card ${question.kind}`, "data-step": question.step_id, "aria-label": t("card.title"), tabindex: -1 },
       h("header", {}, h("b", { text: t("card.title") }), h("span", { class: "asker", text: t("card.by", { name: asker }) }), h("span", { class: "left" })),

@@ -22,17 +22,17 @@ export class QueueBar extends Part {
   /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
   render(app, view) {
     const line = view && queueLine(view, app.speaksAs, { queue: app.t("queue.line"), you: app.t("you") });
-    const turn = view?.running[0];
-    this.hidden = !view || (!line && !view.running.length);
+    const works = view ? workers(view) : [];
+    this.hidden = !view || (!line && !view.running.length && !works.length);
     if (!view || this.hidden) return;
     const list = find(this, "ol");
     set(list, { "aria-label": line ?? app.t("queue") });
-    const acting = view.executing ?? turn?.member ?? null;
-    const chips = [...(acting ? [{ key: `run ${acting}`, member: acting, at: -1 }] : []),
-      ...view.pending.slice(0, SHOWN).map((member, at) => ({ key: `${at} ${member}`, member, at }))];
-    keyed(list, chips, (chip) => chip.key, (chip) => this.#chip(chip.member, chip.at));
+    const acting = [...view.running.map(({ turn_id, member, started_at }) => ({ key: `run ${turn_id}`, member, at: -1, what: "", since: started_at })), ...works];
+    const chips = [...acting,
+      ...view.pending.slice(0, SHOWN).map((member, at) => ({ key: `${at} ${member}`, member, at, what: "", since: "" }))];
+    keyed(list, chips, (chip) => chip.key, (chip) => this.#chip(chip));
     set(find(this, ".more"), { text: view.pending.length > SHOWN ? `+${view.pending.length - SHOWN}` : "", hidden: view.pending.length <= SHOWN });
-    const may = app.mayWrite, runs = view.running.length > 0;
+    const may = app.mayWrite, runs = acting.length > 0;
     set(find(this, ".pause"), { hidden: !may || !runs });
     set(find(this, ".cancel"), { hidden: !may || !runs });
     set(find(this, ".resume"), { hidden: !may || runs || !view.pending.length || view.status === "completed" });
@@ -42,15 +42,16 @@ export class QueueBar extends Part {
   }
 
   tick() {
-    const chip = this.querySelector(".elapsed"), turn = this.app?.view?.running[0];
-    if (chip && turn) set(chip, { text: elapsed(turn.started_at, this.app.replay?.view.at) });
+    for (const each of /** @type {NodeListOf<HTMLElement>} */ (this.querySelectorAll(".elapsed"))) {
+      set(each, { text: elapsed(each.dataset.since ?? "", this.app.replay?.view.at) });
+    }
   }
 
-  /** @param {string} member @param {number} at */
-  #chip(member, at) {
+  /** @param {{member: string, at: number, what: string, since: string}} chip */
+  #chip({ member, at, what, since }) {
     const { app } = this, { t } = app;
     const name = member === app.speaksAs ? t("you") : nameOf(/** @type {any} */ (app.view), member);
-    if (at < 0) return h("li", { class: "chip running", "aria-current": "step" }, h("b", { text: name }), " ⏳ ", h("span", { class: "elapsed" }));
+    if (at < 0) return h("li", { class: "chip running", "aria-current": "step" }, h("b", { text: name }), what && h("span", { class: "what", text: what }), " ⏳ ", h("span", { class: "elapsed", "data-since": since }));
     const skip = () => void app.send("user.queue", { action: "skip", member });
     const move = (/** @type {number} */ to) => void app.send("user.queue", { action: "move", member, to });
     const chip = h("li", { class: "chip", draggable: "true", "data-at": at, "data-member": member },
@@ -73,6 +74,13 @@ export class QueueBar extends Part {
     if (!app.mayWrite) for (const each of chip.querySelectorAll("button")) each.disabled = true;
     return chip;
   }
+}
+
+/** Who runs a task. @param {import("../view/view.js").View} view */
+function workers(view) {
+  return Object.values(view.work?.tasks ?? {}).filter((run) => run.walk.state === "RUNNING").map((run) => ({
+    key: `task ${run.task.id} ${run.attempt}`, member: run.member, at: -1, what: run.task.title, since: run.started_at,
+  }));
 }
 
 /** @param {string} from @param {string} [to] */

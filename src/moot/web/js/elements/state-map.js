@@ -53,7 +53,7 @@ export class StateMap extends Part {
   /** @param {import("../machine/layout.js").Machine} machine */
   #draw(machine) {
     const { boxes, edges, width, height } = layOut(machine, Math.max(300, this.clientWidth - 24));
-    const arrow = s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto-start-reverse" }, s("path", { d: "M0 0L8 4L0 8z" }));
+    const arrow = s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, s("path", { d: "M0 0L8 4L0 8z" }));
     const lines = edges.map((edge) => {
       const title = s("title", {});
       title.textContent = `${edge.from} → ${edge.to}: ${edge.triggers.join(", ")}`;

@@ -113,11 +113,17 @@ Object.assign(PLAN, {
   "solver.progress": onTask("progress", "agent_step_completed"),
   "solver.completed"(/** @type {View} */ view, /** @type {any} */ said) {
     const done = onTask("complete", "task_execution_result:success")(view, said);
-    return { ...done, counters: addUsage(done.counters, said.usage) };
+    const { title, id } = said.task ?? {};
+    const who = view.members.find((each) => each.id === said.member)?.display_name ?? said.member ?? "";
+    return mark({ ...done, counters: addUsage(done.counters, said.usage) }, "task_done", { id, title, who, text: said.result });
   },
-  "solver.cancelled": onTask("cancel", "released"),
+  "solver.cancelled": (/** @type {View} */ view, /** @type {any} */ said) =>
+    mark(onTask("cancel", "released")(view, said), "task_cancelled", { title: said.task?.title ?? "" }),
   "solver.restarted": onTask("restart", "released"),
-  "task.failed": onTask("fail", "task_execution_result:failure"),
+  "task.failed": (/** @type {View} */ view, /** @type {any} */ said) =>
+    mark(onTask("fail", "task_execution_result:failure")(view, said), "task_failed", {
+      title: view.work?.tasks[said.task_id]?.task.title ?? said.task_id, error: said.error_type, text: said.message,
+    }),
   "task.lease_expired": onTask("lose_lease", "released"),
   "task.reviewed": onTask("review"),
   "task.blocked": onTask("block"),

@@ -72,7 +72,7 @@ export class Rows {
     this.list.push({
       seq: frame.seq ?? 0, name, event: frame.event, category, at: frame.timestamp,
       member: frame.source?.member ?? said.member ?? undefined, what: describe(frame), isHead: category === "input",
-      ...(category === "errors" ? { outcome: "failed" } : {}),
+      ...(category === "errors" ? { outcome: frame.event === "error.recovery_success" ? "ok" : "failed" } : {}),
     });
   }
 

@@ -22,12 +22,13 @@ import { begin, move } from "./walk.js";
  * @property {string} message
  * @property {string} feedback
  * @property {boolean} is_skipped
+ * @property {string} started_at
  */
 
 /** @param {Task} task @returns {TaskRun} */
 const newRun = (task) => ({
   task, walk: begin("CREATED"), attempt: 1, retries: 0, max_attempts: 0, retry_at: "", agent_id: "", member: "",
-  done: 0, total: null, percent: null, step: "", result: "", error_type: "", message: "", feedback: "", is_skipped: false,
+  done: 0, total: null, percent: null, step: "", result: "", error_type: "", message: "", feedback: "", is_skipped: false, started_at: "",
 });
 
 /** @param {string} at @param {number} seconds */
@@ -52,7 +53,7 @@ const CHANGES = {
     const failed = to(run, trigger, "DISPATCH_FAILED", { message: said.reason, retry_at: waits });
     return said.retry_in_s === 0 ? to(failed, "recoverable_retry", "READY") : failed;
   },
-  start: (run) => to(run, "task_execution_started", "RUNNING", { done: 0, total: null, percent: null, step: "" }),
+  start: (run, _, at) => to(run, "task_execution_started", "RUNNING", { started_at: at, done: 0, total: null, percent: null, step: "" }),
   progress: (run, said) => to(run, "task_progress", "RUNNING", {
     done: said.done, total: said.total, percent: said.percent, step: said.step,
   }),

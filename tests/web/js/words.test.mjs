@@ -1,0 +1,46 @@
+// Every key that a module asks for is in the catalogue, and nothing in it is unused.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import test from "node:test";
+
+import { pickLanguage, pseudo, translator } from "../../../src/moot/web/js/i18n.js";
+
+const web = new URL("../../../src/moot/web/", import.meta.url);
+const words = Object.fromEntries(["zh", "en"].map((name) => [name, JSON.parse(readFileSync(new URL(`lang/${name}.json`, web), "utf8"))]));
+const sources = readdirSync(new URL("js/", web), { recursive: true }).filter((name) => name.endsWith(".js"))
+  .map((name) => readFileSync(new URL(`js/${name}`, web), "utf8")).join("\n");
+const has = (key) => key in words.en || `${key}.other` in words.en;
+
+test("every key that is asked for is there", () => {
+  const asked = [...sources.matchAll(/\bt\("([^"]+)"/g)].map((found) => found[1]);
+  assert.ok(asked.length > 80);
+  assert.deepEqual([...new Set(asked)].filter((key) => !has(key)), []);
+});
+
+test("every word is used", () => {
+  const families = [...sources.matchAll(/\bt\(`([^`$]+)\$\{/g)].map((found) => found[1]);
+  const unused = Object.keys(words.en).map((key) => key.replace(/\.(one|other)$/, ""))
+    .filter((key) => !sources.includes(`"${key}"`) && !families.some((family) => key.startsWith(family)));
+  assert.deepEqual(unused, []);
+});
+
+test("plural forms are the language's own, unknown names stay", () => {
+  const en = translator(words.en, "en"), zh = translator(words.zh, "zh");
+  assert.equal(en("plan.approve", { count: 1 }), "Approve 1 task");
+  assert.equal(en("plan.approve", { count: 3 }), "Approve 3 tasks");
+  assert.equal(zh("plan.approve", { count: 3 }), "批准 3 个任务");
+  assert.equal(en("no.such.key"), "no.such.key");
+  assert.equal(en("removed", { title: "$& {title}" }), "“$& {title}” is removed");
+});
+
+test("the language comes from the address, then the choice, then the browser", () => {
+  assert.equal(pickLanguage("?lang=zh", "en", ["en-US"]), "zh");
+  assert.equal(pickLanguage("", "en", ["zh-CN"]), "en");
+  assert.equal(pickLanguage("", null, ["fr", "zh-TW"]), "zh");
+  assert.equal(pickLanguage("?lang=xx", null, []), "en");
+});
+
+test("the pseudo-language is longer by two fifths", () => {
+  for (const [key, text] of Object.entries(pseudo(words.en))) assert.ok(text.length >= words.en[key].length * 1.4, key);
+});
