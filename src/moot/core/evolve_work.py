@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from moot.core import budgets, events, interruption, limits
 from moot.core import door as doors
-from moot.core import events, interruption, limits
 from moot.core.door import Deferred
 from moot.core.machines.input_routing import Trigger as InputTrigger
 from moot.core.machines.interrupt import INTERRUPT
@@ -16,9 +16,8 @@ from moot.core.plan import events as plan_events
 from moot.core.plan import fold_tasks
 from moot.core.plan.fold import FOLD
 from moot.core.plan.state import Counts, Work
-from moot.core.state import Message, Spent, State, Turn
+from moot.core.state import Message, State, Turn
 from moot.core.text import cut
-from moot.core.usage import Usage
 
 
 def start_job(state: State, turn: Turn) -> State:
@@ -57,13 +56,6 @@ def remember(state: State, member: str, said: str) -> State:
     return replace(state, history=(*older, Message(member, said))[-keep:])
 
 
-def spend(spent: Spent, usage: Usage) -> Spent:
-    if not (usage.input_tokens or usage.output_tokens or usage.cost_usd):
-        return spent
-    tokens = spent.tokens + usage.input_tokens + usage.output_tokens
-    return Spent(turns=spent.turns, tokens=tokens, cost_usd=spent.cost_usd + usage.cost_usd)
-
-
 def note_decisions(state: State) -> State:
     """Seed 002 §11: whether the work waits for a decision, and between what."""
     if state.work is None:
@@ -73,7 +65,7 @@ def note_decisions(state: State) -> State:
     return replace(state, work=noted)
 
 
-_BY_CHOICE = {
+BY_CHOICE = {
     "replan": InputTrigger.USER_CHOOSE_REPLAN,
     "continue": InputTrigger.USER_CHOOSE_CONTINUE,
     "minor_replan": InputTrigger.USER_CHOOSE_CONTINUE,
@@ -89,7 +81,7 @@ _BY_CHOICE = {
 
 def choose(state: State, fact: events.StepClosed) -> State:
     """A human decided what becomes of an input."""
-    trigger = _BY_CHOICE.get(fact.choice or "")
+    trigger = BY_CHOICE.get(fact.choice or "")
     if trigger is None:
         return state
     chosen = state.door.move(trigger)
@@ -152,7 +144,7 @@ def _work(state: State, fact: plan_events.PlanFact) -> State:
 
 
 # facts of the work that move an input along its machine
-_MOVES: dict[type, tuple[InputTrigger, ...]] = {
+MOVES: dict[type, tuple[InputTrigger, ...]] = {
     plan_events.PlanStarted: (InputTrigger.USER_CONFIRMED, InputTrigger.NEW_TASK_STARTED),
     plan_events.PlanApproved: (
         InputTrigger.NEW_TASK_STARTED,
@@ -168,7 +160,7 @@ _MOVES: dict[type, tuple[InputTrigger, ...]] = {
 
 def _work_and_door(state: State, fact: plan_events.PlanFact) -> State:
     door = state.door
-    for trigger in _MOVES[type(fact)]:
+    for trigger in MOVES[type(fact)]:
         door = door.move(trigger)
     held = state.interrupt
     if isinstance(fact, plan_events.PlanPatched):
@@ -180,24 +172,24 @@ def _work_and_door(state: State, fact: plan_events.PlanFact) -> State:
 
 def _request_dispatch(state: State, fact: plan_events.DispatchRequested) -> State:
     """A second offer of the same attempt is the same turn of the member."""
-    offered = _work(state, fact)
-    if fact.is_again or offered.work is None:
-        return offered
-    run = replace(offered.work.tasks[fact.task_id], earlier=state.task_turns.get(fact.member, {}))
+    assert state.work is not None  # noqa: S101 - tasks belong to work
+    if fact.is_again:
+        return _work(state, fact)
+    earlier = state.task_turns.get(fact.member, {})
     return replace(
-        offered,
-        work=replace(offered.work, tasks={**offered.work.tasks, fact.task_id: run}),
+        state,
+        work=fold_tasks.request(state.work, fact, earlier),
         turns_by_member={**state.turns_by_member, fact.member: fact.index + 1},
-        task_turns=_count(state, fact.member, fact.task_id, fact.task_index + 1),
+        task_turns={**state.task_turns, fact.member: {**earlier, fact.task_id: fact.task_index + 1}},
     )
 
 
 def _start_task(state: State, fact: plan_events.SolverStarted) -> State:
-    return replace(_work(state, fact), spent=replace(state.spent, turns=state.spent.turns + 1))
+    return replace(_work(state, fact), **budgets.charge(state, fact.member, turns=1))
 
 
-def _complete_task(state: State, fact: plan_events.SolverCompleted) -> State:
-    return replace(_work(state, fact), spent=spend(state.spent, fact.usage))
+def _end_task(state: State, fact: plan_events.SolverCompleted | plan_events.TaskFailed) -> State:
+    return replace(_work(state, fact), **budgets.charge(state, fact.member, fact.usage))
 
 
 def _save_snapshot(state: State, fact: plan_events.SnapshotSaved) -> State:
@@ -220,11 +212,12 @@ WORK: dict[type, Callable[[State, Any], State]] = {
     events.UnderstandingCompleted: _complete_understanding,
     events.RoutingDecided: _route,
     **dict.fromkeys(FOLD, _work),
-    **dict.fromkeys(_MOVES, _work_and_door),
+    **dict.fromkeys(MOVES, _work_and_door),
     plan_events.WorkflowChanged: _change_workflow,
     plan_events.DispatchRequested: _request_dispatch,
     plan_events.SolverStarted: _start_task,
-    plan_events.SolverCompleted: _complete_task,
+    plan_events.SolverCompleted: _end_task,
+    plan_events.TaskFailed: _end_task,
     plan_events.SnapshotSaved: _save_snapshot,
     plan_events.InputDeferred: _defer,
     plan_events.FinalAnswered: _final_answer,

@@ -54,15 +54,17 @@ def receive_review(draft: Draft, turn: Turn, verdict: dict[str, Any]) -> None:
 def request_reviews(draft: Draft) -> None:
     """A review that a patch or a crash left out."""
     reviewer = staffing.reviewer(draft.team)
+    if reviewer is None:
+        return
     for task_id, run in work_of(draft).tasks.items():
-        if run.state is State.EXECUTION_SUCCEEDED and reviewer:
+        if run.state is State.EXECUTION_SUCCEEDED:
             start_job(draft, reviewer, "review", task_id)
 
 
 def aggregate(draft: Draft) -> None:
     """When every task is over and nobody is asked about one, the results become one answer."""
     work = work_of(draft)
-    if work.status is not Flow.EXECUTION or draft.state.running:
+    if work.dispatches or work.status is not Flow.EXECUTION or draft.state.running:
         return
     if any(workflow.concerns_work(step.code) for step in draft.state.open_steps.values()) or work.episodes:
         return

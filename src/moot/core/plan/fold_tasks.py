@@ -12,7 +12,8 @@ from moot.core.plan.runs import as_task, make_ready
 from moot.core.plan.state import Slots, TaskRun, Wait, Work
 
 
-def request(work: Work, fact: events.DispatchRequested) -> Work:
+def request(work: Work, fact: events.DispatchRequested, earlier: dict[str, int] | None = None) -> Work:
+    """`earlier`: the member's turns before this one, by task; None when it is the same turn again."""
     run = work.tasks[fact.task_id]
     offered = replace(
         run,
@@ -23,6 +24,7 @@ def request(work: Work, fact: events.DispatchRequested) -> Work:
         attempt=fact.attempt,
         index=fact.index,
         task_index=fact.task_index,
+        earlier=run.earlier if earlier is None else earlier,
         is_lease_lost=False,
         wait=None,
     )
@@ -40,9 +42,10 @@ def request(work: Work, fact: events.DispatchRequested) -> Work:
 
 def ack(work: Work, fact: events.DispatchAcked) -> Work:
     """The first ack closes a breaker."""
-    work = _move(work, fact.task_id, Trigger.DISPATCH_ACK)
+    run = work.tasks[fact.task_id]
+    taken = replace(run, state=TASK.advance(run.state, Trigger.DISPATCH_ACK))
     slots = _turn_slot(work.slots[fact.member], fact.agent_id, SlotTrigger.DISPATCH_ACK)
-    return with_slots(work, fact.member, replace(slots, failures=0, is_open=False))
+    return _with_both(work, taken, replace(slots, failures=0, is_open=False))
 
 
 _REFUSED = {"timeout": Trigger.TIMEOUT, "no_resource": Trigger.NO_RESOURCE}
@@ -79,7 +82,7 @@ def start(work: Work, fact: events.SolverStarted) -> Work:
         refused_by=(),
     )
     slots = _turn_slot(work.slots[run.member], run.agent_id, SlotTrigger.TASK_EXECUTION_STARTED)
-    return with_slots(_with_run(work, started), run.member, slots)
+    return _with_both(work, started, slots)
 
 
 def progress(work: Work, fact: events.SolverProgressed) -> Work:
@@ -91,18 +94,19 @@ def progress(work: Work, fact: events.SolverProgressed) -> Work:
 def complete(work: Work, fact: events.SolverCompleted) -> Work:
     """The result is kept for those who depend on it."""
     run = work.tasks[fact.task["id"]]
-    work = _move_slot(work, run, SlotTrigger.TASK_EXECUTION_SUCCESS)
-    finished = replace(
-        run,
-        state=TASK.advance(run.state, Trigger.TASK_EXECUTION_SUCCESS),
-        result=fact.result[: limits.RESULT_CHARS],
-        retries=0,
+    state = TASK.advance(run.state, Trigger.TASK_EXECUTION_SUCCESS)
+    if not fact.awaits_review:
+        state = TASK.advance(state, Trigger.REVIEW_OFF)
+    result = fact.result[: limits.RESULT_CHARS]
+    finished = replace(run, state=state, result=result, retries=0, dispatch_id=None)
+    tasks = {**work.tasks, run.task.id: finished}
+    slots = _turn_slot(work.slots[run.member], run.agent_id, SlotTrigger.TASK_EXECUTION_SUCCESS)
+    return replace(
+        work,
+        tasks=tasks if fact.awaits_review else make_ready(tasks),
+        dispatches=_without(work, run),
+        slots={**work.slots, run.member: slots},
     )
-    work = _release(work, finished)
-    if fact.awaits_review:
-        return work
-    done = work.tasks[run.task.id]
-    return _settle(work, replace(done, state=TASK.advance(done.state, Trigger.REVIEW_OFF)))
 
 
 def fail(work: Work, fact: events.TaskFailed) -> Work:
@@ -224,6 +228,11 @@ def _with_run(work: Work, run: TaskRun) -> Work:
     return replace(work, tasks={**work.tasks, run.task.id: run})
 
 
+def _with_both(work: Work, run: TaskRun, slots: Slots) -> Work:
+    """A task and the slots of the member that has it."""
+    return replace(work, tasks={**work.tasks, run.task.id: run}, slots={**work.slots, run.member: slots})
+
+
 def with_slots(work: Work, member: str, slots: Slots) -> Work:
     return replace(work, slots={**work.slots, member: slots})
 
@@ -240,8 +249,13 @@ def _settle(work: Work, run: TaskRun) -> Work:
 
 def _release(work: Work, run: TaskRun) -> Work:
     """Nobody has the task any more."""
-    dispatches = {dispatch: task_id for dispatch, task_id in work.dispatches.items() if dispatch != run.dispatch_id}
-    return replace(work, tasks={**work.tasks, run.task.id: replace(run, dispatch_id=None)}, dispatches=dispatches)
+    tasks = {**work.tasks, run.task.id: replace(run, dispatch_id=None)}
+    return replace(work, tasks=tasks, dispatches=_without(work, run))
+
+
+def _without(work: Work, run: TaskRun) -> dict[str, str]:
+    """What is under way but for this task."""
+    return {dispatch: task_id for dispatch, task_id in work.dispatches.items() if dispatch != run.dispatch_id}
 
 
 def _turn_slot(slots: Slots, agent_id: str, trigger: SlotTrigger) -> Slots:
