@@ -17,6 +17,7 @@ from moot.core.turns import TurnInput
 from moot.runtime.dispatch import EmbeddedDispatch
 from moot.runtime.ports import Agent, Log, Output, Result, Understander
 from moot.runtime.sessions import Sessions
+from moot.runtime.tools import FindTool, find_no_tool
 from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock, human, make_team, scripted
 
@@ -81,12 +82,13 @@ async def open_on(
     agents: Mapping[str, Agent] | None = None,
     understander: Understander | None = None,
     max_tasks: int = limits.TASKS_AT_ONCE,
+    find_tool: FindTool = find_no_tool,
 ) -> AsyncIterator[App]:
     """Like `open_app`, on a log that the test made: a broken one, or one that two nodes share. It stays open."""
     clock = clock or VirtualClock()
     async with asyncio.TaskGroup() as tasks:
         roster = Roster(teams, agents or {}, clock)
-        dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks)
+        dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, find_tool)
         sessions = Sessions(log, clock, dispatch, tasks, lambda _: understander or RulesUnderstander())
         try:
             yield App(list(teams), log, sessions)

@@ -42,15 +42,16 @@ def _close(
     by: Member | None,
     choice: str | None = None,
     selected: tuple[str, ...] = (),
+    custom: str | None = None,
 ) -> None:
-    said = _read_text(command)
+    said = _read_text(command) if custom is None else custom
     draft.add(
         StepClosed(
             step_id=step.step_id,
             outcome="answered",
             by=by.id if by else None,
             confirmed=command.confirmed,
-            choice=choice or command.choice,
+            choice=choice or command.choice or (selected[0] if len(selected) == 1 else None),
             answer=said or None,
             selected_ids=selected,
         )
@@ -72,7 +73,7 @@ def _read_choice(step: StepAsked, command: Answer) -> str:
 def _answer_agent(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
     """The agent that asked acts again and knows; so does the state, where the key is one that people give."""
     selected, custom = _read_selection(step, command)
-    _close(draft, step, command, by, selected=selected)
+    _close(draft, step, command, by, selected=selected, custom=custom)
     if step.key in settings_of(draft).inputs:
         chosen: Any = list(selected) if step.selection == "multiple" else (selected[0] if selected else None)
         value = custom if not selected else chosen

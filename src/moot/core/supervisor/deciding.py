@@ -40,6 +40,8 @@ def _follow(draft: Draft, turn: Turn, decision: Decision, following: NextNode) -
     """Do as the supervisor says. When somebody spoke while it decided on the end, it hears that first."""
     is_interrupted = following.name == END and bool(job_of(draft).heard)
     corrected = END if is_interrupted else following.corrected_from
+    if following.corrected_from:
+        notice(draft, "decision_corrected", following.name, detail=following.corrected_from)
     draft.add(
         SupervisorDecided(
             decision=decision,
@@ -50,8 +52,6 @@ def _follow(draft: Draft, turn: Turn, decision: Decision, following: NextNode) -
             correction="human" if is_interrupted else "precondition" if corrected else None,
         )
     )
-    if following.corrected_from:
-        notice(draft, "decision_corrected", following.name, detail=following.corrected_from)
     if following.name == END and not is_interrupted:
         finish(draft, END)
 
@@ -77,6 +77,6 @@ def _fall_back(draft: Draft) -> None:
     fallback = quality_fallback(settings.quality, job.state)
     if not is_rejected or fallback is None or job.is_fallback_used:
         return
+    notice(draft, "quality_corrected", fallback)
     decision = Decision(next_agent=fallback)
     draft.add(SupervisorDecided(decision=decision, next=fallback, correction="quality_fallback"))
-    notice(draft, "quality_corrected", fallback)
