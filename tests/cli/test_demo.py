@@ -74,3 +74,45 @@ def test_plan_plays_to_its_end(moot: Moot) -> None:
     assert [start for start in PLAN_STORY if not any(line.startswith(start) for line in lines)] == []
     assert said.err.count("»") == 9
     assert not moot.data.exists()
+
+
+SUPERVISOR_STORY = [
+    "You: A post about growing herbs",
+    "Supervisor: We know the subject but not the reader.",
+    "→ Brief: ",
+    "? Who should read the post?",
+    "✓ You: Beginners",
+    "  ✎ Brief: creativeBrief, briefComplete",
+    "→ Research: ",
+    "  ⚙ Research: search_notes",
+    "  ✎ Research: evidencePack, bodyBlocks",
+    "↪ What review_agent needs is missing: Writer acts first",
+    "→ Writer: ",
+    "  ✎ Writer: generatedContent",
+    "→ Layout: ",
+    "→ Picture plan: ",
+    "→ Pictures: ",
+    '  ⚙ Pictures: generate_image {"plan":"cover"',
+    '    ⇒ {"asset":"asset-cover-1"}',
+    '  ⚙ Pictures: generate_image {"plan":"watering"',
+    "  ✎ Pictures: generatedImageAssetIds",
+    "→ Review: ",
+    "✗ The review does not approve (1); the scores point at Writer",
+    "→ Writer: ",
+    "→ Review: ",
+    "✓ The review approves",
+    "✓ Done",
+    "    Five pots, one Saturday",
+    "■ The session is over",
+]
+
+
+def test_supervisor_plays_to_its_end(moot: Moot) -> None:
+    """Spec 3 as people see it: brief with a question, evidence, a corrected choice, layout, pictures with tools, a
+    review that fails on one axis, back to the writer, a review that approves, the end; a caption at each step."""
+    said = moot("demo", "--flow", "supervisor", "--plain")
+    assert said.code == 0
+    lines = iter(said.lines)
+    assert [start for start in SUPERVISOR_STORY if not any(line.startswith(start) for line in lines)] == []
+    assert said.err.count("»") == 6
+    assert not moot.data.exists()

@@ -23,7 +23,7 @@ COMMANDS: dict[str, list[str]] = {
         "/retry",
         "Thanks. [DONE]",
     ],
-    "05_support_desk.yaml": [*MOOT, "validate", "05_support_desk.yaml"],
+    "05_support_desk.yaml": [*MOOT, "run", "05_support_desk.yaml", "--say", "The kettle of order 1187 leaks."],
 }
 LINES = {
     "01_chat.py": ["ann: A poster, please.", "carol: Add the hours.", "paused, waiting for ann"],
@@ -34,7 +34,11 @@ LINES = {
         "Bob: Sundays, 10 to 4. The first coffee is free.",
         "■ The session is over",
     ],
-    "05_support_desk.yaml": ["05_support_desk.yaml: ok"],
+    "05_support_desk.yaml": [
+        "↪ What refund needs is missing: Triage acts first",
+        "✓ The review approves",
+        "    We are sorry about the leak, and about your laptop. A new seal is on its way, free of charge.",
+    ],
 }
 
 

@@ -14,7 +14,7 @@ from moot.cli.transcript import Transcript
 from moot.core.commands import Answer, Post
 from moot.core.state import State
 
-FLOWS = ("chat", "plan")  # a module of `cli/demos` each
+FLOWS = ("chat", "supervisor", "plan")  # a module of `cli/demos` each
 LONGEST_S = 60.0
 
 

@@ -2,6 +2,7 @@
 
 from moot.cli.lines.plan import PLAN_LINES
 from moot.cli.lines.session import SESSION_LINES
+from moot.cli.lines.supervisor import SUPERVISOR_LINES
 from moot.cli.lines.telling import Telling
 from moot.core import events
 from moot.core.codec import Event
@@ -9,7 +10,8 @@ from moot.core.evolve import evolve
 from moot.core.plan.events import FinalAnswered
 from moot.core.state import State
 
-LINES = {**SESSION_LINES, **PLAN_LINES}  # how each kind of fact is told; what is not here gives no line
+# how each kind of fact is told; what is not here gives no line
+LINES = {**SESSION_LINES, **PLAN_LINES, **SUPERVISOR_LINES}
 
 
 class Transcript:

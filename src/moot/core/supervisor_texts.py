@@ -52,6 +52,27 @@ SUPERVISOR_TEXTS: dict[str, dict[Language, str]] = {
         "en": "Status: {detail} · acting: {who} · step {count} of {limit}",
     },
     "route_to_supervisor": {"zh": "收到，Supervisor 下一次决策时会考虑", "en": "Noted; the supervisor hears it next"},
+    # as lines of a transcript
+    "told_choice": {"zh": "→ {who}：{detail}", "en": "→ {who}: {detail}"},
+    "told_choice_bare": {"zh": "→ {who}", "en": "→ {who}"},
+    "told_end": {"zh": "→ 结束", "en": "→ END"},
+    "told_undecided": {
+        "zh": "✗ {who} 没有给出可用的决策（{detail}），第 {count} 次",
+        "en": "✗ No usable decision of {who} ({detail}), {count} in a row",
+    },
+    "told_state": {"zh": "  ✎ {who}：{plain_names}", "en": "  ✎ {who}: {plain_names}"},
+    "told_tool": {"zh": "  ⚙ {who}：{detail}", "en": "  ⚙ {who}: {detail}"},
+    "told_tool_result": {"zh": "    ⇒ {detail}", "en": "    ⇒ {detail}"},
+    "told_tool_error": {"zh": "    ✗ {detail}", "en": "    ✗ {detail}"},
+    "told_approved": {"zh": "✓ 审核通过", "en": "✓ The review approves"},
+    "told_rejected": {"zh": "✗ 审核未通过（第 {count} 次）", "en": "✗ The review does not approve ({count})"},
+    "told_rejected_hint": {
+        "zh": "✗ 审核未通过（第 {count} 次），建议回退到 {who}",
+        "en": "✗ The review does not approve ({count}); the scores point at {who}",
+    },
+    "told_complete": {"zh": "✓ 完成", "en": "✓ Done"},
+    "told_partial": {"zh": "◐ 部分完成", "en": "◐ Done in part"},
+    "told_cancelled": {"zh": "✗ 已取消", "en": "✗ Cancelled"},
     "nobody_plays": {
         "zh": "此团队没有成员担任：{plain_names}",
         "en": "Nobody in this team plays {plain_names}: give AI members these roles",
