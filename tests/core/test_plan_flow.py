@@ -1,27 +1,22 @@
 """Plan, confirm, solve, aggregate (seed 004 §1, §2, §5, §6, §7, §10; seed 002 §8, §9, §11, §12)."""
 
 import msgspec
-import pytest
 
 from moot.core.codec import Head, frame, stamp
-from moot.core.commands import Answer, CancelTurn, End, ExpireStep, ExpireTurn, ReportStep, SolveTasks
-from moot.core.events import SessionPaused, StepAsked, StepClosed, UnderstandingCompleted
+from moot.core.commands import CancelTurn, End, ExpireTurn, ReportStep, SolveTasks
+from moot.core.events import SessionPaused, StepAsked, UnderstandingCompleted
 from moot.core.machines.workflow import State as Flow
-from moot.core.outstanding import RunTurn, StepDeadline, outstanding
+from moot.core.outstanding import RunTurn, outstanding
 from moot.core.plan.events import (
     DispatchRequested,
     FinalAnswered,
     PipelineCompleted,
-    PlanApproved,
     PlanCompleted,
     PlanStarted,
     PlanStepped,
     SolverProgressed,
-    SolverStarted,
 )
-from moot.core.plan.tasks import plan_hash
 from moot.core.settings import PlanSettings
-from moot.core.state import decode, encode
 from moot.core.turns import turn_input
 from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_teams import EDITED, GATED, PAIR, TEAM, make_plan_team, planned, solving, worker
@@ -171,122 +166,6 @@ def test_plans_may_run_without_being_confirmed() -> None:
         "turn.completed", "plan.completed", "workflow.plan_approved", "workflow.changed", "task.dispatch_requested"
     )
     assert scenario.state.open_steps == {}
-
-
-# seed 004 §2: confirmation
-
-
-def test_what_runs_is_what_was_shown() -> None:
-    """E44: the hash of the question is that of what was approved, and of what the solvers are given."""
-    scenario = solving()
-    approved = only(scenario.new, PlanApproved)[0]
-    assert approved.plan_hash == only(scenario.facts, StepAsked)[0].plan_hash
-    assert (approved.by, approved.plan_id) == ("alice", "p1")
-    assert only(scenario.starts("a").new, SolverStarted)[0].task == approved.tasks[0]
-
-
-def test_the_answer_may_edit_the_tasks() -> None:
-    """Seed 004 §2: the edited tasks run, their hash is new, and the answer keeps them."""
-    edited = (task("a", objective="in blue"), task("x", "a"))
-    scenario = planned().approves(tasks=edited, by="alice")
-    approved, shown = only(scenario.new, PlanApproved)[0], only(scenario.facts, StepAsked)[0]
-    assert [each["id"] for each in approved.tasks] == ["a", "x"]
-    assert approved.plan_hash == plan_hash([run.task for run in scenario.work.tasks.values()]) != shown.plan_hash
-    assert only(scenario.new, StepClosed)[0].tasks == approved.tasks
-    assert only(scenario.starts("a").new, SolverStarted)[0].task["objective"] == "in blue"
-
-
-def test_answering_with_the_tasks_as_shown_changes_nothing() -> None:
-    """Spec 4: unknown keys are kept, so that the tasks exactly as shown are valid."""
-    scenario = planned(TEAM, task("a", colour="red", nested={"deep": [1, None, True]}), {"id": 7, "title": "seven"})
-    shown = scenario.step("confirm_plan")
-    approved = only(scenario.approves(tasks=shown.tasks).new, PlanApproved)[0]
-    assert approved.tasks == shown.tasks
-    assert approved.plan_hash == shown.plan_hash
-    assert [each["id"] for each in approved.tasks] == ["a", "7"]  # a number as id counts as its decimal string
-
-
-def test_the_first_answer_wins() -> None:
-    """E41: two humans answer one step; the second is told who was first."""
-    scenario = planned(PAIR).approves(by="adam").when(Answer(step_id=CONFIRM, by="alice", confirmed=False))
-    assert "adam" in scenario.refused("already_answered").refusal_text
-
-
-@pytest.mark.parametrize(
-    ("at", "accepted"),
-    [
-        ("2026-01-01T00:04:59.999Z", True),
-        ("2026-01-01T00:05:00.000Z", False),
-        ("2026-01-01T00:05:00.001Z", False),
-    ],
-)
-def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
-    """E42: one millisecond before it is an answer; at and after it has expired."""
-    scenario = planned().when(Answer(step_id=CONFIRM, by="alice", confirmed=True), at=at)
-    if accepted:
-        assert scenario.work.status is Flow.EXECUTION
-    else:
-        scenario.refused("confirmation_expired")
-
-
-def test_expiry_cancels_the_plan() -> None:
-    """Seed 004 §2: no answer in five minutes → plan.cancelled(timeout); asking anew makes a new plan."""
-    scenario = planned().when(ExpireStep(step_id=CONFIRM))
-    scenario.then("agent.user_confirm_closed", "plan.cancelled", "workflow.changed", "session.paused")
-    assert scenario.new[1].reason == "timeout"  # type: ignore[union-attr]
-    scenario.when(Answer(step_id=CONFIRM, by="alice", confirmed=True)).refused("confirmation_expired")
-    scenario.says("write a report").understands("different_task")
-    assert scenario.work.plan_id == "p2"
-
-
-@pytest.mark.parametrize("step_id", ["confirm_plan_p2", "confirm_plan", "", "other-session"])
-def test_a_guessed_step_is_unknown(step_id: str) -> None:
-    """E43: a step nobody asked is refused."""
-    planned().when(Answer(step_id=step_id, by="alice", confirmed=True)).refused("unknown_step")
-
-
-def test_an_ai_cannot_approve_its_plan() -> None:
-    """E43: answers come from humans."""
-    planned().when(Answer(step_id=CONFIRM, by="planner", confirmed=True)).refused("sender_is_ai")
-
-
-def test_the_question_is_still_there_after_a_restart() -> None:
-    """E45: the deadline is a time of the clock, and the snapshot has the question."""
-    scenario = planned()
-    scenario.state = decode(encode(scenario.state))
-    assert outstanding(scenario.state) == [StepDeadline(CONFIRM, "2026-01-01T00:05:00.000Z")]
-    assert scenario.approves(by="alice").offered == ["a"]
-
-
-def test_two_plans_are_asked_about_in_one_run() -> None:
-    """E46: each confirmation has a step id of its own; both are shown."""
-    scenario = planned().answers("confirm_plan", answer="make it shorter", by="alice").plans(task("a"))
-    assert scenario.step("confirm_plan").step_id == "confirm_plan_p2"
-    assert [step.step_id for step in only(scenario.facts, StepAsked)] == ["confirm_plan_p1", "confirm_plan_p2"]
-
-
-@pytest.mark.parametrize("fields", [{}, {"choice": "explode"}, {"answer": " "}, {"choice": "retry", "confirmed": True}])
-def test_an_answer_that_does_not_fit_leaves_the_plan_waiting(fields: dict[str, object]) -> None:
-    """Spec 5 steps: refused with the options; the next answer counts."""
-    scenario = planned().when(Answer(step_id=CONFIRM, by="alice", **fields))  # type: ignore[arg-type]
-    assert "approve, reject" in scenario.refused("bad_answer").refusal_text
-    assert scenario.approves().offered == ["a"]
-
-
-# seed 004 §6: rejection
-
-
-@pytest.mark.parametrize(
-    "fields", [{"confirmed": False}, {"choice": "reject"}, {"choice": "reject", "confirmed": True}]
-)
-def test_a_rejected_plan_is_cancelled_and_the_session_waits(fields: dict[str, object]) -> None:
-    """Seed 004 §6: plan.cancelled(user_reject), then the session waits for new input; a choice beats `confirmed`."""
-    scenario = planned().when(Answer(step_id=CONFIRM, by="alice", **fields))  # type: ignore[arg-type]
-    scenario.then("agent.user_confirm_closed", "plan.cancelled", "workflow.changed", "session.paused")
-    assert scenario.new[1].reason == "user_reject"  # type: ignore[union-attr]
-    assert (scenario.work.status, scenario.offered) == (Flow.FAILED, [])
-    assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="finished")
-    assert outstanding(scenario.state) == []
 
 
 # tasks that are brought along

@@ -1,0 +1,201 @@
+"""Which plans can be run (spec 4: plan, confirm; reliability E44): planners' plans and people's edits, one rule."""
+
+import time
+from typing import Any
+
+import pytest
+
+from moot.core import limits
+from moot.core.codec import Head, decode, stamp
+from moot.core.commands import CompleteTurn
+from moot.core.events import StepAsked
+from moot.core.machines.workflow import State as Flow
+from moot.core.plan.events import PlanCancelled, PlanCompleted, PlanRefused
+from moot.core.plan.tasks import InvalidPlan, find_circle, read_tasks
+from moot.core.turns import turn_input
+from moot.testing import PlanScenario, plan_given, task
+from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, worker
+from tests.core.teams import only
+
+TOO_MANY = [task(str(number)) for number in range(10_000)]
+WRONG: list[tuple[Any, str, str]] = [
+    (None, "tasks", "needs a list"),
+    ("prose", "tasks", "needs a list"),
+    ({"id": "a"}, "tasks", "needs a list"),
+    ([], "tasks", "at least one"),
+    (TOO_MANY, "tasks", "at most 100 tasks, this one has 10000"),
+    ([7], "tasks[0]", "an object with id and title"),
+    ([{}], "tasks[0]", "an object with id and title"),
+    ([{"title": "x"}], "tasks[0].id", "is missing"),
+    ([{"id": " ", "title": "x"}], "tasks[0].id", "is missing"),
+    ([{"id": "a"}], "tasks[0].title", "is missing"),
+    ([{"id": "a", "title": ["x"]}], "tasks[0].title", "must be text"),
+    ([{"id": True, "title": "x"}], "tasks[0].id", "must be text"),
+    ([{"id": "a" * 81, "title": "x"}], "tasks[0].id", "the limit is 80"),
+    ([task("a", title="x" * 201)], "tasks[0].title", "the limit is 200"),
+    ([task("a", objective="x" * 70_000)], "tasks[0]", "65536"),
+    ([task("a", notes=["x" * 1_000] * 70)], "tasks[0]", "larger than 65536 bytes"),
+    ([{"id": "a", "title": "x", "depends_on": "b"}], "tasks[0].depends_on", "a list of task ids"),
+    ([{"id": "a", "title": "x", "depends_on": [{}]}], "tasks[0].depends_on[0]", "must be a task id"),
+    ([task("a"), task("a")], "tasks[1].id", "'a' is the id of tasks[0] already"),
+    ([task("a"), task("b", "c")], "tasks[1].depends_on", "no task has the id 'c'"),
+    ([task("a", "a")], "tasks[0].depends_on", "a → a"),
+    ([task("x"), task("a", "b"), task("b", "c"), task("c", "a")], "tasks[1].depends_on", "a → b → c → a"),
+    ([task("a", member="ghost")], "tasks[0]", "no AI has the member 'ghost'; there are planner, w1, w2"),
+    ([task("a", member="alice")], "tasks[0]", "no AI has the member 'alice'"),
+    ([task("a", role="painter")], "tasks[0]", "no AI has the role 'painter'"),
+]
+
+
+@pytest.mark.parametrize(("tasks", "path", "words"), WRONG, ids=[f"{path} {words}" for _, path, words in WRONG])
+def test_a_plan_that_cannot_be_run_says_where_and_why(tasks: Any, path: str, words: str) -> None:
+    """E44: the path of the error and a sentence."""
+    with pytest.raises(InvalidPlan) as caught:
+        read_tasks(tasks, TEAM)
+    assert any(problem.path == path and words in problem.text for problem in caught.value.problems), caught.value
+
+
+@pytest.mark.parametrize(("tasks", "path", "words"), WRONG, ids=[f"{path} {words}" for _, path, words in WRONG])
+def test_an_edited_plan_that_cannot_be_run_starts_nothing(tasks: Any, path: str, words: str) -> None:
+    """E44: invalid_plan with the path; the question stays open and a sound answer still counts."""
+    edited = tuple(tasks) if isinstance(tasks, list) else (tasks,)
+    scenario = planned().approves(tasks=edited).refused("invalid_plan")
+    if isinstance(tasks, list):
+        assert path in scenario.refusal_text
+        assert words in scenario.refusal_text
+    assert scenario.work.status is Flow.WAIT_USER_DECISION
+    assert scenario.approves().offered == ["a"]
+
+
+def test_all_problems_are_told_at_once_but_not_without_end() -> None:
+    """Spec 4: every error with its path, at most twenty of them."""
+    with pytest.raises(InvalidPlan) as caught:
+        read_tasks([task(f"t{number}", "nowhere", member="ghost") for number in range(50)], TEAM)
+    assert len(caught.value.problems) == limits.PROBLEMS
+    assert {problem.path for problem in caught.value.problems[:2]} == {"tasks[0].depends_on", "tasks[0]"}
+
+
+def test_ten_thousand_tasks_are_refused_quickly() -> None:
+    """E44: a plan that is too long costs nothing: it is not read."""
+    before = time.perf_counter()
+    for _ in range(100):
+        with pytest.raises(InvalidPlan):
+            read_tasks(TOO_MANY, TEAM)
+    assert time.perf_counter() - before < 0.5
+
+
+def test_a_hundred_tasks_in_a_chain_are_a_plan() -> None:
+    """Spec 4: up to a hundred tasks, however they depend on each other."""
+    chain = [task("t0"), *(task(f"t{number}", f"t{number - 1}") for number in range(1, 100))]
+    assert [each.id for each in read_tasks(list(reversed(chain)), TEAM)][-1] == "t0"
+    assert find_circle({"a": ["b"], "b": ["a"], "c": []}) == ["a", "b", "a"]
+
+
+def test_what_a_task_says_is_made_safe_and_bounded() -> None:
+    """E63: escapes, overrides and lone surrogates go, in keys too; numbers that JSON cannot hold do not stay."""
+    hostile = {
+        "id": "a\x1b[2J",
+        "title": "evil\u202e\ud800",
+        "k\x00ey": {"x\x1b[0m": ["\x07bell"]},
+        "huge": 10**40,
+        "nan": float("nan"),
+        "inf": [float("inf")],
+        "odd": {1, 2},
+        "deep": [[[[[[[[[[["bottom"]]]]]]]]]]],
+    }
+    (read,) = read_tasks([hostile], TEAM)
+    assert (read.id, read.title) == ("a", "evil")
+    assert read.document["key"] == {"x": ["bell"]}
+    assert read.document["huge"] == str(10**40)
+    assert (read.document["nan"], read.document["inf"]) == (None, [None])
+    assert "bottom" not in str(read.document["deep"])
+
+
+def test_a_hostile_plan_can_be_logged_and_read_again() -> None:
+    """Pure replay: whatever a planner writes, the stored bytes give the same facts."""
+    scenario = planned(TEAM, task("a", n=10**30, f=1e308, t={"\ud800": None}), task("b", x=[{}] * 50))
+    events = stamp(TEAM, "session-1", Head(), scenario.facts, "2026-01-01T00:00:00.000Z")
+    assert [decode(event.data, event.hash) for event in events] == events
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        '{"summary": "s", "tasks": [{"id": "a", "title": "A"}]}',
+        'Here it is:\n```json\n{"tasks": [{"id": "a", "title": "A"}], "plan_summary": "s"}\n```\nGood luck!',
+        'First {"tasks": "no"} was wrong. {"summary": "s", "tasks": [{"id": "a", "title": "A"}]}',
+    ],
+)
+def test_a_plan_may_stand_in_prose(said: str) -> None:
+    """E81: one tolerant reader finds the object in what a model writes."""
+    scenario = plan_given(TEAM).says("x").understands("different_task")
+    scenario.when(CompleteTurn(turn_id=scenario.turn("plan").turn_id, text=said))
+    shown = only(scenario.new, PlanCompleted)[0]
+    assert (shown.plan_summary, [each["id"] for each in shown.tasks]) == ("s", ["a"])
+
+
+def test_prose_instead_of_a_plan_is_sent_back_with_the_shape_that_is_wanted() -> None:
+    """E97: the planner gets the problem; nothing is shown to people yet."""
+    scenario = plan_given(TEAM).says("x").understands("different_task")
+    scenario.when(CompleteTurn(turn_id=scenario.turn("plan").turn_id, text="I would rather not plan."))
+    scenario.then("turn.completed", "workflow.plan_refused", "turn.started")
+    given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
+    assert given is not None
+    assert "return JSON" in given.problems[0]
+
+
+def refused_three_times() -> PlanScenario:
+    scenario = plan_given(TEAM).says("x").understands("different_task")
+    return scenario.plans(task("a", "b")).plans(task("a"), task("a")).plans()
+
+
+def test_a_wrong_plan_is_sent_back_twice_then_a_human_decides() -> None:
+    """Spec 4: three tries in all; then agent.user_confirm with what is wrong, and the session waits for the human."""
+    scenario = refused_three_times()
+    scenario.then("turn.completed", "workflow.plan_refused", "agent.user_confirm", "session.paused")
+    assert [fact.n for fact in only(scenario.facts, PlanRefused)] == [1, 2, 3]
+    asked = only(scenario.new, StepAsked)[0]
+    assert ([option.id for option in asked.options], asked.job) == (["retry", "abort"], "plan")
+    assert "at least one task" in asked.detail
+
+
+def test_the_human_may_let_the_planner_try_again() -> None:
+    """Spec 4: retry gives the planner another try; a sound plan then is shown as usual."""
+    scenario = refused_three_times().answers("plan_refused", "retry")
+    scenario.then("agent.user_confirm_closed", "turn.started", "session.activated")
+    assert scenario.plans(task("a")).approves().offered == ["a"]
+
+
+def test_the_human_may_give_the_plan_up() -> None:
+    """Spec 4: abort → plan.cancelled(invalid_plan)."""
+    scenario = refused_three_times().answers("plan_refused", "abort")
+    assert only(scenario.new, PlanCancelled) == [PlanCancelled(reason="invalid_plan")]
+    assert scenario.work.status is Flow.FAILED
+
+
+def test_a_sound_plan_forgets_the_wrong_ones() -> None:
+    """Spec 4: twice at most *in a row*: the count starts again with each plan."""
+    scenario = plan_given(TEAM).says("x").understands("different_task").plans().plans(task("a"))
+    scenario.says("more").understands("same_task_major_change").plans().plans()
+    assert [fact.n for fact in only(scenario.facts, PlanRefused)] == [1, 1, 2]
+    assert scenario.turn("plan")
+
+
+def test_who_runs_a_task() -> None:
+    """Spec 4: the member it names, else one with its role, else the first free executor by order."""
+    painter = worker("pat", 19, role="painter")
+    team = make_plan_team(worker("w2", 22), worker("w1", 21), painter)
+    scenario = planned(team, task("a"), task("b", role="painter"), task("c", member="W2"), task("d", role="executor"))
+    scenario.approves()
+    assert {task_id: scenario.run(task_id).member for task_id in "abcd"} == {
+        "a": "w1",
+        "b": "pat",
+        "c": "w2",
+        "d": "w1",
+    }
+
+
+def test_planners_and_reviewers_run_no_tasks_unless_they_are_named() -> None:
+    """Spec 4: executors are those without a role or with the role executor."""
+    scenario = planned(GATED, task("a"), task("b", member="critic")).approves()
+    assert (scenario.run("a").member, scenario.run("b").member) == ("w1", "critic")
