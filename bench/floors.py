@@ -26,6 +26,30 @@ def dict_and_deque_turns(turns: int) -> float:
     return (time.perf_counter() - start) / turns
 
 
+async def gathered_tasks(tasks: int, at_once: int, every: int) -> float:
+    """Seconds a task in the simplest program there is: gather, a semaphore, a retry loop; nothing is logged."""
+    room, results = asyncio.Semaphore(at_once), dict[int, str]()
+
+    async def work(number: int, attempt: int) -> str:
+        await asyncio.sleep(0)
+        if attempt == 1 and number % every == 0:
+            raise ConnectionError("the first time it fails")
+        return f"result {number}"
+
+    async def run(number: int) -> None:
+        async with room:
+            for attempt in range(1, 5):
+                try:
+                    results[number] = await work(number, attempt)
+                except ConnectionError:
+                    continue
+                return
+
+    start = time.perf_counter()
+    await asyncio.gather(*(run(number) for number in range(tasks)))
+    return (time.perf_counter() - start) / tasks
+
+
 def raw_commits(folder: Path, rows_per_commit: list[list[bytes]]) -> float:
     """Seconds for one WAL commit, synchronous=FULL, of these rows."""
     connection = sqlite3.connect(folder / "floor.db", isolation_level=None)

@@ -14,7 +14,7 @@ from statistics import mean, median
 import uvloop
 from msgspec import Struct
 
-from bench import delivery, floors, folding, turns
+from bench import delivery, floors, folding, plan, turns
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -80,6 +80,38 @@ def many_sessions(folder: Path) -> list[Row]:
             bar="≥ 0.7 × raw group commit",
             holds=rate >= 0.7 * floor,
         )
+    ]
+
+
+def plan_tasks(folder: Path) -> list[Row]:
+    """A plan of 50 instant tasks, ten at once, every fifth of which fails once: per task, the whole handshake logged."""
+    floor = median(uvloop.run(floors.gathered_tasks(plan.TASKS, plan.AT_ONCE, plan.EVERY)) for _ in range(40))
+    in_memory = uvloop.run(plan.plans(40, None))
+    task_bytes = uvloop.run(plan.stored_task(folder / "task"))
+    raw = floors.raw_commits(folder, [task_bytes] * 1_000)
+    durable = uvloop.run(plan.plans(40, folder / "plans"))
+    raw = (raw + floors.raw_commits(folder, [task_bytes] * 1_000)) / 2
+    cost, cost_durable = median(in_memory.seconds) / plan.TASKS, median(durable.seconds) / plan.TASKS
+    return [
+        Row(
+            what="task of a plan, memory log",
+            value=cost * 1e6,
+            unit="µs",
+            floor=floor * 1e6,
+            ratio=cost / floor,
+            bar="≤ 200 µs",
+            holds=cost <= 200e-6,
+        ),
+        Row(
+            what="task of a plan, durable",
+            value=cost_durable * 1e6,
+            unit="µs",
+            floor=raw * 1e6,
+            ratio=cost_durable / raw,
+            bar="≤ 1.0 × raw commit",
+            holds=cost_durable <= raw,
+        ),
+        Row(what="commits of a plan of 50", value=durable.commits, unit="commits", bar="-", holds=True),
     ]
 
 
@@ -170,7 +202,8 @@ def _latency(what: str, seconds: delivery.Pair, most: float) -> Row:
 def main() -> None:
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as name:  # the disk that sessions live on
         folder = Path(name)
-        rows = [*start_up(), *chat_turns(folder), *many_sessions(folder), *pure_rates(folder), *deliveries(folder)]
+        rows = [*start_up(), *chat_turns(folder), *many_sessions(folder), *plan_tasks(folder), *pure_rates(folder)]
+        rows += deliveries(folder)
     print(f"{'what':34}{'value':>14}  {'unit':9}{'floor':>12}{'ratio':>8}  {'bar':28}")
     for row in rows:
         floor = f"{row.floor:,.1f}" if row.floor else "-"
