@@ -153,10 +153,8 @@ def _of_work(state: State, work: Work) -> Iterator[Effect]:
         return
     yield from _of_waits(run.wait for run in work.tasks.values())
     yield from _of_waits(episode.wait for episode in work.episodes.values())
-    runs = [work.tasks[task_id] for task_id in work.dispatches.values()]
-    offered = {run.member for run in runs if run.state is TaskState.DISPATCHING}
     for member, slots in work.slots.items():
-        if slots.is_open and not slots.may_probe and member not in offered:  # one probe at a time
+        if slots.is_open and work.needs_probe(member):
             yield Deadline(f"probe:{member}:{slots.probes}", slots.delay_s, ProbeMember(member=member))
 
 

@@ -185,7 +185,7 @@ def obey_timer(draft: Draft, command: ExpireDispatch | ExpireLease | EndWait | P
         case EndWait():
             _end_wait(draft, work, command.number)
         case ProbeMember(member=member):
-            if member not in work.slots or not work.slots[member].is_open or work.slots[member].may_probe:
+            if not work.needs_probe(member):
                 raise Refused("stale_turn", detail=member)
             draft.add(MemberProbed(member=member))
         case EndGrace():

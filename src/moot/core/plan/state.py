@@ -130,3 +130,11 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     def is_planning(self) -> bool:
         """A plan is being made or waits for its confirmation, the first one or a later one."""
         return self.status is workflow.State.PLAN_LOOP or bool(self.proposed)
+
+    def needs_probe(self, member: str) -> bool:
+        """Its breaker is open and no offer to it waits for an answer: the delay before the next one counts."""
+        slots = self.slots.get(member)
+        if slots is None or not slots.is_open or slots.may_probe:
+            return False
+        runs = [self.tasks[task_id] for task_id in self.dispatches.values()]
+        return not any(run.member == member and run.state is TaskState.DISPATCHING for run in runs)
