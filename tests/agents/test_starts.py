@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from moot.agents.starts import list_starts
-from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, McpServer, PythonAgent
+from moot.config.agent_specs import AcpAgent, AgentSpec, CliAgent, LlmAgent, McpServer, PythonAgent
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import MemberSpec
 from moot.core.team import Kind
@@ -14,7 +14,7 @@ FULL = Path(__file__).parents[1] / "data" / "teams" / "good" / "full.yaml"
 
 def test_every_kind_that_runs_something_is_listed() -> None:
     """Programs of cli, acp and mcp; Python code of agents and tools."""
-    agents = [
+    agents: list[AgentSpec] = [
         CliAgent(command=("./run.sh",), cwd="sub", env=("MY_KEY",)),
         CliAgent(preset="gemini", permissions="all"),
         AcpAgent(command=("agent", "--acp")),

@@ -28,7 +28,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "core": {"msgspec"},
     "runtime": {"msgspec"},
     "config": {"msgspec", "yaml"},
-    "agents": {"fastmcp", "msgspec", "pydantic_ai"},
+    "agents": {"acp", "fastmcp", "msgspec", "pydantic_ai"},
     "testing": {"msgspec"},
     "app": {"msgspec"},
     "protocol": {"msgspec"},

@@ -94,6 +94,10 @@ class Child:
     def pid(self) -> int:
         return self._popen.pid
 
+    @property
+    def folder(self) -> Path | None:
+        return self._program.folder
+
     async def connect(self) -> None:
         loop, popen = asyncio.get_running_loop(), self._popen
         assert popen.stdout is not None  # noqa: S101 - asked for in _launch

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from moot.agents import python
+from moot.agents.acp.member import AcpMember
 from moot.agents.cli.member import CliMember
 from moot.agents.llm.member import LlmMember
 from moot.agents.script import ScriptedMember
 from moot.agents.surroundings import Surroundings
-from moot.config.agent_specs import CliAgent, LlmAgent, PythonAgent, ScriptAgent
+from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, PythonAgent, ScriptAgent
 from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.runtime.ports import Agent, Clock
@@ -59,8 +61,9 @@ class Roster:
                 return LlmMember(model, self._clock, entry.instructions if entry else "")
             case CliAgent() as cli:
                 return CliMember(cli, instructions, around)
+            case AcpAgent() as spec:
+                return AcpMember(spec, instructions, around)
             case None:
                 raise AgentError("config", f"team {team_name!r} has no agent for member {member_id!r}")
             case other:
-                kind = type(other).__struct_config__.tag
-                raise AgentError("config", f"this version cannot play agents of type {kind}; use script, cli or python")
+                assert_never(other)

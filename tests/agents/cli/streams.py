@@ -12,7 +12,7 @@ from moot.core.errors import AgentError
 from moot.runtime.ports import Delta, Result, Step
 
 FOLDER = Path(__file__).parents[2] / "data" / "agents"
-STREAMS = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
+STREAMS = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("acp_"))
 READERS: dict[str, type[Dialect]] = {"claude": ClaudeReader, "codex": CodexReader, "gemini": GeminiReader}
 
 

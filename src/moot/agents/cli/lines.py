@@ -12,10 +12,11 @@ _decode = json.JSONDecoder(strict=False).raw_decode
 
 
 class JsonLines:
-    """Cuts may fall anywhere, also inside a character. What is no object with a `type` is noise."""
+    """Cuts may fall anywhere, also inside a character. What is no object with the `key` is noise."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str = "type") -> None:
         self.noise = ""
+        self._key = key
         self._rest = bytearray()
         self._is_skipping = False
 
@@ -52,7 +53,7 @@ class JsonLines:
                 self._note(text[at:])
                 return
             self._note(text[at:start])
-            if isinstance(found, dict) and isinstance(found.get("type"), str):
+            if isinstance(found, dict) and isinstance(found.get(self._key), str):
                 yield found
             else:
                 self._note(text[start:end])

@@ -14,20 +14,20 @@ from moot.agents.cli.memory import Conversation
 from moot.agents.cli.presets import PRESETS
 from moot.agents.cli.text import TextReader
 from moot.agents.context import build_context
-from moot.agents.environment import hide_secrets, pick_environment
+from moot.agents.environment import pick_environment
 from moot.agents.process import Bounds, Child, Ended, Program, start
 from moot.agents.surroundings import Surroundings
+from moot.agents.telling import Measure, censor, censor_error
 from moot.config.agent_specs import CliAgent
 from moot.core import limits
 from moot.core.errors import AgentError
 from moot.core.text import is_blank
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
-from moot.runtime.ports import Delta, Output, Result, Step
+from moot.runtime.ports import Delta, Output, Result
 
 TEXT_BYTES = 2 * limits.OUTPUT_CHARS
 EVENT_BYTES = 64 * 1_048_576  # JSON lines say much besides the text
-STEPS = 500  # of a turn; the rest is not told
 
 
 def list_command(spec: CliAgent, resume: str | None = None) -> tuple[str, ...]:
@@ -84,14 +84,14 @@ class CliMember:
             async with aclosing(child.chunks()) as chunks:
                 async for chunk in chunks:
                     for output in reading.feed(chunk):
-                        yield self._censor(output)
+                        yield censor(output, self._environment)
             for output in reading.close():
-                yield self._censor(output)
+                yield censor(output, self._environment)
             result = await self._finish(child, reading, is_resumed=known is not None)
         if turn.job == "chat" and self._spec.preset:
             kept, argv = self._around.conversations, list_command(self._spec)
             kept.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
-        yield self._censor(result)
+        yield censor(result, self._environment)
 
     async def _finish(self, child: Child, reading: "_Reading", *, is_resumed: bool) -> Result:
         ended = await child.ended()
@@ -100,20 +100,7 @@ class CliMember:
         except AgentError as error:
             if is_resumed and _is_lost(f"{error} {ended.stderr}"):
                 raise AgentError("lost", str(error)) from None
-            said = hide_secrets(str(error), self._environment)
-            raise AgentError(error.error_type, said, error.retry_after_s) from None
-
-    def _censor(self, output: Output) -> Output:
-        """Without the keys that the program was given, where it is logged."""
-        match output:
-            case Result(text=text):
-                return Result(text=hide_secrets(text, self._environment), usage=output.usage)
-            case Step():
-                told = [output.thought, output.action, output.observation]
-                safe = [None if each is None else hide_secrets(each, self._environment) for each in told]
-                return Step(thought=safe[0], action=safe[1], observation=safe[2])
-            case Delta():
-                return output
+            raise censor_error(error, self._environment) from None
 
 
 def _is_lost(said: str) -> bool:
@@ -131,8 +118,7 @@ class _Reading:
         self._plain = TextReader() if spec.dialect == "text" else None
         self._lines = JsonLines()
         self._dialect = _make_dialect(spec, spent)
-        self._spent_before = spent
-        self._chars, self._steps = 0, 0
+        self._measure = Measure(self._name)
 
     @property
     def session_id(self) -> str | None:
@@ -144,34 +130,19 @@ class _Reading:
 
     def feed(self, chunk: bytes) -> Iterator[Told]:
         if self._plain:
-            yield from self._bound([Delta(self._plain.feed(chunk))])
+            yield from self._measure.admit([Delta(self._plain.feed(chunk))])
             return
         for event in self._lines.feed(chunk):
             if self._dialect:
-                yield from self._bound(self._dialect.read(event))
+                yield from self._measure.admit(self._dialect.read(event))
 
     def close(self) -> Iterator[Told]:
         if self._plain:
-            yield from self._bound([Delta(self._plain.close())])
+            yield from self._measure.admit([Delta(self._plain.close())])
             return
         for event in self._lines.close():
             if self._dialect:
-                yield from self._bound(self._dialect.read(event))
-
-    def _bound(self, outputs: "Iterator[Told] | list[Told]") -> Iterator[Told]:
-        for output in outputs:
-            if isinstance(output, Delta):
-                self._chars += len(output.text)
-                if self._chars > 2 * limits.OUTPUT_CHARS:
-                    raise AgentError("agent", f"{self._name} said more than {2 * limits.OUTPUT_CHARS} characters")
-                if output.text:
-                    yield output
-                continue
-            self._steps += 1
-            if self._steps <= STEPS:
-                yield output
-            elif self._steps == STEPS + 1:
-                yield Step(observation=f"(more than {STEPS} steps: the rest is not told)")
+                yield from self._measure.admit(self._dialect.read(event))
 
     def finish(self, ended: Ended) -> Result:
         """The answer, or AgentError: what the CLI said of its end counts more than its exit code."""

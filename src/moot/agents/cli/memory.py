@@ -5,6 +5,7 @@ what is read back counts only in the form of an id.
 """
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from moot.agents.cli.presets import is_session_id
 from moot.core.usage import Usage
 
 FOLDER = "conversations"
+IsId = Callable[[str | None], bool]
 
 
 class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -31,15 +33,25 @@ class Conversations:
         self._folder = folder
         self._known: dict[str, Conversation] = {}
 
-    def find(self, session: str, member: str, program: tuple[str, ...]) -> Conversation | None:
+    def find(
+        self, session: str, member: str, program: tuple[str, ...], is_id: IsId = is_session_id
+    ) -> Conversation | None:
         """The conversation to go on with, if this member had one with this program."""
         found = self._read(_key(session, member))
-        if found is None or found.program != _digest(program) or not is_session_id(found.session_id):
+        if found is None or found.program != _digest(program) or not is_id(found.session_id):
             return None
         return found
 
-    def keep(self, session: str, member: str, program: tuple[str, ...], session_id: str | None, spent: Usage) -> None:
-        if session_id is None or not is_session_id(session_id):
+    def keep(
+        self,
+        session: str,
+        member: str,
+        program: tuple[str, ...],
+        session_id: str | None,
+        spent: Usage,
+        is_id: IsId = is_session_id,
+    ) -> None:
+        if session_id is None or not is_id(session_id):
             return
         key = _key(session, member)
         conversation = Conversation(session_id=session_id, program=_digest(program), spent=spent)

@@ -1,0 +1,46 @@
+"""Who says whether an agent may do something: a port that a human's answer will come through.
+
+Until the core can ask on a worker's behalf, `deny` answers: an agent does what it may do unasked, and nothing else.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+class PermitOption(Struct, frozen=True, kw_only=True):
+    id: str
+    name: str
+    kind: str  # an OptionKind, or one that a newer agent invented
+
+
+class PermitRequest(Struct, frozen=True, kw_only=True):
+    """An agent wants to do something. `key` names the question within the turn: asked again, it is the same one."""
+
+    session_id: str
+    turn_id: str
+    member: str
+    key: str
+    title: str
+    options: tuple[PermitOption, ...]
+
+
+Permit = Callable[[PermitRequest], Awaitable[str | None]]  # the id of the option that was chosen; None: none of them
+
+
+async def deny(request: PermitRequest) -> str | None:
+    """No, for this once."""
+    return pick(request.options, ("reject_once", "reject_always"))
+
+
+async def allow(request: PermitRequest) -> str | None:
+    """Yes, for this once. For tests and for folders where anything may happen."""
+    return pick(request.options, ("allow_once",))
+
+
+def pick(options: Sequence[PermitOption], kinds: Sequence[str]) -> str | None:
+    """The first option of the first of these kinds that is there."""
+    return next((option.id for kind in kinds for option in options if option.kind == kind), None)

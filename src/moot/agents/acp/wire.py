@@ -1,0 +1,96 @@
+"""The two ends of an ACP connection on our side: the pipe to the program, and what the program may ask of us."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any
+
+from moot.agents.cli.dialect import part, word
+from moot.agents.cli.lines import Json, JsonLines
+from moot.agents.process import Child
+from moot.core.errors import AgentError
+from moot.core.text import clean
+
+Ask = Callable[[Json, list[Json]], Any]  # the tool call and the options → the id of the chosen option, awaited
+
+
+class Pipe:
+    """Messages over a program's stdin and stdout, as the library wants them.
+
+    Updates are taken out on the way and handed on in their order; the library sees requests and answers. Its own reader
+    would check them against the version of the protocol that it knows, and drop what is new.
+    """
+
+    def __init__(self, child: Child, on_update: Callable[[Json], None]) -> None:
+        self._child = child
+        self._on_update = on_update
+        self._lines = JsonLines(key="jsonrpc")
+        self._messages: asyncio.Queue[Json | None] = asyncio.Queue()
+        self._reading = asyncio.create_task(self._read())
+        self.failure: AgentError | None = None
+
+    @property
+    def noise(self) -> str:
+        return self._lines.noise
+
+    async def send(self, message: Json) -> None:
+        self._child.writer.write(json.dumps(message, ensure_ascii=False).encode(errors="replace") + b"\n")
+        await self._child.writer.drain()
+
+    async def receive(self) -> Json | None:
+        return await self._messages.get()
+
+    async def close(self) -> None:
+        self._reading.cancel()
+        self._messages.put_nowait(None)
+
+    async def _read(self) -> None:
+        try:
+            async with aclosing(self._child.chunks()) as chunks:
+                async for chunk in chunks:
+                    for message in self._lines.feed(chunk):
+                        self._sort(message)
+        except AgentError as error:  # it wrote too much, or fell silent
+            self.failure = error
+        finally:
+            self._messages.put_nowait(None)
+
+    def _sort(self, message: Json) -> None:
+        if message.get("method") == "session/update":
+            self._on_update(part(part(message, "params"), "update"))
+        elif "id" in message or word(message, "method"):
+            self._messages.put_nowait(message)
+
+
+class OurSide:
+    """What an agent may ask of us: permissions. It gets no files and no terminals; it has its own."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    async def request_permission(self, tool_call: Any, options: list[Any], **_: Any) -> Any:
+        from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
+
+        shown = [option.model_dump(by_alias=True, mode="json") for option in options]
+        call = tool_call.model_dump(by_alias=True, mode="json", exclude_none=True)
+        chosen = await self._ask(call, shown)
+        if chosen is None:
+            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+        return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=chosen))
+
+    async def session_update(self, **_: Any) -> None:
+        """They come through the pipe."""
+
+    async def ext_method(self, *_: Any) -> Json:
+        return {}
+
+    async def ext_notification(self, *_: Any) -> None:
+        """Agents have messages of their own; we know none of them."""
+
+
+def explain_error(name: str, error: Exception) -> str:
+    """What a JSON-RPC error says, with its data."""
+    data = getattr(error, "data", None)
+    told = json.dumps(data, ensure_ascii=False, default=str) if data else ""
+    return clean(f"{error} {told}").strip() or name

@@ -1,0 +1,134 @@
+"""An ACP agent in a page, standard library only: what it does is the word on its command line."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+mode = sys.argv[1]
+
+
+def send(**message: object) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def update(kind: str, /, **fields: object) -> None:
+    params = {"sessionId": "s1", "update": {"sessionUpdate": kind, **fields}}
+    send(method="session/update", params=params)
+
+
+def say(text: str, **fields: object) -> None:
+    update("agent_message_chunk", content={"type": "text", "text": text}, **fields)
+
+
+def read() -> Json:
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    found: Json = json.loads(line)
+    return found
+
+
+def ask_permission() -> str:
+    call = {"toolCallId": "c1", "title": "touch x", "kind": "execute", "rawInput": {"command": "touch x"}}
+    kinds = ("allow_always", "allow_once", "reject_once")
+    options = [{"optionId": kind[:7], "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
+    send(id=900, method="session/request_permission", params={"sessionId": "s1", "toolCall": call, "options": options})
+    while (answer := read()).get("id") != 900:
+        pass
+    return json.dumps(answer["result"]["outcome"], sort_keys=True)
+
+
+def tell_much(text: str) -> Json:
+    say("Warning: odd model\n")
+    say("", messageId="m1")
+    update("agent_thought_chunk", content={"type": "text", "text": "let me "})
+    update("agent_thought_chunk", content={"type": "text", "text": "see"})
+    update("tool_call", toolCallId="t1", title="Terminal", kind="execute", status="pending", rawInput={})
+    update("tool_call_update", toolCallId="t1", title="ls", rawInput={"command": "ls -l"})
+    update("tool_call_update", toolCallId="t1", status="completed", rawOutput="a b")
+    update("plan", entries=[{"content": "one", "status": "completed"}, {"content": "two", "status": "pending"}])
+    update("something_new", of="the future")
+    say(f"told {'hello' in text} ", messageId="m1")
+    say(f"key {os.environ.get('MY_API_KEY')}", messageId="m1")
+    update("usage_update", used=1, size=2, cost={"amount": 0.5, "currency": "USD"})
+    return {"stopReason": "end_turn", "usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}}
+
+
+def ask(_: str) -> None:
+    say(ask_permission())
+
+
+def refuse(_: str) -> Json:
+    say("I can't")
+    return {"stopReason": "refusal"}
+
+
+def die(_: str) -> None:
+    print("it broke: please run /login", file=sys.stderr)
+    os._exit(3)
+
+
+def flood(_: str) -> None:
+    while True:
+        say("x" * 100_000)
+
+
+def wait_for_cancel(_: str) -> Json:
+    say("begun")
+    while read().get("method") != "session/cancel":
+        pass
+    Path("cancelled").write_text("yes")
+    return {"stopReason": "cancelled"}
+
+
+def remember(text: str) -> None:
+    log = Path("memory")
+    log.write_text(log.read_text() + "x" if log.exists() else "x")
+    say(f"{'first words' in text} {log.read_text()}")
+
+
+MODES: dict[str, Callable[[str], Json | None]] = {
+    "answer": tell_much,
+    "ask": ask,
+    "refuse": refuse,
+    "die": die,
+    "flood": flood,
+    "slow": wait_for_cancel,
+    "memory": remember,
+    "quiet": lambda _: None,
+}
+
+
+def prompt(text: str) -> Json:
+    return MODES[mode](text) or {"stopReason": "end_turn"}
+
+
+def answer(request: Json) -> Json:
+    match request["method"]:
+        case "initialize":
+            print("some talk before the first message")
+            resumes: Json = {"sessionCapabilities": {"resume": {}}} if mode == "memory" else {}
+            return {"protocolVersion": 1, "agentCapabilities": {"loadSession": False, **resumes}, "authMethods": []}
+        case "session/new":
+            return {"sessionId": "s1"}
+        case "session/resume":
+            say("an old answer, told again")
+            return {}
+        case "session/prompt":
+            return prompt(request["params"]["prompt"][0]["text"])
+    return {}
+
+
+while True:
+    asked = read()
+    if mode == "mute":
+        time.sleep(60)
+    if mode == "login" and asked.get("method") == "session/new":
+        send(id=asked["id"], error={"code": -32000, "message": "Authentication required"})
+    elif "id" in asked and "method" in asked:
+        send(id=asked["id"], result=answer(asked))

@@ -1,0 +1,226 @@
+"""Members played by ACP agents: a small one of our own, and what real ones were recorded to tell."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from moot.agents.acp import member as acp_member
+from moot.agents.acp.member import AcpMember
+from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, allow, deny
+from moot.agents.acp.updates import UpdateReader
+from moot.agents.cli.dialect import Told
+from moot.agents.cli.memory import Conversations
+from moot.agents.process import Bounds
+from moot.agents.surroundings import Surroundings
+from moot.config.agent_specs import AcpAgent
+from moot.core.errors import AgentError
+from moot.core.turns import TurnInput
+from moot.core.usage import Usage
+from moot.runtime.ports import Delta, Output, Result, Step
+from tests.agents.cli.streams import FOLDER, pieces, steps
+from tests.agents.programs import nothing_left
+from tests.agents.turns import chat_turn
+
+AGENT = Path(__file__).with_name("fake_agent.py")
+HELLO = chat_turn(("alice", "hello"))
+RECORDED = sorted(path.stem for path in FOLDER.glob("acp_*.jsonl"))
+
+
+@pytest.fixture(autouse=True)
+def no_orphans() -> Iterator[None]:
+    with nothing_left():
+        yield
+
+
+def make(mode: str, around: Surroundings | None = None, permit: Permit = deny, **bounds: Any) -> AcpMember:
+    spec = AcpAgent(command=(sys.executable, "-IS", str(AGENT), mode), env=("MY_API_KEY",))
+    return AcpMember(spec, "Be brief.", around or Surroundings(), permit, Bounds(**bounds) if bounds else None)
+
+
+def play(member: AcpMember, turn: TurnInput = HELLO) -> list[Output]:
+    async def act() -> list[Output]:
+        async with aclosing(member.act(turn)) as outputs:
+            return [output async for output in outputs]
+
+    return asyncio.run(asyncio.wait_for(act(), 60))
+
+
+def fail(member: AcpMember) -> AgentError:
+    with pytest.raises(AgentError) as caught:
+        play(member)
+    return caught.value
+
+
+def told(outputs: list[Output]) -> list[str]:
+    return steps(output for output in outputs if isinstance(output, Step))
+
+
+def test_an_agent_s_turn_is_steps_pieces_and_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thoughts, tools and plans are logged, the answer is the last message; warnings before it are not part of it."""
+    monkeypatch.setenv("MY_API_KEY", "sk-canary-0123456789")
+    outputs = play(make("answer"))
+    assert told(outputs) == [
+        "thought let me see",
+        "thought Warning: odd model",
+        "action execute: ls -l",
+        "observation a b",
+        "thought ☑ one\n☐ two",
+    ]
+    usage = Usage(input_tokens=7, output_tokens=3, cost_usd=0.5)
+    assert outputs[-1] == Result(text="told True key [MY_API_KEY]", usage=usage)
+
+
+def test_permissions_are_denied_by_default() -> None:
+    """An agent does nothing that it has to ask for; that it asked is logged."""
+    outputs = play(make("ask"))
+    assert outputs[-1] == Result(text='{"optionId": "reject_", "outcome": "selected"}')
+    assert told(outputs) == [
+        "action execute: touch x",
+        "observation asked for permission: execute: touch x → reject once",
+    ]
+
+
+def test_permissions_are_asked_of_a_port() -> None:
+    """Who answers sees what is wanted and the options; the choice goes back to the agent."""
+    asked: list[PermitRequest] = []
+
+    async def ask(request: PermitRequest) -> str | None:
+        asked.append(request)
+        return await allow(request)
+
+    assert play(make("ask", permit=ask))[-1] == Result(text='{"optionId": "allow_o", "outcome": "selected"}')
+    [request] = asked
+    assert (request.turn_id, request.member, request.key, request.title) == ("t1", "bob", "c1", "execute: touch x")
+    assert [option.kind for option in request.options] == ["allow_always", "allow_once", "reject_once"]
+
+
+@pytest.mark.parametrize("choice", [None, "no such option"])
+def test_an_answer_that_is_no_option_allows_nothing(choice: str | None) -> None:
+    """Only an option that was offered counts."""
+
+    async def ask(_: PermitRequest) -> str | None:
+        return choice
+
+    assert play(make("ask", permit=ask))[-1] == Result(text='{"outcome": "cancelled"}')
+
+
+def test_denying_needs_an_option_to_do_so() -> None:
+    """Where an agent offers no way to say no, none is chosen; nothing is allowed for ever by default."""
+    always = PermitRequest(
+        session_id="s",
+        turn_id="t1",
+        member="bob",
+        key="k",
+        title="x",
+        options=(PermitOption(id="a", name="always", kind="allow_always"),),
+    )
+    assert asyncio.run(deny(always)) is None
+    assert asyncio.run(allow(always)) is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "error_type", "says"),
+    [
+        ("refuse", "refused", "I can't"),
+        ("login", "auth", "wants a login"),
+        ("die", "auth", "please run /login"),
+        ("flood", "agent", "said more than"),
+        ("quiet", "agent", "without an answer (end_turn)"),
+    ],
+)
+def test_failures_have_their_type(mode: str, error_type: str, says: str) -> None:
+    """E68, E79: refusals, logins, deaths in the middle, floods and silence are sentences."""
+    error = fail(make(mode))
+    assert (error.error_type, says in str(error)) == (error_type, True), str(error)
+
+
+def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Starting has a bound, and so has silence."""
+    assert fail(make("mute", idle_s=0.3)).error_type == "timeout"
+    monkeypatch.setattr(acp_member, "START_S", 0.3)
+    assert "did not start a session" in str(fail(make("mute")))
+
+
+def test_a_missing_agent_is_told_at_once() -> None:
+    """E79: the same hint as for any program."""
+    assert "no program" in str(fail(AcpMember(AcpAgent(command=("no-such-agent",)), "", Surroundings())))
+
+
+def test_a_cancelled_turn_is_cancelled_with_the_agent(tmp_path: Path) -> None:
+    """The agent hears `session/cancel` and may put things in order before its program is ended."""
+
+    async def cancel_midway() -> None:
+        async with aclosing(make("slow", Surroundings(folder=tmp_path)).act(HELLO)) as outputs:
+            assert await anext(outputs) == Delta("begun")
+
+    asyncio.run(asyncio.wait_for(cancel_midway(), 30))
+    assert (tmp_path / "cancelled").read_text() == "yes"
+
+
+def test_a_session_is_resumed_where_the_agent_offers_it(tmp_path: Path) -> None:
+    """The second turn tells only what is new, and what the agent repeats of the old is not told."""
+    turn = chat_turn(("alice", "first words"), ("bob", "mine"), ("alice", "newest words"))
+    results = []
+    for _ in range(2):
+        around = Surroundings(folder=tmp_path, conversations=Conversations(tmp_path / "kept"))
+        outputs = play(make("memory", around), turn)
+        results.append((outputs[-1], pieces(each for each in outputs if isinstance(each, Delta))))
+    assert results == [(Result(text="True x"), "True x"), (Result(text="False xx"), "False xx")]
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+@pytest.mark.parametrize("name", [name for name in RECORDED if name.endswith(("_plain", "_tool"))])
+def test_recorded_agents_are_understood(name: str) -> None:
+    """Seven real agents: the answer without warnings, a tool as action and observation, tokens counted."""
+    reader, response = UpdateReader(), {}
+    outputs: list[Told] = []
+    for line in recorded(name):
+        match line["k"]:
+            case "session/update":
+                outputs += reader.read(line["v"])
+            case "session/request_permission":
+                outputs += reader.read_tool(line["v"]["toolCall"])
+            case "session/prompt ->":
+                response = line["v"]
+    is_whole = not name.startswith("acp_codex-acp_")  # that version tells no failed tool and counts nothing
+    if name.endswith("_plain"):
+        assert reader.text == "FAKE-OK: say hello"
+    else:
+        assert reader.text.startswith("FAKE-DONE. Tool said:")
+        actions = [line for line in steps(outputs) if line.startswith("action")]
+        assert ["hi-from-tool" in action for action in actions] == [True] * is_whole
+    assert reader.text in pieces(outputs)
+    counts = is_whole and "qwen" not in name and "claude-code-acp" not in name
+    assert reader.usage(response).input_tokens >= 100 * counts
+
+
+def test_odd_updates_are_passed_over() -> None:
+    """Wrong shapes are no trouble."""
+    reader = UpdateReader()
+    odd: list[Any] = [None, 1, "x", [], {}, {"text": 5}, [{"content": None}]]
+    kinds = ("agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "usage_update", "x")
+    for kind in kinds:
+        for value in odd:
+            fields = (
+                "content",
+                "toolCallId",
+                "status",
+                "rawInput",
+                "rawOutput",
+                "entries",
+                "cost",
+                "title",
+                "messageId",
+            )
+            list(reader.read({"sessionUpdate": kind, **dict.fromkeys(fields, value)}))
+    assert reader.usage({"usage": 5, "_meta": {"quota": []}}) == Usage()
