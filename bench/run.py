@@ -14,7 +14,7 @@ from statistics import mean, median
 import uvloop
 from msgspec import Struct
 
-from bench import delivery, floors, folding, plan, turns
+from bench import delivery, floors, folding, plan, supervisor, turns
 
 
 class Row(Struct, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ def many_sessions(folder: Path) -> list[Row]:
 
 
 def plan_tasks(folder: Path) -> list[Row]:
-    """A plan of 50 instant tasks, ten at once, every fifth of which fails once: per task, the whole handshake logged."""
+    """50 instant tasks, ten at once, every fifth of which fails once: per task, with the whole handshake logged."""
     floor = median(uvloop.run(floors.gathered_tasks(plan.TASKS, plan.AT_ONCE, plan.EVERY)) for _ in range(40))
     in_memory = uvloop.run(plan.plans(40, None))
     task_bytes = uvloop.run(plan.stored_task(folder / "task"))
@@ -112,6 +112,28 @@ def plan_tasks(folder: Path) -> list[Row]:
             holds=cost_durable <= raw,
         ),
         Row(what="commits of a plan of 50", value=durable.commits, unit="commits", bar="-", holds=True),
+    ]
+
+
+def supervisor_rounds(folder: Path) -> list[Row]:
+    """Decide, act, back: two turns and two appends, against commits of the same bytes."""
+    in_memory = uvloop.run(supervisor.rounds(300, None))
+    round_bytes = uvloop.run(supervisor.stored_round(folder / "round"))
+    raw = floors.raw_commits(folder, round_bytes * 300)
+    durable = uvloop.run(supervisor.rounds(300, folder / "rounds"))
+    raw = (raw + floors.raw_commits(folder, round_bytes * 300)) / 2  # before and after: the disk drifts
+    cost, cost_durable = median(in_memory), mean(durable)
+    return [
+        Row(what="supervisor round, memory log", value=cost * 1e6, unit="µs", bar="≤ 150 µs", holds=cost <= 150e-6),
+        Row(
+            what="supervisor round, durable",
+            value=cost_durable * 1e6,
+            unit="µs",
+            floor=raw * 1e6,
+            ratio=cost_durable / raw,
+            bar="≤ 2.5 × raw commit",
+            holds=cost_durable <= 2.5 * raw,
+        ),
     ]
 
 
@@ -203,7 +225,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench-") as name:  # the disk that sessions live on
         folder = Path(name)
         rows = [*start_up(), *chat_turns(folder), *many_sessions(folder), *plan_tasks(folder), *pure_rates(folder)]
-        rows += deliveries(folder)
+        rows += [*supervisor_rounds(folder), *deliveries(folder)]
     print(f"{'what':34}{'value':>14}  {'unit':9}{'floor':>12}{'ratio':>8}  {'bar':28}")
     for row in rows:
         floor = f"{row.floor:,.1f}" if row.floor else "-"

@@ -149,9 +149,10 @@ class Engine:
                 await asyncio.sleep(0)  # workers that are ready now share one append
             await self._journal.write(self._inbox.take())
         finally:
-            self._is_pumping = bool(self._inbox)
-            if self._is_pumping:
+            if self._inbox.waiting:
                 self._hand_over()
+            else:
+                self._is_pumping = False
 
     def _hand_over(self) -> None:
         pumping = self._pump()
@@ -263,9 +264,17 @@ class Engine:
     async def _report(self, *commands: Reported) -> None:
         """What workers and timers say is never dropped for want of disk; it waits until there is some.
 
-        A parked session does not wait: what was not logged is still outstanding.
+        A parked session does not wait: what was not logged is still outstanding. Nobody is stopped while it reports an
+        end, so that it may log for itself and for others.
         """
-        left = await self._log_reports(commands)
+        left: Sequence[Reported]
+        if len(commands) == 1 and not self._is_pumping and not isinstance(commands[0], PASSING):
+            self._is_pumping = True
+            asked = self._inbox.add(commands[0])
+            await self._pump()
+            left = () if asked.is_logged else await self._hear(asked, commands[0])
+        else:
+            left = await self._log_reports(commands)
         if left:
             await self._report_later(left)
 
@@ -275,14 +284,11 @@ class Engine:
             commands = await self._log_reports(commands)
 
     async def _log_reports(self, commands: Sequence[Reported]) -> list[Reported]:
-        """Those that are to be tried again. A worker that may be stopped while it waits lets somebody else log."""
+        """Those that are to be tried again. Who reports may be stopped while it waits, and lets somebody else log."""
         asked = [self._inbox.add(command) for command in commands]
         if not self._is_pumping:
             self._is_pumping = True
-            if len(commands) == 1 and not isinstance(commands[0], PASSING):
-                await self._pump()
-            else:
-                self._hand_over()
+            self._hand_over()
         again: list[Reported] = []
         for each, command in zip(asked, commands, strict=True):
             if not each.is_logged:

@@ -53,20 +53,19 @@ class Asked:
 class Inbox:
     """First come, first served."""
 
-    def __init__(self) -> None:
-        self._waiting: deque[Asked] = deque()
+    __slots__ = ("waiting",)
 
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
+    def __init__(self) -> None:
+        self.waiting: deque[Asked] = deque()
 
     def add(self, command: Command, key: CommandKey | None = None) -> Asked:
         asked = Asked(command, key)
-        self._waiting.append(asked)
+        self.waiting.append(asked)
         return asked
 
     def take(self) -> list[Asked]:
         """What waits, in order; a command that must be done once comes last, for an append remembers one id."""
-        waiting = self._waiting
+        waiting = self.waiting
         batch = [waiting.popleft()]
         while waiting and batch[-1].key is None and len(batch) < BATCH:
             batch.append(waiting.popleft())

@@ -19,7 +19,7 @@ APPEND_TRIES = 20
 class Journal:
     """Not for two at a time: who writes waits until the write before is over. `act` is told of every new state."""
 
-    __slots__ = ("_act", "_clock", "_is_at_rest", "_log", "_summary", "head", "session_id", "state")
+    __slots__ = ("_act", "_clock", "_is_over", "_is_writing", "_log", "_summary", "head", "session_id", "state")
 
     def __init__(
         self, session_id: str, state: State, head: Head, log: Log, clock: Clock, act: Callable[[], None]
@@ -31,20 +31,21 @@ class Journal:
         self._clock = clock
         self._act = act
         self._summary = summarise(state)
-        self._is_at_rest = asyncio.Event()
-        self._is_at_rest.set()
+        self._is_writing = False
+        self._is_over: asyncio.Event | None = None  # of a write that somebody waits for
 
     async def rest(self) -> None:
         """Wait until nothing is on its way to the disk."""
-        while not self._is_at_rest.is_set():
-            await self._is_at_rest.wait()
+        while self._is_writing:
+            self._is_over = self._is_over or asyncio.Event()
+            await self._is_over.wait()
 
     async def write(self, batch: list[Asked]) -> None:
         """Decide these commands one after the other and log what they lead to with one append. All are answered.
 
         What is answered on the way leaves the batch: it is not decided a second time.
         """
-        self._is_at_rest.clear()
+        self._is_writing = True
         try:
             for _ in range(APPEND_TRIES):
                 if batch[-1].key:
@@ -68,7 +69,13 @@ class Journal:
             for asked in batch:
                 asked.succeed(self.head.seq)
         finally:
-            self._is_at_rest.set()
+            self._is_writing = False
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._is_over:
+            self._is_over.set()
+            self._is_over = None
 
     async def _recall(self, batch: list[Asked]) -> None:
         """Take out a command that was done before; the last is the only one that can have been."""
