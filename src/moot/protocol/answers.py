@@ -44,12 +44,13 @@ class Accepted(Struct, frozen=True, kw_only=True):
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """`system.error` and `agent.error`; `content` is the sentence."""
+    """`system.error` and `agent.error`; `content` is the sentence. `problems` of a plan: `path: what is wrong`."""
 
     code: str
     retryable: bool = False
     command_id: str | None = None
     by: str | None = None
+    problems: tuple[str, ...] = ()
 
 
 class Heartbeat(Struct, frozen=True, kw_only=True):

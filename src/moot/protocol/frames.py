@@ -198,7 +198,9 @@ def _text_content(frame: ClientFrame, name: str) -> str:
 
 def _read_tasks(frame: ClientFrame) -> tuple[Any, ...] | None:
     """The tasks, unchecked: the session knows its team. A bare list as content is meant too."""
-    tasks = frame.content if isinstance(frame.content, list) else frame.get("tasks")
+    tasks = frame.get("tasks")
+    if tasks is None and isinstance(frame.content, list):
+        tasks = frame.content
     if tasks is not None and not isinstance(tasks, list):
         raise ProtocolError("bad_field", detail="tasks")
     return None if tasks is None else tuple(tasks)

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta, Struct
 
+from moot.core import limits
 from moot.core.commands import QueueAction
 from moot.core.events import Fact
 from moot.core.team import Language
 from moot.protocol.answers import UNLOGGED
-from moot.protocol.frames import COMMAND_ID_CHARS, MAX_SEQ, PLAN_EVENTS, PROTOCOL
+from moot.protocol.frames import COMMAND_ID_CHARS, MAX_SEQ, PROTOCOL
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Seq = Annotated[int, Meta(ge=0, le=MAX_SEQ)]
@@ -52,15 +53,49 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str = ""
 
 
+class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A task of a plan; whole numbers as ids count as their decimal text, other keys are kept."""
+
+    id: Annotated[str, Meta(max_length=limits.NAME_CHARS)] | int
+    title: Annotated[str, Meta(max_length=limits.TITLE_CHARS)]
+    objective: str = ""
+    depends_on: list[str | int] = []
+    role: str = ""
+    member: str = ""
+    deliverable: str = ""
+
+
+Tasks = Annotated[list[Task], Meta(max_length=limits.TASKS)]
+
+
 class Response(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer to an open step; `approved` is another word for `confirmed`."""
+    """The answer to an open step; `approved` is another word for `confirmed`, `tasks` are the plan as it was edited."""
 
     step_id: str
     confirmed: bool | None = None
     approved: bool | None = None
     choice: str | None = None
     answer: str | None = None
-    tasks: list[dict[str, Any]] | None = None
+    tasks: Tasks | None = None
+
+
+class SolveTasks(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Run these tasks: no planning, no confirmation. A bare list as `content` is `tasks`, a text is `question`."""
+
+    tasks: Tasks
+    question: str = ""
+
+
+class OneTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A task of the plan that is under way. It may also stand in `content` as a string."""
+
+    task_id: str | int
+
+
+class Replan(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Plan again; what is finished is kept where it still fits. The feedback may also be the `content`."""
+
+    feedback: str = ""
 
 
 class Queue(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -116,7 +151,13 @@ CLIENT: dict[str, type[Struct]] = {
     "user.request_state": RequestState,
     "user.ack": Ack,
     "user.set_language": SetLanguage,
-    **dict.fromkeys(("user.cancel", "user.pause", "user.resume", "user.retry", "user.end", *PLAN_EVENTS), Nothing),
+    "user.solve_tasks": SolveTasks,
+    "user.cancel_task": OneTask,
+    "user.restart_task": OneTask,
+    "user.replan": Replan,
+    **dict.fromkeys(
+        ("user.cancel", "user.cancel_plan", "user.pause", "user.resume", "user.retry", "user.end"), Nothing
+    ),
 }
 _ENVELOPE_OF_COMMANDS: dict[str, Any] = {
     "session_id": {"type": "string", "pattern": "^[a-z0-9_-]{8,64}$"},
