@@ -23,7 +23,8 @@ _TOKEN = re.compile(
     rf"[ \t\r\n]*+(?:(?P<string>{_STRING})|(?P<scalar>{_NUMBER}|true|false|null)|(?P<mark>[{{}}\[\]:,]))"
 )
 _START = re.compile(r'\{(?=[ \t\r\n]*+")')
-_DECODE = json.JSONDecoder(strict=False).decode  # line ends inside strings are forgiven
+_DECODER = json.JSONDecoder(strict=False)  # line ends inside strings are forgiven
+_MANY_DIGITS = re.compile(r"[0-9]{250}")
 
 
 class _Open(Struct):
@@ -47,14 +48,27 @@ def find_object(text: str, key: str) -> dict[str, Any] | None:
     """
     if f'"{key}"' not in text:
         return None
+    if text.count("{") == 1 and (only := _read_only_object(text, key)):
+        return only
     for span in sorted(_find_spans(text, f'"{key}"'), key=lambda span: (-span.end, span.start)):
         try:
-            value = _tidy(_DECODE(text[span.start : span.end]))
+            value = _tidy(_DECODER.decode(text[span.start : span.end]))
         except ValueError:  # a number that is none
             continue
         if isinstance(value, dict):
             return value
     return None
+
+
+def _read_only_object(text: str, key: str) -> dict[str, Any] | None:
+    """The one object of a text with one brace, read in one go; None leaves it to the automaton, which knows why."""
+    if text.count("[") >= DEPTH or "\\u" in text or _MANY_DIGITS.search(text):
+        return None
+    try:
+        value, _ = _DECODER.raw_decode(text, text.index("{"))
+        return _tidy(value) if key in value else None
+    except ValueError:
+        return None
 
 
 def _find_spans(text: str, key: str) -> Iterator[_Span]:

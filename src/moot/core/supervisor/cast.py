@@ -3,26 +3,34 @@
 from collections.abc import Iterable
 
 from moot.core.supervisor_settings import SUPERVISOR, SupervisorSettings
-from moot.core.team import Member
+from moot.core.team import Kind, Member
 
 
 def find_leader(settings: SupervisorSettings, members: Iterable[Member]) -> Member | None:
     """The AI that leads, by id, then by role."""
-    minds = [member for member in members if not member.is_human]
-    by_id = (member for member in minds if member.id == settings.member)
-    by_role = (member for member in minds if member.role == settings.member)
-    return next(by_id, None) or next(by_role, None)
+    by_role: Member | None = None
+    for member in members:
+        if member.kind is Kind.HUMAN:
+            continue
+        if member.id == settings.member:
+            return member
+        if by_role is None and member.role == settings.member:
+            by_role = member
+    return by_role
 
 
 def find_player(settings: SupervisorSettings, agent: str, members: Iterable[Member]) -> Member | None:
     """The AI that plays an agent: the one it names, else the one with its name as role, then as id."""
-    minds = [member for member in members if not member.is_human]
     named = settings.agents[agent].member
-    if named is not None:
-        return next((member for member in minds if member.id == named), None)
-    by_role = (member for member in minds if member.role == agent)
-    by_id = (member for member in minds if member.id == agent)
-    return next(by_role, None) or next(by_id, None)
+    by_id: Member | None = None
+    for member in members:
+        if member.kind is Kind.HUMAN:
+            continue
+        if named is None and member.role == agent:
+            return member
+        if by_id is None and member.id == (named or agent):
+            by_id = member
+    return by_id
 
 
 def list_missing(settings: SupervisorSettings, members: Iterable[Member]) -> list[str]:
