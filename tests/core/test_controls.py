@@ -26,7 +26,7 @@ from moot.core.events import (
 )
 from moot.core.machines.session import Status
 from moot.core.settings import Budget, ChatSettings
-from moot.core.state import Spent
+from moot.core.spending import Spent
 from moot.core.usage import Usage
 from moot.testing.scenario import Scenario, given
 from tests.core.teams import make_chat_team, only

@@ -18,6 +18,7 @@ from moot.app import DATABASE
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.run import pick_session_id
+from moot.cli.spending import describe_spending
 from moot.cli.transcript import Transcript, to_markdown
 from moot.core import state as states
 from moot.core.codec import Event, frame
@@ -119,7 +120,7 @@ def one_line(listing: Listing) -> str:
 
 
 async def show(options: Namespace) -> int:
-    """the conversation; with --json the folded state, seq and hash"""
+    """the conversation and what it cost; with --json the folded state, seq and hash"""
     async with reading(options) as log:
         session_id = await find(log, options.id)
         transcript, last = Transcript(), None
@@ -127,6 +128,8 @@ async def show(options: Namespace) -> int:
             lines, last = transcript.lines(event), event
             if not options.json:
                 print("\n".join(lines), end="\n" if lines else "")
+    if transcript.state and not options.json:
+        print("".join(f"{line}\n" for line in describe_spending(transcript.state)), end="")
     if options.json and last and transcript.state:
         state = msgspec.to_builtins(transcript.state)
         print(

@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, field
 from moot.config.agent_specs import AgentSpec
 from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
 from moot.core import limits
-from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 from moot.core.supervisor_settings import SupervisorSettings
 from moot.core.team import Flow, Kind, Language, Team, member
 
@@ -44,6 +44,7 @@ class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     order: Annotated[Rank | None, Meta(description="default: position")] = None
     role: str = ""
     concurrency: Annotated[Count, Meta(description="tasks at once, plan flow; 0 = plan.max_parallel")] = 0
+    budget: Annotated[Budget, Meta(description="of this member alone")] = NO_BUDGET
     instructions: str = ""
     tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions it may call, supervisor flow")] = ()
     agent: Annotated[AgentSpec | None, Meta(description="what plays an AI; humans have none")] = None
@@ -76,6 +77,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 order=each.order,
                 role=each.role,
                 concurrency=each.concurrency,
+                budget=each.budget,
                 position=position,
             )
             for position, each in enumerate(self.members)

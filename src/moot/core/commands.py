@@ -157,6 +157,7 @@ class FailTurn(Struct, frozen=True, kw_only=True, gc=False):
     error_type: str
     message: str
     retry_after_s: float = 0.0
+    usage: Usage = Usage()
 
 
 class ExpireTurn(Struct, frozen=True, kw_only=True, gc=False):

@@ -15,7 +15,7 @@ from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThreshol
 from moot.core.supervisor.events import SupervisorFact
 from moot.core.supervisor_settings import SupervisorSettings
 from moot.core.team import Flow, Language, Member
-from moot.core.usage import Usage
+from moot.core.usage import NO_USAGE, Usage
 
 PauseReason = Literal[
     "addressed",
@@ -161,6 +161,7 @@ class TurnFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     member: str
     error_type: str
     message: str
+    usage: Usage = NO_USAGE
 
 
 class TurnCancelled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

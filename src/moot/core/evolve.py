@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from moot.core import events, evolve_supervision, evolve_work, interruption, limits
+from moot.core import budgets, events, evolve_supervision, evolve_work, interruption, limits
 from moot.core.events import Fact
 from moot.core.machines import session
 from moot.core.machines.interrupt import INTERRUPT
@@ -15,7 +15,7 @@ from moot.core.machines.session import SESSION, Status
 from moot.core.markers import Priority
 from moot.core.plan.state import Episode
 from moot.core.routing import Entry
-from moot.core.state import ClosedStep, Outcome, Spent, State, Turn
+from moot.core.state import ClosedStep, Outcome, State, Turn
 from moot.core.team import Team
 
 
@@ -81,7 +81,7 @@ def _start_turn(state: State, fact: events.TurnStarted) -> State:
         turn_count=state.turn_count + 1,
         turns_by_member={**state.turns_by_member, fact.member: fact.index + 1},
         hops=fact.hop,
-        spent=replace(state.spent, turns=state.spent.turns + 1),
+        **budgets.charge(state, fact.member, turns=1),
     )
     if not turn.job:
         return started
@@ -91,13 +91,14 @@ def _start_turn(state: State, fact: events.TurnStarted) -> State:
 
 
 def _complete_turn(state: State, fact: events.TurnCompleted) -> State:
-    ended = replace(state, running=_without(state, fact.turn_id), spent=evolve_work.spend(state.spent, fact.usage))
+    ended = replace(state, running=_without(state, fact.turn_id), **budgets.charge(state, fact.member, fact.usage))
     return ended if state.supervision is None else evolve_supervision.complete_turn(ended)
 
 
 def _fail_turn(state: State, fact: events.TurnFailed) -> State:
     turn = state.turn(fact.turn_id)
-    ended = replace(state, running=_without(state, fact.turn_id), failed=turn)
+    charged = budgets.charge(state, fact.member, fact.usage)
+    ended = replace(state, running=_without(state, fact.turn_id), failed=turn, **charged)
     if turn is None or not turn.job or state.work is None:
         return ended
     before = state.work.episodes.get(turn.episode)
@@ -144,7 +145,7 @@ def _activate(state: State, fact: events.SessionActivated) -> State:  # noqa: AR
         pause_reason=None,
         interrupt=interruption.resume(state.interrupt),
         hops=0,
-        spent=Spent() if state.pause_reason == "budget" else state.spent,
+        **(budgets.grant(state) if state.pause_reason == "budget" else {}),
     )
 
 

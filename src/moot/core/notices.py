@@ -42,6 +42,10 @@ CATALOGUE: dict[str, dict[Language, str]] = {
         "zh": "⏸ 预算已用完（{detail}）。/resume 再给同样的额度，/end 结束",
         "en": "⏸ The budget is used up ({detail}). /resume grants as much again, /end stops",
     },
+    "member_budget": {
+        "zh": "⏸ {who} 的预算已用完（{detail}）。/resume 再给同样的额度，/end 结束",
+        "en": "⏸ {who} has used up its budget ({detail}). /resume grants as much again, /end stops",
+    },
     # the plan flow
     "confirm_plan": {
         "zh": "计划：{count} 个任务。批准、编辑或拒绝？",

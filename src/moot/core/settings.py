@@ -46,3 +46,6 @@ class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_tokens: int = 0
     max_cost_usd: float = 0.0
     max_turns: int = 0
+
+
+NO_BUDGET = Budget()  # the one object that is left out where defaults are

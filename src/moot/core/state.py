@@ -16,8 +16,9 @@ from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import SESSION, Status
 from moot.core.plan.state import Work
 from moot.core.routing import Entry
+from moot.core.spending import Spent, find_limit, subtract
 from moot.core.supervisor.supervision import Supervision
-from moot.core.team import Language, Team
+from moot.core.team import Language, Member, Team
 
 FOLD_VERSION = 1  # raised when `evolve` makes another state of the same facts: snapshots of before are then ignored
 
@@ -44,14 +45,6 @@ class Turn(Struct, frozen=True, kw_only=True, gc=False):
     def episode(self) -> str:
         """What its failures are counted under: the job, and the task where there are several."""
         return f"{self.job}:{self.task_id}" if self.task_id else self.job
-
-
-class Spent(Struct, frozen=True, kw_only=True, gc=False):
-    """Since the session began, or since a human went on after the budget was used up."""
-
-    turns: int = 0
-    tokens: int = 0
-    cost_usd: float = 0.0
 
 
 class Outcome(StrEnum):
@@ -85,7 +78,9 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     turns_by_member: dict[str, int] = {}
     task_turns: dict[str, dict[str, int]] = {}  # member → task id → turns
     hops: int = 0
-    spent: Spent = Spent()
+    spent: Spent = Spent()  # since the session began, or since a human went on after the budget was used up
+    spent_by_member: dict[str, Spent] = {}  # since the session began
+    granted: dict[str, Spent] = {}  # what a member had spent when its budget was granted again
     open_steps: dict[str, events.StepAsked] = {}
     closed_steps: dict[str, ClosedStep] = {}
     step_count: int = 0
@@ -107,14 +102,17 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def budget_used_up(self) -> str:
         """Which limit of the budget is reached, as text; empty when none is."""
-        budget, spent = self.team.budget, self.spent
-        if budget.max_turns and spent.turns >= budget.max_turns:
-            return f"{spent.turns}/{budget.max_turns} turns"
-        if budget.max_tokens and spent.tokens >= budget.max_tokens:
-            return f"{spent.tokens}/{budget.max_tokens} tokens"
-        if budget.max_cost_usd and spent.cost_usd >= budget.max_cost_usd:
-            return f"{spent.cost_usd:.2f}/{budget.max_cost_usd:.2f} USD"
-        return ""
+        return find_limit(self.team.budget, self.spent)
+
+    @property
+    def is_over_budget(self) -> bool:
+        """The session, or a member, has used up what it may."""
+        return bool(self.budget_used_up) or any(self.used_up_by(each) for each in self.team.budgeted)
+
+    def used_up_by(self, member: Member) -> str:
+        """The same for the budget of a member."""
+        spent = self.spent_by_member.get(member.id)
+        return find_limit(member.budget, subtract(spent, self.granted.get(member.id, Spent()))) if spent else ""
 
     def turn(self, turn_id: str) -> Turn | None:
         return next((turn for turn in self.running if turn.turn_id == turn_id), None)

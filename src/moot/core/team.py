@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec import Struct
 
 from moot.core.names import normalise
-from moot.core.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 from moot.core.supervisor_settings import SupervisorSettings
 
 Language = Literal["zh", "en"]
@@ -40,6 +40,7 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     order: int
     role: str = ""
     concurrency: int = 0  # tasks at once in the plan flow; 0 = as many as the plan allows
+    budget: Budget = NO_BUDGET
 
     @property
     def is_human(self) -> bool:
@@ -82,6 +83,11 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
         return self.humans[0]
 
     @cached_property
+    def budgeted(self) -> tuple[Member, ...]:
+        """Those who have a budget of their own."""
+        return tuple(each for each in self.members if each.budget != NO_BUDGET)
+
+    @cached_property
     def _by_id(self) -> dict[str, Member]:
         return {each.id: each for each in self.members}
 
@@ -110,6 +116,7 @@ def member(
     order: int | None = None,
     role: str = "",
     concurrency: int = 0,
+    budget: Budget = NO_BUDGET,
     position: int = 0,
 ) -> Member:
     """A member with its defaults: name = id, display_name = name, order = position."""
@@ -122,6 +129,7 @@ def member(
         order=position if order is None else order,
         role=role,
         concurrency=concurrency,
+        budget=budget,
     )
 
 

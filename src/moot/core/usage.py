@@ -12,8 +12,13 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     cost_usd: float = 0.0
 
 
+NO_USAGE = Usage()  # the one object that is left out where defaults are
+
+
 def safe_usage(usage: Usage) -> Usage:
     """JSON has no NaN: logged, it could not be read again."""
+    if usage == NO_USAGE:
+        return NO_USAGE
     return usage if isfinite(usage.cost_usd) else replace(usage, cost_usd=0.0)
 
 

@@ -148,6 +148,7 @@ class _Worker:
                 error_type=error.error_type,
                 message=str(error),
                 retry_after_s=error.retry_after_s,
+                usage=error.usage,
             )
         # an agent is foreign code: whatever it raises is a failed turn, never a dead session
         except (Exception, SystemExit, asyncio.CancelledError) as error:

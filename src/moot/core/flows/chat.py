@@ -3,7 +3,7 @@
 Every path ends in a running turn, in a named human, or at the end of the session.
 """
 
-from moot.core import controls, front_door, routing, steps, text
+from moot.core import budgets, controls, front_door, routing, steps, text
 from moot.core.commands import Answer, CompleteTurn, FailTurn, ReportUnderstanding
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -53,7 +53,13 @@ def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
     """Seed 001 §7: say so, keep the queue, wait for the first human."""
     detail = text.cut(text.clean(command.message), 2_000)
     draft.add(
-        TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=text.clean(command.error_type), message=detail)
+        TurnFailed(
+            turn_id=turn.turn_id,
+            member=turn.member,
+            error_type=text.clean(command.error_type),
+            message=detail,
+            usage=safe_usage(command.usage),
+        )
     )
     draft.set_queue(None, draft.state.queue)
     who = draft.team.member(turn.member).display_name
@@ -121,9 +127,9 @@ def start_turn(draft: Draft, member: Member, retry_of: str | None = None) -> boo
         draft.add(NoticePosted(code="hop_limit", limit=max_hops))
         draft.pause(draft.team.first_human, "hop_limit")
         return False
-    used_up = state.budget_used_up
-    if used_up and state.pause_reason != "budget":  # going on after that pause grants as much again
-        draft.add(NoticePosted(code="budget", detail=used_up))
+    overrun = budgets.find_overrun(state, member)
+    if overrun:
+        draft.add(overrun)
         draft.pause(draft.team.first_human, "budget")
         return False
     if state.status is Status.PAUSED:

@@ -3,7 +3,7 @@
 Every function ends in `_advance`: offer what can start, aggregate what is complete, and settle who has the floor.
 """
 
-from moot.core import front_door, limits, text
+from moot.core import budgets, front_door, limits, text
 from moot.core.commands import (
     AckDispatch,
     Answer,
@@ -75,7 +75,8 @@ def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
     verdict = finishing.read_verdict(command) if turn.job == "review" else None
     if turn.job == "review" and verdict is None:
         problem = 'no verdict found: return JSON {"pass": true or false, "feedback": "…"}'
-        fail_turn(draft, turn, FailTurn(turn_id=turn.turn_id, error_type="validation", message=problem))
+        invalid = FailTurn(turn_id=turn.turn_id, error_type="validation", message=problem, usage=command.usage)
+        fail_turn(draft, turn, invalid)
         return
     draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
     episode = work_of(draft).episodes.get(turn.episode)
@@ -94,7 +95,7 @@ def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
 
 
 def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
-    recovery.fail_job(draft, turn, command.error_type, command.message, command.retry_after_s)
+    recovery.fail_job(draft, turn, command)
     _advance(draft)
 
 
@@ -145,7 +146,7 @@ def obey_worker(
         case CompleteTurn():
             dispatching.complete(draft, run, command)
         case FailTurn():
-            recovery.fail_task(draft, run, command.error_type, command.message, command.retry_after_s)
+            recovery.fail_task(draft, run, command.error_type, command.message, command.retry_after_s, command.usage)
     _advance(draft)
 
 
@@ -296,8 +297,9 @@ def _work_on(draft: Draft) -> None:
     state, work = draft.state, work_of(draft)
     if floor.is_held(state):
         return
-    if state.budget_used_up and state.pause_reason != "budget":
-        draft.add(NoticePosted(code="budget", detail=state.budget_used_up))
+    overrun = budgets.find_overrun(state)
+    if overrun:
+        draft.add(overrun)
         draft.add(PauseRequested(member=None))
     elif work.is_approved and dispatching.may_dispatch(work):
         finishing.request_reviews(draft)

@@ -54,7 +54,13 @@ def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
     """Say so and ask: the same one again, another one, or the end."""
     detail = text.cut(text.clean(command.message), 2_000)
     draft.add(
-        TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=text.clean(command.error_type), message=detail)
+        TurnFailed(
+            turn_id=turn.turn_id,
+            member=turn.member,
+            error_type=text.clean(command.error_type),
+            message=detail,
+            usage=safe_usage(command.usage),
+        )
     )
     who = draft.team.member(turn.member).display_name
     if command.error_type == "timeout":

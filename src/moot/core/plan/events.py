@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from moot.core.intent import PlanPatch
 from moot.core.machines import workflow
-from moot.core.usage import Usage
+from moot.core.usage import NO_USAGE, Usage
 
 Json = dict[str, Any]  # a task as it was written
 CancelReason = Literal["user_reject", "user_cancel", "timeout", "invalid_plan", "failed"]
@@ -203,6 +203,7 @@ class TaskFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     attempt: int
     error_type: str
     message: str
+    usage: Usage = NO_USAGE
 
 
 class LeaseExpired(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -85,7 +85,7 @@ def _owner(state: Session) -> Member:
 def checkpoint(draft: Draft) -> None:
     """PAUSED: what still runs is stopped and begins again, with the same attempt, when the work goes on."""
     state = draft.state
-    reason: PauseReason = "budget" if state.pause_requested_by is None and state.budget_used_up else "user_pause"
+    reason: PauseReason = "budget" if state.pause_requested_by is None and state.is_over_budget else "user_pause"
     if state.work is not None and state.work.is_active:
         lose_leases(draft, PAUSED)
         workflow.save_snapshot(draft, "pause")

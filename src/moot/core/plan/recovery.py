@@ -4,6 +4,7 @@ An episode begins with the first failure and ends when a retry succeeds, or when
 """
 
 from moot.core import text
+from moot.core.commands import FailTurn
 from moot.core.draft import Draft
 from moot.core.events import TurnFailed
 from moot.core.limits import BREAKER_FAILURES
@@ -22,6 +23,7 @@ from moot.core.plan.jobs import work_of
 from moot.core.plan.state import TaskRun
 from moot.core.settings import Retry
 from moot.core.state import Turn
+from moot.core.usage import NO_USAGE, Usage, safe_usage
 
 TERMINAL = ("auth", "refused", "budget", "config")  # trying again would end the same
 DETAIL_CHARS = 2_000
@@ -37,7 +39,14 @@ def delay_s(retry: Retry, attempt: int, chance: float, *, at_once: bool = False,
     return round(min(max(delay, retry_after_s), retry.cap_s), 3)
 
 
-def fail_task(draft: Draft, run: TaskRun, error_type: str, message: str, retry_after_s: float = 0.0) -> None:
+def fail_task(
+    draft: Draft,
+    run: TaskRun,
+    error_type: str,
+    message: str,
+    retry_after_s: float = 0.0,
+    usage: Usage = NO_USAGE,
+) -> None:
     """A task failed after it had started."""
     error_type, message = _safe(error_type, message)
     draft.add(
@@ -48,17 +57,19 @@ def fail_task(draft: Draft, run: TaskRun, error_type: str, message: str, retry_a
             attempt=run.attempt,
             error_type=error_type,
             message=message,
+            usage=safe_usage(usage),
         )
     )
     if not _try_again(draft, run.task.id, "", run.retries, error_type, message, retry_after_s):
         _block(draft, run, "task_failed", error_type, message)
 
 
-def fail_job(draft: Draft, turn: Turn, error_type: str, message: str, retry_after_s: float = 0.0) -> None:
+def fail_job(draft: Draft, turn: Turn, failure: FailTurn) -> None:
     """A planner's, reviewer's or aggregator's turn failed."""
-    error_type, message = _safe(error_type, message)
+    error_type, message = _safe(failure.error_type, failure.message)
+    usage, retry_after_s = safe_usage(failure.usage), failure.retry_after_s
     before = work_of(draft).episodes.get(turn.episode)
-    draft.add(TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=error_type, message=message))
+    draft.add(TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=error_type, message=message, usage=usage))
     retries = before.retries if before else 0
     if not _try_again(draft, turn.task_id or None, turn.episode, retries, error_type, message, retry_after_s):
         options = _JOB_OPTIONS.get(turn.job, ("retry", "abort"))

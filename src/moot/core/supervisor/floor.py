@@ -2,8 +2,9 @@
 
 from typing import cast
 
+from moot.core import budgets
 from moot.core.draft import Draft
-from moot.core.events import NoticePosted, PauseReason, PauseRequested, SessionActivated, SessionPaused
+from moot.core.events import PauseReason, PauseRequested, SessionActivated, SessionPaused
 from moot.core.interruption import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
@@ -38,8 +39,10 @@ def _act(draft: Draft) -> None:
     job = active_job(state)
     assert job is not None  # noqa: S101 - may_act has seen it
     limit = state.team.supervisor.max_steps
-    if state.budget_used_up and state.pause_reason != "budget":
-        draft.add(NoticePosted(code="budget", detail=state.budget_used_up))
+    player = player_of(draft, job.node)
+    overrun = budgets.find_overrun(state, player)
+    if overrun:
+        draft.add(overrun)
         draft.add(PauseRequested(member=None))
     elif limit and job.steps >= limit:
         notice(draft, "step_limit", limit=limit)
@@ -47,7 +50,7 @@ def _act(draft: Draft) -> None:
     else:
         if state.status is Status.PAUSED:
             draft.add(SessionActivated())
-        start_turn(draft, job.node, player_of(draft, job.node))
+        start_turn(draft, job.node, player)
 
 
 def _start_deferred(draft: Draft, *, is_asked: bool) -> bool:
@@ -68,7 +71,7 @@ def _settle(draft: Draft) -> None:
     job = active_job(state)
     is_running = bool(state.running) or bool(job and job.calls)
     if state.interrupt is Interrupt.PAUSING and not is_running:
-        reason: PauseReason = "budget" if state.pause_requested_by is None and state.budget_used_up else "user_pause"
+        reason: PauseReason = "budget" if state.pause_requested_by is None and state.is_over_budget else "user_pause"
         draft.pause(_asker(state), reason)
     elif is_running or (state.door.inputs and state.interrupt is Interrupt.EXECUTION):
         if state.status is Status.PAUSED:

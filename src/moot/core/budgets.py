@@ -1,0 +1,44 @@
+"""Budgets of a session and of its members: who is charged, when it is enough, what going on grants."""
+
+from typing import Any
+
+from moot.core.events import NoticePosted
+from moot.core.spending import Spent, add
+from moot.core.state import State
+from moot.core.team import Member
+from moot.core.usage import NO_USAGE, Usage
+
+
+def charge(state: State, member: str, usage: Usage = NO_USAGE, turns: int = 0) -> dict[str, Any]:
+    """The fields of a state that change when a member has spent something."""
+    if not turns and usage == NO_USAGE:
+        return {}
+    by_member = state.spent_by_member
+    return {
+        "spent": add(state.spent, usage, turns),
+        "spent_by_member": {**by_member, member: add(by_member.get(member, Spent()), usage, turns)},
+    }
+
+
+def grant(state: State) -> dict[str, Any]:
+    """The fields that change when a human goes on: whatever budget was used up starts again."""
+    used_up = [each.id for each in state.team.budgeted if state.used_up_by(each)]
+    return {
+        "spent": Spent() if state.budget_used_up else state.spent,
+        "granted": {**state.granted, **{each: state.spent_by_member[each] for each in used_up}},
+    }
+
+
+def find_overrun(state: State, member: Member | None = None) -> NoticePosted | None:
+    """Why there must be a pause: the session's budget, or that of the member whose turn it is (of any without one).
+
+    Going on after such a pause grants as much again, so that there is no second one before anything was done.
+    """
+    if state.pause_reason == "budget":
+        return None
+    if state.budget_used_up:
+        return NoticePosted(code="budget", detail=state.budget_used_up)
+    for each in state.team.budgeted if member is None else (member,):
+        if detail := state.used_up_by(each):
+            return NoticePosted(code="member_budget", who=each.display_name, detail=detail)
+    return None

@@ -1,0 +1,114 @@
+"""Budgets of members: whose turns cost what, the pause at the limit, and what going on grants."""
+
+import pytest
+from msgspec.structs import replace
+
+from moot.core.commands import CompleteTurn, FailTurn, Resume
+from moot.core.events import NoticePosted, SessionPaused, TurnFailed
+from moot.core.plan.events import TaskFailed
+from moot.core.settings import Budget
+from moot.core.spending import Spent
+from moot.core.team import Team
+from moot.core.usage import Usage
+from moot.testing.scenario import Scenario, given
+from tests.core.plan_teams import GATED, solving
+from tests.core.plan_teams import TEAM as PLAN_TEAM
+from tests.core.teams import make_chat_team, only
+
+COST = Usage(input_tokens=60, output_tokens=50, cost_usd=0.25)
+
+
+def with_budget(team: Team, member_id: str, budget: Budget) -> Team:
+    members = tuple(replace(each, budget=budget) if each.id == member_id else each for each in team.members)
+    return replace(team, members=members)
+
+
+def bob_may(**limits: float) -> Team:
+    return with_budget(make_chat_team(), "bob", Budget(**limits))  # type: ignore[arg-type]
+
+
+def pauses(scenario: Scenario) -> list[str]:
+    return [fact.reason for fact in only(scenario.new, SessionPaused)]
+
+
+def test_what_each_member_spends_is_known() -> None:
+    """Issue 6, budgets: turns, tokens and cost by member, since the session began."""
+    scenario = given(make_chat_team()).says("[NEXT: bob, carol] go")
+    scenario.when(CompleteTurn(turn_id="t1", text="ok", usage=COST)).replies("[NEXT: bob]")
+    assert scenario.state.spent_by_member == {
+        "bob": Spent(turns=2, tokens=110, cost_usd=0.25),
+        "carol": Spent(turns=1),
+    }
+    assert scenario.state.spent == Spent(turns=3, tokens=110, cost_usd=0.25)
+
+
+@pytest.mark.parametrize(
+    ("limit", "detail"),
+    [
+        ({"max_turns": 1}, "1/1 turns"),
+        ({"max_tokens": 100}, "110/100 tokens"),
+        ({"max_cost_usd": 0.2}, "0.25/0.20 USD"),
+    ],
+)
+def test_a_member_at_its_limit_pauses_the_session(limit: dict[str, float], detail: str) -> None:
+    """Issue 6, budgets: the same pause as for the session, before its next turn; the notice names the member."""
+    scenario = given(bob_may(**limit)).says("[NEXT: bob, carol, bob] go")
+    scenario.when(CompleteTurn(turn_id="t1", text="ok", usage=COST))
+    assert pauses(scenario) == []  # it is Carol's turn, who has no budget
+    scenario.replies("[NEXT: bob] you again")
+    assert pauses(scenario) == ["budget"]
+    (notice,) = only(scenario.new, NoticePosted)
+    assert (notice.code, notice.who, notice.detail) == ("member_budget", "Bob", detail)
+    assert scenario.notices[0].startswith("⏸ Bob has used up its budget")
+
+
+def test_going_on_grants_a_member_as_much_again() -> None:
+    """Issue 6, budgets: /resume starts its budget again, and only its; what it spent in all stays known."""
+    team = replace(bob_may(max_turns=1), budget=Budget(max_turns=9))
+    scenario = given(team).says("[NEXT: bob] go").replies("[NEXT: bob] more")
+    assert pauses(scenario) == ["budget"]
+    scenario.when(Resume())
+    assert [turn.member for turn in scenario.state.running] == ["bob"]
+    assert scenario.state.spent.turns == 2  # the session's own budget goes on
+    assert scenario.state.spent_by_member["bob"].turns == 2
+    scenario.replies("[NEXT: bob] more still")
+    assert pauses(scenario) == ["budget"]
+
+
+def test_speaking_goes_on_too() -> None:
+    """Chat, pauses: who says something after the pause lets the member go on."""
+    scenario = (
+        given(bob_may(max_turns=1)).says("[NEXT: bob] go").replies("[NEXT: bob] more").says("[NEXT: bob] yes, do")
+    )
+    assert [turn.member for turn in scenario.state.running] == ["bob"]
+
+
+def test_what_a_failed_turn_cost_counts() -> None:
+    """Issue 6, budgets: a model that fails has cost something all the same."""
+    scenario = given(bob_may(max_tokens=100)).says("[NEXT: bob] go")
+    scenario.when(FailTurn(turn_id="t1", error_type="agent", message="no", usage=COST))
+    assert only(scenario.new, TurnFailed)[0].usage == COST
+    assert scenario.state.spent.tokens == 110
+    assert pauses(scenario.says("[NEXT: bob] again")) == ["budget"]
+
+
+def test_a_worker_of_a_plan_at_its_limit_pauses_the_work() -> None:
+    """Issue 6, budgets: tasks count as turns, failed ones too; the work goes on when a human says so."""
+    scenario = solving(with_budget(PLAN_TEAM, "w1", Budget(max_tokens=100)))
+    dispatch_id = scenario.dispatch_id("a")
+    scenario.starts("a").when(FailTurn(turn_id=dispatch_id, error_type="agent", message="no", usage=COST))
+    assert only(scenario.new, TaskFailed)[0].usage == COST
+    assert scenario.state.spent_by_member["w1"] == Spent(turns=1, tokens=110, cost_usd=0.25)
+    assert [notice.code for notice in only(scenario.new, NoticePosted)] == ["member_budget"]
+    assert pauses(scenario) == ["budget"]
+    scenario.when(Resume())
+    assert not scenario.state.is_over_budget
+
+
+def test_a_verdict_that_cannot_be_read_was_paid_for() -> None:
+    """Issue 6, budgets: what a reviewer spends counts, whatever it is worth."""
+    scenario = solving(GATED).completes("a")
+    turn = scenario.turn("review", "a")
+    scenario.when(CompleteTurn(turn_id=turn.turn_id, text="hm", usage=COST))
+    assert only(scenario.new, TurnFailed)[0].usage == COST
+    assert scenario.state.spent_by_member["critic"] == Spent(turns=1, tokens=110, cost_usd=0.25)
