@@ -1,0 +1,191 @@
+"""Claude Code, Codex and Gemini CLI themselves, against a model on loopback. Skipped where they are not installed."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from msgspec.structs import replace
+
+from moot.agents.acp.member import AcpMember
+from moot.agents.acp.permits import Permit, allow, deny
+from moot.agents.cli.member import CliMember
+from moot.agents.cli.memory import Conversations
+from moot.agents.surroundings import Surroundings
+from moot.app import open_app
+from moot.config.agent_specs import AcpAgent, CliAgent
+from moot.config.loading import load_team
+from moot.config.team_file import TeamFile
+from moot.core.errors import AgentError
+from moot.core.events import MessagePosted
+from moot.core.usage import Usage
+from moot.runtime.ports import Delta, Output, Result, Step
+from tests.agents.cli.streams import steps
+from tests.agents.fake_models import Asked, FakeModels, Reply, fake_models
+from tests.agents.programs import nothing_left
+from tests.agents.real_clis import a_wall, act, answer, need, settle
+from tests.agents.turns import chat_turn
+from tests.runtime.apps import facts, run, say
+
+Name = Literal["claude", "codex", "gemini"]
+CLIS: list[Name] = ["claude", "codex", "gemini"]
+EXAMPLE = Path(__file__).parents[2] / "examples" / "06_three_clis.yaml"
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
+    """The model, a home, and proof that nothing else was asked for and nothing is left."""
+    with nothing_left(), a_wall() as wall, fake_models(answer) as made:
+        settle(tmp_path / "home", made, wall, monkeypatch)
+        (tmp_path / "project").mkdir()
+        yield made
+        assert wall.knocks == []
+
+
+def member(name: Name, tmp_path: Path, permissions: Literal["read", "edit", "all"] = "read") -> CliMember:
+    need(name)
+    around = Surroundings(folder=tmp_path / "project", conversations=Conversations(tmp_path / "kept"))
+    return CliMember(CliAgent(preset=name, model="fake-model", permissions=permissions), "Be brief.", around)
+
+
+def play(who: CliMember | AcpMember, *said: tuple[str, str]) -> list[Output]:
+    return asyncio.run(act(who, chat_turn(*said)))
+
+
+def told(outputs: list[Output]) -> list[str]:
+    return steps(output for output in outputs if isinstance(output, Step))
+
+
+@pytest.mark.parametrize("name", CLIS)
+def test_a_turn_and_the_next_one(name: Name, models: FakeModels, tmp_path: Path) -> None:
+    """Text, tokens and pieces; the second turn goes on with the first one's conversation and tells only what is new."""
+    first = play(member(name, tmp_path), ("alice", "good morning"))
+    result = first[-1]
+    assert isinstance(result, Result)
+    assert result.text == "fine, thank you"
+    assert (result.usage.input_tokens, result.usage.output_tokens) == (100, 20)
+    assert "".join(each.text for each in first if isinstance(each, Delta)) == "fine, thank you"
+    before = len(models.asked)
+    again = play(
+        member(name, tmp_path), ("alice", "good morning"), ("bob", "fine, thank you"), ("alice", "and in the evening?")
+    )
+    assert isinstance(again[-1], Result)
+    assert again[-1].usage == Usage(input_tokens=100, output_tokens=20, cost_usd=again[-1].usage.cost_usd)
+    asked = models.asked[before]
+    assert "and in the evening?" in asked.prompt
+    assert "good morning" not in asked.prompt
+    assert "good morning" in str(asked.body)  # the CLI's own memory
+
+
+@pytest.mark.parametrize("name", CLIS)
+def test_a_lost_conversation_is_begun_again(name: Name, models: FakeModels, tmp_path: Path) -> None:
+    """An id that the CLI does not know is forgotten; the turn is played with all of the history."""
+    who = member(name, tmp_path)
+    play(who, ("alice", "good morning"))
+    [kept] = (tmp_path / "kept").iterdir()
+    text = kept.read_text()
+    at = text.index('"session_id":"') + len('"session_id":"')
+    kept.write_text(text[:at] + "00000000-0000-4000-8000-000000000000" + text[at + 36 :])
+    outputs = play(member(name, tmp_path), ("alice", "good morning"), ("bob", "fine"), ("alice", "once more"))
+    assert isinstance(outputs[-1], Result)
+    assert "good morning" in models.asked[-1].prompt
+
+
+@pytest.mark.parametrize("name", ["codex", "gemini"])
+def test_tools_run_where_they_are_allowed(name: Name, models: FakeModels, tmp_path: Path) -> None:
+    """`permissions: all`: a command runs in the team's folder; what it did and what came of it are steps."""
+    outputs = play(member(name, tmp_path, "all"), ("alice", "RUN: touch made && echo hi-from-tool"))
+    lines = told(outputs)
+    assert any(line.startswith("action") and "touch made" in line for line in lines), lines
+    assert any(line.startswith("observation") and "hi-from-tool" in line for line in lines), lines
+    assert (tmp_path / "project" / "made").exists()
+
+
+@pytest.mark.parametrize("name", CLIS)
+def test_tools_do_not_run_by_default(name: Name, models: FakeModels, tmp_path: Path) -> None:
+    """`permissions: read`: nothing is written, and the turn still ends with an answer."""
+    outputs = play(member(name, tmp_path), ("alice", "RUN: touch made"))
+    assert isinstance(outputs[-1], Result)
+    assert not (tmp_path / "project" / "made").exists()
+
+
+@pytest.mark.parametrize("name", CLIS)
+def test_a_wrong_key_is_final(name: Name, models: FakeModels, tmp_path: Path) -> None:
+    """E95: 401 is `auth`, told in seconds, with what to do and without the key."""
+    models.answers[:] = [401]
+    with pytest.raises(AgentError) as caught:
+        play(member(name, tmp_path), ("alice", "good morning"))
+    assert caught.value.error_type == "auth"
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", CLIS)
+def test_a_cancelled_turn_leaves_no_process(name: Name, models: FakeModels, tmp_path: Path) -> None:
+    """A model that never answers: whoever stops waiting stops the CLI and all that it started."""
+    models.answers[:] = [None]
+
+    async def stop_midway() -> None:
+        going = asyncio.create_task(act(member(name, tmp_path), chat_turn(("alice", "good morning"))))
+        until = time.monotonic() + 60
+        while not models.shown.is_set() and time.monotonic() < until:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+        going.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await going
+
+    need(name)
+    asyncio.run(stop_midway())
+    assert models.hung_up.wait(10)
+
+
+@pytest.mark.parametrize(("permit", "is_made"), [(deny, False), (allow, True)])
+def test_an_acp_agent_asks_before_it_acts(permit: Permit, is_made: bool, models: FakeModels, tmp_path: Path) -> None:
+    """Gemini CLI over ACP: a permission is asked for and counts; the turn ends with an answer and its tokens."""
+    need("gemini")
+    names = ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "HTTPS_PROXY", "NO_PROXY")
+    spec = AcpAgent(command=("gemini", "--acp", "-m", "fake-model"), env=names)
+    who = AcpMember(spec, "Be brief.", Surroundings(folder=tmp_path / "project"), permit)
+    outputs = play(who, ("alice", "RUN: touch made && echo hi-from-tool"))
+    assert any("asked for permission" in line for line in told(outputs))
+    assert (tmp_path / "project" / "made").exists() == is_made
+    if is_made:
+        assert isinstance(outputs[-1], Result)
+        assert outputs[-1].usage == Usage(input_tokens=200, output_tokens=40)
+
+
+def next_of_three(asked: Asked) -> Reply:
+    """Each hands over to the next one; the last gives the floor back."""
+    follower = {"Claude": " [NEXT: Codex]", "Codex": " [NEXT: Gemini]"}
+    for name in ("Claude", "Codex", "Gemini"):
+        if f"You are {name}, a member" in asked.prompt:
+            return Reply(text=f"{name} was here.{follower.get(name, '')}")
+    return Reply(text="{}")  # what a CLI asks for itself
+
+
+def with_model(team: TeamFile, model: str) -> TeamFile:
+    members = [
+        replace(each, agent=replace(each.agent, model=model)) if isinstance(each.agent, CliAgent) else each
+        for each in team.members
+    ]
+    return replace(team, members=tuple(members))
+
+
+@run
+async def test_three_clis_work_in_one_team(models: FakeModels, tmp_path: Path) -> None:
+    """The example: Claude Code, Codex and Gemini CLI hand over to each other, and the floor comes back to the human."""
+    for name in CLIS:
+        need(name)
+    models.answers[:] = [next_of_three]
+    team = with_model(load_team(EXAMPLE), "fake-model")
+    async with open_app(team, folders={team.name: tmp_path / "project"}) as app:
+        session = await app.session()
+        await say(session, "[NEXT: Claude] Introduce yourselves.")
+        said = [(fact.member, fact.text.strip()) for fact in await facts(app, session, MessagePosted)]
+        assert said[1:] == [
+            ("claude", "Claude was here."),
+            ("codex", "Codex was here."),
+            ("gemini", "Gemini was here."),
+        ]
+        assert (await session.state()).waiting_for == "alice"
