@@ -4,6 +4,8 @@ Markers and slash commands never reach an understander. Under `explicit` underst
 no work under way a message is a new goal, otherwise the person says what it means.
 """
 
+from math import isfinite
+
 from msgspec.structs import replace
 
 from moot.core import limits, text
@@ -18,7 +20,7 @@ from moot.core.events import (
     UnderstandingCompleted,
     UnderstandingStarted,
 )
-from moot.core.intent import Payload, RoutingDecision
+from moot.core.intent import IntentAnalysis, Payload, RoutingDecision
 from moot.core.intent_routing import decide_route
 from moot.core.notices import render
 from moot.core.plan.status import workflow_status
@@ -61,7 +63,7 @@ def complete(draft: Draft, command: ReportUnderstanding) -> tuple[Input, Routing
     said = next((each for each in state.door.inputs if each.input_id == command.input_id), None)
     if said is None:
         raise Refused("stale_turn", detail=command.input_id)
-    analysis = command.analysis
+    analysis = _make_finite(command.analysis)
     must_ask = bool(analysis.clarification) and said.asked < limits.CLARIFICATIONS
     if not must_ask:
         analysis = replace(analysis, clarification="")
@@ -79,6 +81,16 @@ def complete(draft: Draft, command: ReportUnderstanding) -> tuple[Input, Routing
         decision = replace(decision, user_confirmation_required=False, user_message=heard)
     log_decision(draft, said.input_id, decision)
     return said, decision
+
+
+def _make_finite(analysis: IntentAnalysis) -> IntentAnalysis:
+    """JSON has no infinity: logged, it could not be read again. What is no number is no confidence."""
+    relation, judged = analysis.task_relation, analysis.assessment
+    if not isfinite(relation.confidence):
+        analysis = replace(analysis, task_relation=replace(relation, confidence=0.0))
+    if judged and not (isfinite(judged.confidence) and isfinite(judged.assessment.goal_similarity)):
+        analysis = replace(analysis, assessment=None)
+    return analysis
 
 
 def log_decision(draft: Draft, input_id: str, decision: RoutingDecision) -> None:

@@ -92,7 +92,7 @@ def decide_route(
     question = analysis.clarification
     if relation == "control_instruction":  # 1
         if is_unsure:
-            return _ask(confidence, question or render("route_unsure", language))
+            return _ask(confidence, question or render("route_unsure", language), find_control_action(analysis))
         return _go(analysis, "control_action", language)
     if status not in ACTIVE:  # 2: there is nothing to be torn away from
         return _go(analysis, "new_task", language)
@@ -106,11 +106,12 @@ def decide_route(
     return _go(analysis, _ROUTES[relation], language, asks=asks_by_itself)  # 6
 
 
-def _ask(confidence: float, message: str) -> RoutingDecision:
+def _ask(confidence: float, message: str, guess: ControlAction | None = None) -> RoutingDecision:
+    """`guess` is what the person may have wanted of the run: one of the choices then."""
     return RoutingDecision(
         route="wait_user_decision",
         confidence=confidence,
-        payload=Payload(),
+        payload=Payload(control_action=guess),
         user_confirmation_required=True,
         user_message=message,
     )

@@ -235,11 +235,11 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     },
     "nothing_to_retry": {
         "zh": "没有失败的轮次可以重试",
-        "en": "There is no failed turn to retry: name somebody with [NEXT: name]",
+        "en": "There is no failed turn to retry: say what is to be done, or name somebody with [NEXT: name]",
     },
     "nothing_to_resume": {
-        "zh": "没有可继续的工作：队列为空。用 [NEXT: 名字] 指定下一位",
-        "en": "There is nothing to resume, the queue is empty: name somebody with [NEXT: name]",
+        "zh": "没有可继续的工作：请说明要做什么，或用 [NEXT: 名字] 指定下一位",
+        "en": "There is nothing to resume: say what is to be done, or name somebody with [NEXT: name]",
     },
     "nothing_running": {"zh": "当前没有正在执行的轮次", "en": "No turn is running, there is nothing to cancel"},
     "still_running": {

@@ -107,10 +107,11 @@ def _turn_input(session_id: str, state: State, turn_id: str, member: str, index:
 def _assignment(work: Work, turn: Turn) -> Assignment:
     run = work.tasks.get(turn.task_id)
     episode = work.episodes.get(turn.episode)
+    proposed = [TaskReport(task=task, state="PROPOSED") for task in work.discussed if turn.job == "plan"]
     return Assignment(
         question=work.question,
         task=run.task if run else None,
-        tasks=(_report(run),) if run else tuple(_report(each) for each in work.tasks.values()),
+        tasks=(_report(run),) if run else (*(_report(each) for each in work.tasks.values()), *proposed),
         feedback=work.feedback,
         problems=work.problems or ((episode.message,) if episode else ()),
         attempt=run.attempt if run else 1,

@@ -23,6 +23,7 @@ def _start_plan(work: Work, fact: events.PlanStarted) -> Work:
         plan_id=fact.plan_id,
         feedback=fact.feedback,
         proposed=(),
+        discussed=work.proposed or work.discussed,
         plan_steps=0,
         refusals=0,
         problems=(),
@@ -60,6 +61,7 @@ def _approve_plan(work: Work, fact: events.PlanApproved) -> Work:
         dispatches={},
         proposed=(),
         kept=(),
+        discussed=(),
         feedback="",
         episodes={},
     )

@@ -107,6 +107,7 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     summary: str = ""
     proposed: tuple[Task, ...] = ()
     kept: tuple[str, ...] = ()  # of the proposed, finished already
+    discussed: tuple[Task, ...] = ()  # proposed before; the feedback is about them
     plan_steps: int = 0
     refusals: int = 0  # of plans and patches that could not be run, one after the other
     problems: tuple[str, ...] = ()

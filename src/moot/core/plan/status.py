@@ -33,7 +33,7 @@ def status_notice(state: State) -> NoticePosted:
     if work is None:
         return NoticePosted(code="no_work")
     runs = work.tasks.values()
-    names = tuple(run.task.title for run in runs if run.is_under_way)
+    names = tuple(run.task.title for run in runs if run.is_under_way) or ("-",)
     done = sum(run.is_finished for run in runs)
     return NoticePosted(
         code="plan_status", detail=workflow_status(state), count=done, limit=len(work.tasks), names=names

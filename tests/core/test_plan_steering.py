@@ -1,0 +1,352 @@
+"""Steering a running plan with what people say (seed 002 §7, §8; spec 4: steering)."""
+
+import pytest
+
+from moot.core import limits
+from moot.core.commands import Answer, CancelTurn, Pause, Resume
+from moot.core.events import NoticePosted, SessionPaused, StepAsked, StepClosed
+from moot.core.intent import PlanPatch
+from moot.core.machines.task import State
+from moot.core.machines.workflow import State as Flow
+from moot.core.outstanding import Understand, outstanding
+from moot.core.plan.events import (
+    ChangeRequested,
+    InputDeferred,
+    PlanApproved,
+    PlanCompleted,
+    PlanPatched,
+    PlanStarted,
+    SnapshotSaved,
+    SolverRestarted,
+    WorkflowChanged,
+)
+from moot.core.turns import turn_input
+from moot.testing import PlanScenario, task
+from tests.core.plan_teams import TEAM, make_plan_team, planned, solving
+from tests.core.teams import only
+
+
+def patch(op: str, task_id: str, **changes: object) -> PlanPatch:
+    return PlanPatch(op=op, task_id=task_id, changes=changes)  # type: ignore[arg-type]
+
+
+def said(scenario: PlanScenario, *patches: PlanPatch) -> PlanScenario:
+    """A small change whose patches the rules know."""
+    return scenario.says("a little different").understands("same_task_minor_change", plan_patches=patches)
+
+
+def codes(scenario: PlanScenario) -> list[str]:
+    return [fact.code for fact in only(scenario.new, NoticePosted)]
+
+
+# minor changes
+
+
+def test_a_simple_change_to_a_task_that_waits_is_applied_at_once() -> None:
+    """Spec 4 steering: patches straight from the rules; what runs is not touched."""
+    scenario = said(solving().starts("a"), patch("modify", "b", title="Bee"))
+    scenario.then("understanding.completed", "routing.decided", "workflow.patched")
+    assert scenario.run("b").task.title == "Bee"
+    assert scenario.state_of("a") is State.RUNNING
+
+
+def test_a_change_to_a_task_that_runs_restarts_it() -> None:
+    """Spec 4 steering: running tasks that a patch touches are restarted, with what is new."""
+    scenario = said(solving().starts("a"), patch("modify", "a", objective="in blue"))
+    scenario.then(
+        "understanding.completed", "routing.decided", "workflow.patched", "solver.restarted", "task.dispatch_requested"
+    )
+    restarted = only(scenario.new, SolverRestarted)[0]
+    assert (restarted.reason, restarted.task["objective"]) == ("patched", "in blue")
+    assert (scenario.run("a").attempt, scenario.dispatch_id("a")) == (2, "d2")
+
+
+def test_tasks_may_be_added_removed_and_moved() -> None:
+    """Seed 002 §8.3: add, remove, reorder; each plan is checked like any other."""
+    scenario = said(
+        solving(),
+        patch("add", "d", title="Dee", depends_on=["a"]),
+        patch("remove", "c"),
+        patch("reorder", "d", after="a"),
+    )
+    assert list(scenario.work.tasks) == ["a", "d", "b"]
+    assert scenario.completes("a").offered == ["d", "b"]
+    assert list(said(scenario, patch("reorder", "b")).work.tasks) == ["b", "a", "d"]
+
+
+def test_a_removed_task_is_stopped() -> None:
+    """Spec 4 steering: its worker stops, its question closes, what it held up is checked."""
+    scenario = said(solving(TEAM, task("a"), task("b")).starts("a"), patch("remove", "a"))
+    assert [fact.event for fact in scenario.new][2:] == ["solver.cancelled", "workflow.patched"]
+    assert scenario.offered == ["b"]
+    failed = solving(TEAM, task("a"), task("b")).task_fails("a", "auth")
+    assert said(failed, patch("remove", "a")).state.open_steps == {}
+
+
+def test_a_change_may_give_a_task_something_to_wait_for() -> None:
+    """Seed 002 §5: a task that could start waits again when a patch gives it a dependency."""
+    serial = make_plan_team(*TEAM.ais[1:2])
+    scenario = solving(serial, task("z", member="w1"), task("a"), task("b"))
+    scenario = said(scenario, patch("modify", "b", depends_on=["a"]))
+    assert scenario.state_of("b") is State.CREATED
+    assert scenario.completes("a").state_of("b") is State.DISPATCHING
+
+
+def test_what_does_not_fit_the_plan_goes_to_the_planner() -> None:
+    """Spec 4 steering: patches of the rules that are no sound plan are left to the planner; all or none are applied."""
+    scenario = said(solving(), patch("modify", "b", title="Bee"), patch("remove", "ghost"))
+    scenario.then("understanding.completed", "routing.decided", "workflow.change_requested", "turn.started")
+    assert scenario.run("b").task.title == "Task b"
+    assert only(scenario.new, ChangeRequested)[0].text == "a little different"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (patch("remove", "a"), "is over"),
+        (patch("modify", "a", title="x"), "is over"),
+        (patch("modify", "b"), "changes are missing"),
+        (patch("modify", "b", depends_on=["b"]), "b → b"),
+        (patch("add", "b", title="x"), "is there already"),
+        (patch("add", "d"), "title"),
+        (patch("reorder", "b", after="b"), "no other task"),
+        (patch("modify", "ghost", title="x"), "there are a, b, c"),
+    ],
+)
+def test_patches_that_make_no_sound_plan_are_sent_back(wrong: PlanPatch, words: str) -> None:
+    """Spec 4 steering: validated like a plan, applied to tasks not yet done; the planner gets the reasons."""
+    scenario = solving().completes("a").says("change").understands("same_task_minor_change")
+    scenario.patches({"op": wrong.op, "task_id": wrong.task_id, "changes": wrong.changes})
+    scenario.then("turn.completed", "workflow.plan_refused", "turn.started")
+    given = turn_input("session-1", scenario.state, scenario.turn("patch")).assignment
+    assert given is not None
+    assert words in " ".join(given.problems)
+
+
+def test_the_planner_turns_words_into_patches() -> None:
+    """Spec 4 steering: it is given the change and how far the plan is; its patches are applied while work goes on."""
+    scenario = solving().starts("a").says("call b Bee").understands("same_task_minor_change")
+    given = turn_input("session-1", scenario.state, scenario.turn("patch")).assignment
+    assert given is not None
+    assert given.feedback == "call b Bee"
+    assert [(report.task.id, report.state) for report in given.tasks[:1]] == [("a", "RUNNING")]
+    scenario.patches({"op": "modify", "task_id": "b", "changes": {"title": "Bee"}})
+    scenario.then("turn.completed", "workflow.patched")
+    assert (scenario.run("b").task.title, scenario.work.feedback) == ("Bee", "")
+
+
+def test_patches_are_made_safe() -> None:
+    """E63: what a planner writes into a patch is untrusted, and must be stored."""
+    scenario = solving().says("x").understands("same_task_minor_change")
+    scenario.patches({"op": "modify", "task_id": "b", "changes": {"title": "\x1b[2JBee", "n": 10**40}})
+    patched = only(scenario.new, PlanPatched)[0]
+    assert patched.patches[0].changes == {"title": "Bee", "n": str(10**40)}
+
+
+def test_two_changes_in_a_row_are_made_together() -> None:
+    """Never lost: a change that the planner was working on is asked for again with the next one."""
+    scenario = solving().says("first").understands("same_task_minor_change")
+    scenario.says("second").understands("same_task_minor_change")
+    assert only(scenario.new, ChangeRequested)[0].text == "first\nsecond"
+    assert [turn.job for turn in scenario.state.running] == ["patch"]
+    scenario.patches().says("third").understands("same_task_minor_change")
+    assert only(scenario.new, ChangeRequested)[0].text == "third"
+
+
+def test_patches_that_are_never_right_are_the_humans_decision() -> None:
+    """Spec 4: sent back twice, then asked: try again, go on as planned, or plan again."""
+    scenario = solving().says("x").understands("same_task_minor_change")
+    for _ in range(3):
+        scenario.patches({"op": "explode"})
+    assert [option.id for option in scenario.step("plan_refused").options] == ["retry", "continue", "replan"]
+    scenario.answers("plan_refused", "continue")
+    assert (scenario.work.feedback, scenario.work.refusals) == ("", 0)  # the change is given up
+    assert scenario.completes("a").offered == ["b", "c"]
+
+
+def test_a_change_while_the_answer_is_being_made_reopens_the_work() -> None:
+    """Never lost: the answer would be about less; it is made again when the change is done."""
+    scenario = solving(TEAM, task("a")).completes("a").says("and b").understands("same_task_minor_change")
+    assert [turn.job for turn in scenario.state.running] == ["patch"]
+    scenario.patches({"op": "add", "task_id": "b", "changes": {"title": "B"}}).completes("b")
+    assert scenario.aggregates().work.status is Flow.COMPLETED
+
+
+def test_an_answer_waits_for_a_change() -> None:
+    """Never lost: the last task ends while the planner is patching; nothing is aggregated before."""
+    scenario = solving(TEAM, task("a")).says("and b").understands("same_task_minor_change").completes("a")
+    assert [turn.job for turn in scenario.state.running] == ["patch"]
+    assert scenario.patches().turn("aggregate")
+
+
+# major changes
+
+
+def test_a_big_change_is_asked_about_while_work_goes_on() -> None:
+    """Spec 4 routing 6: major_change → full_replan, which asks; declined, nothing changes."""
+    scenario = solving().says("in Chinese").understands("same_task_major_change")
+    asked = only(scenario.new, StepAsked)[0]
+    assert (asked.code, [option.id for option in asked.options]) == ("ask_replan", ["replan", "continue"])
+    scenario.completes("a")
+    assert scenario.offered == ["b", "c"]
+    scenario.answers("ask_replan", "continue").then("agent.user_confirm_closed")
+
+
+def test_a_full_replan_keeps_finished_work() -> None:
+    """Seed 002 §4: with the snapshot of what is done; what runs is stopped, what still fits is not done again."""
+    scenario = solving().completes("a", "A").starts("b").says("other end").understands("same_task_major_change")
+    scenario.answers("ask_replan", "replan", by="alice")
+    scenario.then(
+        "agent.user_confirm_closed",
+        "workflow.snapshot_saved",
+        "solver.cancelled",
+        "solver.cancelled",
+        "workflow.changed",
+        "workflow.changed",
+        "plan.start",
+        "turn.started",
+    )
+    snapshot = only(scenario.new, SnapshotSaved)[0]
+    assert (snapshot.done, snapshot.running) == (("a",), ("b", "c"))
+    begun = only(scenario.new, PlanStarted)[0]
+    assert (begun.feedback, begun.snapshot_id, begun.plan_id) == ("other end", snapshot.snapshot_id, "p2")
+    scenario.plans(task("a"), task("x", "a"))
+    assert only(scenario.new, PlanCompleted)[0].kept == ("a",)
+    scenario.approves()
+    assert (scenario.state_of("a"), scenario.run("a").result, scenario.offered) == (State.DONE, "A", ["x"])
+
+
+def test_finished_work_that_changed_is_done_again() -> None:
+    """Spec 4: kept where it still fits: another objective, or another basis, is another task; who does it is not."""
+    scenario = solving(TEAM, task("a"), task("b", "a"), task("z")).completes("a").completes("b").completes("z")
+    scenario.says("again").understands("same_task_major_change").answers("ask_replan", "replan")
+    scenario.plans(task("a", objective="new"), task("b", "a"), task("z", member="w2")).approves()
+    assert only(scenario.new, PlanApproved)[0].kept == ("z",)
+    assert [scenario.state_of(each) for each in "abz"] == [State.DISPATCHING, State.CREATED, State.DONE]
+
+
+def test_feedback_on_a_plan_that_waits_makes_another_one() -> None:
+    """Spec 4: minor or major → the planner plans again with the input as feedback; the old step is superseded."""
+    scenario = planned().says("shorter").understands("same_task_minor_change")
+    assert only(scenario.new, StepClosed) == [StepClosed(step_id="confirm_plan_p1", outcome="superseded")]
+    given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
+    assert given is not None
+    assert given.feedback == "shorter"
+    assert [(report.task.id, report.state) for report in given.tasks] == [(each, "PROPOSED") for each in "abc"]
+    scenario.plans(task("a"))
+    assert scenario.step("confirm_plan").step_id == "confirm_plan_p2"
+    scenario.when(Answer(step_id="confirm_plan_p1", by="alice", confirmed=True)).refused("confirmation_expired")
+
+
+def test_feedback_adds_up_until_a_plan_is_approved() -> None:
+    """Never lost: what was said about a plan in the making counts for the next one too."""
+    scenario = planned().says("shorter").understands("same_task_minor_change")
+    scenario.says("and blue").understands("same_task_major_change")
+    assert scenario.work.feedback == "shorter\nand blue"
+    assert scenario.plans(task("a")).approves().work.feedback == ""
+
+
+def test_what_is_said_about_a_later_plan_goes_to_the_planner() -> None:
+    """Spec 4: a plan that is being made, the first one or a later one; the old plan is not patched any more."""
+    scenario = solving().says("bigger").understands("same_task_major_change").answers("ask_replan", "replan")
+    said(scenario, patch("remove", "b"))
+    assert (scenario.work.feedback, "b" in scenario.work.tasks) == ("bigger\na little different", True)
+
+
+def test_nothing_new_never_approves() -> None:
+    """Spec 4: no_change while a plan waits: a notice says that it still waits."""
+    scenario = planned().says("looks good, go ahead").understands("same_task_no_change")
+    assert codes(scenario) == ["plan_waits"]
+    assert (scenario.work.status, scenario.offered) == (Flow.WAIT_USER_DECISION, [])
+    assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="step")
+
+
+# another task
+
+
+def test_another_task_is_asked_about() -> None:
+    """Spec 4 routing 6: different_task while work is under way: finish first, close and start, or drop."""
+    scenario = solving().says("a poem").understands("different_task")
+    assert [option.id for option in scenario.step("ask_new_task").options] == [
+        "finish_first",
+        "close_and_start",
+        "drop",
+    ]
+    assert scenario.completes("a").offered == ["b", "c"]
+
+
+def test_finish_first_begins_when_the_work_is_complete() -> None:
+    """Spec 4: the new input is never lost; it begins by itself after pipeline.completed, in order."""
+    scenario = solving(TEAM, task("a"))
+    for text in ("a poem", "a song"):
+        scenario.says(text).understands("different_task").answers("ask_new_task", "finish_first")
+        assert only(scenario.new, InputDeferred)[0].text == text
+    scenario.completes("a").aggregates()
+    assert (scenario.work.question, scenario.turn("plan").member) == ("a poem", "planner")
+    assert only(scenario.new, WorkflowChanged)[-1].is_deferred
+    assert [each.text for each in scenario.state.door.deferred] == ["a song"]
+
+
+def test_close_and_start_ends_the_current_work() -> None:
+    """Seed 002 §7: close_and_new_task: what runs is cancelled, the new plan begins at once."""
+    scenario = solving().says("a poem").understands("different_task").answers("ask_new_task", "close_and_start")
+    scenario.then(
+        "agent.user_confirm_closed",
+        "solver.cancelled",
+        "agent.interrupted",
+        "workflow.changed",
+        "workflow.changed",
+        "plan.start",
+        "turn.started",
+    )
+    assert (scenario.work.question, scenario.work.tasks) == ("a poem", {})
+
+
+def test_drop_forgets_the_input() -> None:
+    """Spec 4: dropped, and said so."""
+    scenario = solving().says("a poem").understands("different_task").answers("ask_new_task", "drop")
+    assert codes(scenario) == ["input_dropped"]
+    assert scenario.state.door.deferred == ()
+
+
+def test_work_that_ends_while_the_question_waits_does_not_lose_the_input() -> None:
+    """Never lost: whatever is chosen then, the input is a goal of its own."""
+    for choice in ("finish_first", "close_and_start"):
+        scenario = solving(TEAM, task("a")).says("a poem").understands("different_task").completes("a").aggregates()
+        assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="step")
+        assert scenario.answers("ask_new_task", choice).work.question == "a poem"
+
+
+def test_an_input_that_is_understood_after_the_end_is_a_new_task() -> None:
+    """Never lost: the work completes while its meaning is looked for."""
+    scenario = solving(TEAM, task("a")).completes("a").says("make it blue").aggregates()
+    assert [type(effect) for effect in outstanding(scenario.state)] == [Understand]
+    assert scenario.understands("same_task_minor_change").work.question == "make it blue"
+
+
+def test_what_was_put_off_waits_after_a_cancel() -> None:
+    """Spec 4: cancelled work does not start the next by itself; /resume does, and so does the end of later work."""
+    scenario = solving(TEAM, task("a")).says("a poem").understands("different_task")
+    scenario.answers("ask_new_task", "finish_first").when(CancelTurn(by="alice"))
+    assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="finished")
+    assert [each.text for each in scenario.state.door.deferred] == ["a poem"]
+    assert scenario.when(Resume(by="alice")).work.question == "a poem"
+    assert scenario.state.door.deferred == ()
+
+
+def test_a_pause_holds_what_was_put_off_too() -> None:
+    """Seed 002 §7: the last turn ends within the grace; the next work begins when somebody resumes."""
+    scenario = solving(TEAM, task("a")).says("a poem").understands("different_task")
+    scenario.answers("ask_new_task", "finish_first").completes("a").when(Pause(by="alice")).aggregates()
+    assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="user_pause")
+    assert scenario.when(Resume(by="alice")).work.question == "a poem"
+
+
+def test_no_more_is_put_off_than_the_limit() -> None:
+    """A limit on everything: the answer is refused, the question stays."""
+    scenario = solving()
+    for number in range(limits.DEFERRED):
+        scenario.says(f"poem {number}").understands("different_task").answers("ask_new_task", "finish_first")
+    scenario.says("one more").understands("different_task").answers("ask_new_task", "finish_first")
+    scenario.refused("too_many_inputs")
+    assert scenario.answers("ask_new_task", "drop").refusal is None
