@@ -24,7 +24,7 @@ function place(app, seq) {
 
 /** @param {App} app @param {import("../view/view.js").Line} line */
 export function makeMessage(app, line) {
-  const isHuman = line.turn_id === undefined;
+  const isHuman = app.view?.members.find((each) => each.id === line.member)?.kind === "human";
   const isMine = isHuman && line.member === app.speaksAs;
   const content = h("div", { class: "body" });
   content.append(body(line.text.trim(), app.t));

@@ -35,8 +35,9 @@ export class TaskBoard extends Part {
     set(find(this, ".overall"), { hidden: !runs.length });
     set(find(this, "progress"), { value: runs.length ? done / runs.length : 0 });
     set(find(this, ".overall span"), { text: `${done}/${runs.length}${work?.is_aggregating ? ` · ${t("aggregating")}` : ""}${work?.outcome ? ` · ${t(`outcome.${work.outcome}`)}` : ""}` });
+    const columns = new Map(runs.map((run) => [run, this.#columnOf(run)])); // before anything moves: moving moves the focus
     for (const name of ORDER) {
-      const here = runs.filter((run) => this.#columnOf(run) === name);
+      const here = runs.filter((run) => columns.get(run) === name);
       const column = find(this, `.column.${name}`);
       column.hidden = !here.length;
       set(find(column, "h3"), { text: `${t(`column.${name}`)} (${here.length})` });

@@ -48,6 +48,7 @@ export const PLAN = {
   },
   "plan.start": onWork((work, said) => ({
     question: said.question || work.question, proposed: [], plan_steps: 0, plan_step: "", problems: [], outcome: "",
+    tasks: TASKS.stopWaiting(work.tasks), is_aggregating: false,
   })),
   "plan.step_completed": onWork((_, said) => ({ plan_steps: said.n, plan_step: said.step })),
   "workflow.plan_refused": onWork((_, said) => ({ problems: said.problems })),
@@ -60,8 +61,8 @@ export const PLAN = {
   })),
   "workflow.patched": onWork((work, said) => ({ tasks: TASKS.patch(work.tasks, said), problems: [] })),
   "plan.cancelled": (view, said) =>
-    mark(onWork(() => ({ outcome: said.reason, proposed: [] }))(view, said), `cancelled.${said.reason}`),
-  "agent.interrupted": (view, said) => mark(onWork(() => ({ outcome: said.reason }))(view, said), "interrupted"),
+    mark(onWork(() => ({ outcome: said.reason, proposed: [], is_aggregating: false }))(view, said), `cancelled.${said.reason}`),
+  "agent.interrupted": (view, said) => mark(onWork(() => ({ outcome: said.reason, proposed: [], is_aggregating: false }))(view, said), "interrupted"),
   "aggregate.start": onWork(() => ({ is_aggregating: true })),
   "aggregate.completed": onWork((_, said) => ({ answer: said.text, is_aggregating: false })),
   "pipeline.completed": (view, said) =>
@@ -71,26 +72,36 @@ export const PLAN = {
     const source = frame.source ?? {}, member = said.member;
     const name = view.members.find((each) => each.id === member)?.display_name ?? member;
     const author = `${source.loop_id ?? ""}.${source.role ?? ""}`;
-    const line = { seq: view.seq, at: view.at, member, name, author, text: said.text, turn_id: "final" };
+    const line = { seq: view.seq, at: view.at, member, name, author, text: said.text };
     const counters = { ...view.counters, messages: view.counters.messages + 1 };
     return { ...view, messages: [...view.messages, line], counters };
   },
   "turn.started": (view, said) => said.job === "review" ? onTask("review_requested")(view, said) : view,
   "member.unavailable": onWork((work, said) => ({
     slots: Object.fromEntries(Object.entries(work.slots).map(([id, walk]) => [
-      id, id.split("#")[0] === said.member && walk.state === "IDLE" ? move(walk, "dispatch_failures_exceeded", "BREAKER_OPEN") : walk,
+      id, id.split("#")[0] === said.member ? follow(walk, "dispatch_failures_exceeded") : walk,
     ])),
   })),
 };
 
-const SLOT_STATES = {
-  dispatch_ack: "RESERVED", task_execution_started: "RUNNING", agent_step_completed: "RUNNING",
-  "task_execution_result:success": "IDLE", "task_execution_result:failure": "ERROR", released: "IDLE",
-  recover_or_reset: "IDLE",
+/** The machine of a slot, as core/machines/agent.py has it. @type {Record<string, Record<string, string>>} */
+const AGENT = {
+  IDLE: { dispatch_ack: "RESERVED", dispatch_failures_exceeded: "BREAKER_OPEN" },
+  RESERVED: { task_execution_started: "RUNNING", released: "IDLE" },
+  RUNNING: { agent_step_completed: "RUNNING", "task_execution_result:success": "IDLE", "task_execution_result:failure": "ERROR" },
+  ERROR: { recover_or_reset: "IDLE" },
+  BREAKER_OPEN: { dispatch_ack: "RESERVED" },
 };
+const HELD = ["DISPATCHING", "DISPATCHED", "RUNNING"];
+
+/** What is no row of the machine changes nothing. @param {import("./walk.js").Walk} walk @param {string} trigger */
+function follow(walk, trigger) {
+  const state = AGENT[walk.state][trigger];
+  return state ? move(walk, trigger, state) : walk;
+}
 
 /** A fact about one task, and about the slot that has it.
- * @param {string} name of the change in TASKS @param {keyof typeof SLOT_STATES} [slotTrigger]
+ * @param {string} name of the change in TASKS @param {string} [slotTrigger] "stopped": the slot is free again
  * @returns {(view: View, said: any) => View} */
 function onTask(name, slotTrigger) {
   return (view, said) => onWork((work) => {
@@ -100,8 +111,9 @@ function onTask(name, slotTrigger) {
     const agent = said.agent_id ?? run.agent_id;
     if (!slotTrigger || !agent) return { tasks };
     const slot = work.slots[agent] ?? begin("IDLE");
-    const isMove = slot.state !== "IDLE" || slotTrigger === "dispatch_ack";
-    return { tasks, slots: { ...work.slots, [agent]: isMove ? move(slot, slotTrigger, SLOT_STATES[slotTrigger]) : slot } };
+    const isStopped = slotTrigger === "stopped";
+    if (isStopped && !HELD.includes(run.walk.state)) return { tasks };
+    return { tasks, slots: { ...work.slots, [agent]: isStopped ? move(slot, "released", "IDLE") : follow(slot, slotTrigger) } };
   })(view, said);
 }
 
@@ -109,7 +121,10 @@ Object.assign(PLAN, {
   "task.dispatch_requested": onTask("request", "recover_or_reset"),
   "task.dispatch_acked": onTask("ack", "dispatch_ack"),
   "task.dispatch_nacked": onTask("nack", "released"),
-  "solver.start": onTask("start", "task_execution_started"),
+  "solver.start"(/** @type {View} */ view, /** @type {any} */ said) {
+    const started = onTask("start", "task_execution_started")(view, said);
+    return { ...started, counters: { ...view.counters, turns: view.counters.turns + 1 } };
+  },
   "solver.progress": onTask("progress", "agent_step_completed"),
   "solver.completed"(/** @type {View} */ view, /** @type {any} */ said) {
     const done = onTask("complete", "task_execution_result:success")(view, said);
@@ -118,13 +133,15 @@ Object.assign(PLAN, {
     return mark({ ...done, counters: addUsage(done.counters, said.usage) }, "task_done", { id, title, who, text: said.result });
   },
   "solver.cancelled": (/** @type {View} */ view, /** @type {any} */ said) =>
-    mark(onTask("cancel", "released")(view, said), "task_cancelled", { title: said.task?.title ?? "" }),
-  "solver.restarted": onTask("restart", "released"),
-  "task.failed": (/** @type {View} */ view, /** @type {any} */ said) =>
-    mark(onTask("fail", "task_execution_result:failure")(view, said), "task_failed", {
-      title: view.work?.tasks[said.task_id]?.task.title ?? said.task_id, error: said.error_type, text: said.message,
-    }),
-  "task.lease_expired": onTask("lose_lease", "released"),
+    mark(onTask("cancel", "stopped")(view, said), "task_cancelled", { title: said.task?.title ?? "" }),
+  "solver.restarted": onTask("restart", "stopped"),
+  "task.failed"(/** @type {View} */ view, /** @type {any} */ said) {
+    const failed = onTask("fail", "task_execution_result:failure")(view, said);
+    const title = view.work?.tasks[said.task_id]?.task.title ?? said.task_id;
+    const counters = { ...view.counters, failed_turns: view.counters.failed_turns + 1 };
+    return mark({ ...failed, counters }, "task_failed", { title, error: said.error_type, text: said.message });
+  },
+  "task.lease_expired": onTask("lose_lease", "stopped"),
   "task.reviewed": onTask("review"),
   "task.blocked": onTask("block"),
   "task.skipped": onTask("skip"),

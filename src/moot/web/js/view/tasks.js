@@ -39,7 +39,7 @@ const to = (run, trigger, state, more = {}) => ({ ...run, ...more, walk: move(ru
 
 /** @param {TaskRun} run */
 const nextAttempt = (run) =>
-  to(run, "retry_or_reassign", "READY", { attempt: run.attempt + 1, retry_at: "", done: 0, total: null, percent: null });
+  to(run, "retry_or_reassign", "READY", { attempt: run.attempt + 1, retry_at: "" });
 
 /** @type {Record<string, (run: TaskRun, said: any, at: string) => TaskRun>} */
 const CHANGES = {
@@ -53,12 +53,15 @@ const CHANGES = {
     const failed = to(run, trigger, "DISPATCH_FAILED", { message: said.reason, retry_at: waits });
     return said.retry_in_s === 0 ? to(failed, "recoverable_retry", "READY") : failed;
   },
-  start: (run, _, at) => to(run, "task_execution_started", "RUNNING", { started_at: at, done: 0, total: null, percent: null, step: "" }),
-  progress: (run, said) => to(run, "task_progress", "RUNNING", {
+  start: (run, _, at) => to(run, "task_execution_started", "RUNNING", {
+    message: run.error_type ? run.message : "", started_at: at, done: 0, total: null, percent: null, step: "" }),
+  progress: (run, said) => said.done < run.done ? run : to(run, "task_progress", "RUNNING", {
     done: said.done, total: said.total, percent: said.percent, step: said.step,
   }),
   complete(run, said) {
-    const done = to(run, "task_execution_result:success", "EXECUTION_SUCCEEDED", { result: said.result, retries: 0 });
+    const done = to(run, "task_execution_result:success", "EXECUTION_SUCCEEDED", {
+      result: said.result, retries: 0, error_type: "", message: "",
+    });
     return said.awaits_review ? done : to(done, "review_off", "DONE");
   },
   fail: (run, said) => to(run, "task_execution_result:failure", "EXECUTION_FAILED", {
@@ -78,7 +81,7 @@ const CHANGES = {
     if (said.pass) return to(run, "review_pass", "DONE");
     const rejected = to(run, "review_reject", "REWORK_REQUIRED", { feedback: said.feedback ?? "" });
     if (!said.is_reworked) return rejected;
-    return to(rejected, "replan_or_retry", "READY", { attempt: run.attempt + 1, done: 0, total: null, percent: null });
+    return to(rejected, "replan_or_retry", "READY", { attempt: run.attempt + 1 });
   },
   block: (run) => to(run, "retries_exhausted", "BLOCKED", { retry_at: "" }),
   skip: (run) => ({ ...run, is_skipped: true, retry_at: "" }),
@@ -102,7 +105,7 @@ export const TASKS = {
     const settled = { ...runs };
     for (const [id, run] of Object.entries(runs)) {
       if (run.walk.state !== "CREATED" || run.is_skipped) continue;
-      const isFree = (run.task.depends_on ?? []).every((needed) => runs[needed] && isFinished(runs[needed]));
+      const isFree = (run.task.depends_on ?? []).every((needed) => !runs[needed] || isFinished(runs[needed]));
       if (isFree) settled[id] = to(run, "deps_satisfied", "READY");
     }
     return settled;
@@ -110,9 +113,12 @@ export const TASKS = {
 
   /** @param {Runs} before @param {{tasks: Task[], kept?: string[]}} said */
   approve(before, { tasks, kept = [] }) {
-    const runs = tasks.map((task) => [task.id, kept.includes(task.id) ? { ...before[task.id], task } : newRun(task)]);
+    const runs = tasks.map((task) => [task.id, kept.includes(task.id) && before[task.id] ? { ...before[task.id], task } : newRun(task)]);
     return TASKS.settle(Object.fromEntries(runs));
   },
+
+  /** What waited to be tried again belongs to the plan before. @param {Runs} runs @returns {Runs} */
+  stopWaiting: (runs) => Object.fromEntries(Object.entries(runs).map(([id, run]) => [id, { ...run, retry_at: "" }])),
 
   /** @param {Runs} before @param {{tasks: Task[]}} said */
   patch(before, { tasks }) {

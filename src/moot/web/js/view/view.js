@@ -177,7 +177,7 @@ export const LOGGED = {
   "session.team_task_set": (view, said) => ({ ...view, team_task: said.team_task }),
   "session.language_changed": (view, said) => ({ ...view, language: said.language }),
   "agent.user_confirm"(view, said, frame) {
-    const shown = frame.show_content || (typeof frame.content === "string" ? frame.content : "") || said.kind;
+    const shown = frame.show_content || said.question || said.kind;
     const { step_id, kind, options, expires_at, default: otherwise, asked_by } = said;
     const question = { step_id, seq: view.seq, kind, text: shown, options, expires_at, default: otherwise, asked_by };
     return { ...view, questions: [...view.questions, { ...question, ...PLAN_PARTS(said) }] };

@@ -1,0 +1,85 @@
+"""One truth, two languages: the page's reducer shows what the Python reducer shows, after every event."""
+
+import json
+import subprocess
+from typing import Any
+
+from hypothesis import Phase, given, settings
+
+from moot.protocol.view import View, reduce
+from moot.protocol.work_view import Work
+from tests.core.plan_moves import Move, histories
+from tests.core.test_plan_properties import opening, play, teams
+from tests.protocol.client_cases import GOLDEN
+from tests.protocol.test_plan_view import frames_of
+from tests.web.node import NODE, ROOT, needs_node
+
+Frame = dict[str, Any]
+
+
+def project(view: View) -> Frame:
+    """As tests/web/js/project.mjs does."""
+    counters, work = view.counters, view.work
+    return {
+        **{name: getattr(view, name) for name in ("seq", "waiting_for", "pause_reason", "executing", "hops")},
+        "status": str(view.status),
+        "pending": list(view.pending),
+        "counters": [counters.messages, counters.turns, counters.failed_turns, counters.tokens],
+        "messages": [[each.seq, each.member, each.text] for each in view.messages],
+        "notices": [[each.seq, each.text] for each in view.notices],
+        "questions": [
+            [each.step_id, each.kind, each.text, [task["id"] for task in each.tasks or ()]] for each in view.questions
+        ],
+        "running": [[each.turn_id, len(each.steps)] for each in view.running],
+        "work": None if work is None else project_work(work),
+    }
+
+
+def project_work(work: Work) -> Frame:
+    return {
+        "status": str(work.status),
+        "summary": work.summary,
+        "answer": work.answer,
+        "is_aggregating": work.is_aggregating,
+        "tasks": [
+            [
+                *(row.id, str(row.state), row.member, row.attempt, row.retries, row.done, row.total, row.result),
+                *(row.error_type, row.message, row.feedback, row.is_skipped, bool(row.retry_in_s)),
+            ]
+            for row in work.tasks.values()
+        ],
+        "slots": {agent: str(state) for agent, state in work.slots.items()},
+    }
+
+
+def check_agreement(sessions: list[list[Frame]]) -> None:
+    lines = "".join(json.dumps(frames) + "\n" for frames in sessions)
+    command = [NODE or "", str(ROOT / "tests" / "web" / "js" / "project.mjs")]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, timeout=60, check=True)
+    for frames, line in zip(sessions, done.stdout.split("\n")[:-1], strict=True):
+        view = View()
+        for frame, shown in zip(frames, json.loads(line), strict=True):
+            view = reduce(view, frame)
+            expected = project(view)
+            assert shown == expected, frame
+
+
+@needs_node
+def test_the_golden_chat_agrees() -> None:
+    """UX: both interfaces show the same state for the same recorded session."""
+    check_agreement([[json.loads(line) for line in GOLDEN]])
+
+
+@needs_node
+def test_made_up_plans_agree() -> None:
+    """UX, spec 1: tasks, slots, questions and counters of made-up plan sessions, event by event."""
+    sessions: list[list[Frame]] = []
+
+    @settings(max_examples=60, phases=[Phase.generate])
+    @given(teams, histories)
+    def collect(team: Any, history: list[Move]) -> None:
+        facts, _ = play(team, [opening[0], *history])
+        sessions.append(frames_of(team, facts))
+
+    collect()
+    check_agreement(sessions)

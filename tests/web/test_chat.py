@@ -1,0 +1,163 @@
+"""A conversation in the browser: queue, completion, slash commands, streaming, what is refused."""
+
+import re
+
+from playwright.sync_api import expect
+
+from tests.web.conftest import Open
+from tests.web.server import Server
+from tests.web.talking import say
+
+
+def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
+    """Issue 7: start a session, speak, see who acts and what they said; steps and markdown are shown."""
+    page = open_page()
+    page.get_by_role("button", name="New session").click()
+    page.get_by_label("Title").fill("First words")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_role("heading", name="First words")).to_be_visible()
+    say(page, "[NEXT: Bob] hello")
+    expect(page.locator("queue-bar ol")).to_have_attribute("aria-label", "📋 Queue: [Bob ⏳]")
+    answer = page.locator("article.message.ai", has_text="Hello from Bob.")
+    expect(answer).to_be_visible()
+    expect(answer.locator("strong")).to_have_text("Bob")
+    expect(answer.locator(".author")).to_have_text("moot-executor.writer")
+    expect(page.locator("top-bar .status")).to_have_text("Waiting for you")
+    expect(page.locator("top-bar .hops")).to_have_text(re.compile("1/"))
+    expect(page.locator("top-bar .spent")).to_have_text("15 tokens")
+    expect(page.locator("queue-bar")).to_be_hidden()
+
+
+def test_the_queue_can_be_skipped_moved_and_cleared(open_page: Open, server: Server) -> None:
+    """UX queue bar: chips with skip and move, clear; pause and stop act on what runs."""
+    page = open_page(server.create("talk"))
+    say(page, "[NEXT: Slow, Bob, Carol, Dave] go")
+    chips = page.locator("queue-bar .chip:not(.running) .grip")
+    expect(chips).to_have_text(["Bob", "Carol", "Dave"])
+    expect(page.locator("queue-bar .running")).to_have_attribute("aria-current", "step")
+    page.get_by_role("button", name="Skip Carol").click()
+    expect(chips).to_have_text(["Bob", "Dave"])
+    chips.nth(1).press("Alt+ArrowLeft")
+    expect(chips).to_have_text(["Dave", "Bob"])
+    page.get_by_role("button", name="Skip", exact=True).click()
+    expect(chips).to_have_text(["Bob"])
+    page.get_by_role("button", name="Clear", exact=True).click()
+    expect(chips).to_have_count(0)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator("queue-bar")).to_be_hidden()
+
+
+def test_escape_pauses_what_runs(open_page: Open, server: Server) -> None:
+    """UX: Esc = pause; the button says the same."""
+    session_id = server.create("talk")
+    page = open_page(session_id)
+    say(page, "[NEXT: Slow, Bob] go")
+    expect(page.locator("queue-bar .pause")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("chat-composer .hint")).to_contain_text("Slow")
+    for _ in range(100):
+        if any(each["event"] == "session.pause_requested" for each in server.events(session_id)):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("nothing was paused")
+
+
+def test_members_and_commands_are_completed(open_page: Open, server: Server) -> None:
+    """UX composer: @ offers members, / offers commands; arrows choose, Tab or Enter takes, Esc leaves."""
+    page = open_page(server.create("talk"))
+    box, offers = page.locator("#composer"), page.locator("chat-composer .offers [role=option]")
+    box.press_sequentially("hi @c")
+    expect(offers).to_have_count(1)
+    box.press("Tab")
+    expect(box).to_have_value("hi [NEXT: Carol] ")
+    box.fill("")
+    box.press_sequentially("/q")
+    expect(offers.locator("b")).to_have_text(["/queue", "/queue skip", "/queue clear"])
+    box.press("ArrowDown")
+    expect(offers.nth(1)).to_have_attribute("aria-selected", "true")
+    box.press("Escape")
+    expect(offers).to_have_count(0)
+    box.fill("")
+    box.press_sequentially("/hel")
+    box.press("Enter")
+    expect(box).to_have_value("/help")
+    box.press("Enter")
+    expect(page.locator(".note.help")).to_contain_text("[NEXT: name] says who is next")
+
+
+def test_what_is_refused_comes_back_with_the_reason(open_page: Open, server: Server) -> None:
+    """UX: nothing that was typed is lost; the server's sentence stands at the composer."""
+    page = open_page(server.create("talk"))
+    say(page, "/nonsense")
+    expect(page.locator("chat-composer .problem")).to_contain_text("Unknown command /nonsense")
+    expect(page.locator("#composer")).to_have_value("/nonsense")
+    say(page, "[NEXT: nobody] hi")
+    expect(page.locator(".note.unresolved")).to_contain_text("Cannot resolve [NEXT:nobody]")
+    say(page, "[NEXT: Broken] write")
+    expect(page.locator(".note.agent_error")).to_contain_text("out of ink")
+
+
+def test_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_page: Open, server: Server) -> None:
+    """UX IME: Enter that ends a composition does not send."""
+    page = open_page(server.create("talk"))
+    box = page.locator("#composer")
+    box.press_sequentially("one")
+    box.press("Shift+Enter")
+    box.press_sequentially("two")
+    expect(box).to_have_value("one\ntwo")
+    box.fill("")
+    box.focus()
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Input.imeSetComposition", {"text": "nihao", "selectionStart": 5, "selectionEnd": 5})
+    cdp.send(
+        "Input.dispatchKeyEvent",
+        {"type": "rawKeyDown", "key": "Process", "code": "Enter", "windowsVirtualKeyCode": 229},
+    )
+    cdp.send("Input.insertText", {"text": "你好"})
+    expect(box).to_have_value("你好")
+    expect(page.locator("article.message")).to_have_count(0)
+    box.press("Enter")
+    expect(page.locator("article.message.human .body")).to_have_text("你好")
+
+
+def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> None:
+    """UX streaming: pieces appear in place; the finished message has all of them, once."""
+    page = open_page(server.create("stream"))
+    say(page, "[NEXT: Poet] recite")
+    writing = page.locator("article.writing .body")
+    expect(writing).to_contain_text("word3 ")
+    assert "word59" not in (writing.text_content() or "")
+    expect(page.locator("article.message.ai:not(.writing) .body")).to_contain_text("word58 word59")
+    expect(page.locator("article.message.ai")).to_have_count(1)
+
+
+def test_the_conversation_follows_only_at_its_end(open_page: Open, server: Server) -> None:
+    """UX: scrolled up, nothing jumps; a button says how much is new."""
+    session_id = server.create("talk")
+    for number in range(40):
+        server.command(session_id, "user.message", content=f"line {number}")
+    page = open_page(session_id)
+    expect(page.locator("article.message").last).to_be_in_viewport()
+    page.locator("chat-log .log").evaluate("log => { log.scrollTop = 0 }")
+    server.command(session_id, "user.message", content="news")
+    newer = page.locator("chat-log .newer")
+    expect(newer).to_have_text("↓ 1 new")
+    expect(page.locator("article.message").first).to_be_in_viewport()
+    newer.click()
+    expect(page.get_by_text("news", exact=True)).to_be_in_viewport()
+    expect(newer).to_be_hidden()
+
+
+def test_sessions_are_found_and_removal_can_be_undone(open_page: Open, server: Server) -> None:
+    """UX undo beats confirm: ten seconds to take it back."""
+    kept, gone = server.create("talk", "Kept for later"), server.create("talk", "Soon gone")
+    page = open_page(kept)
+    entry = page.locator("session-list li", has_text="Soon gone")
+    page.get_by_role("searchbox").fill("soon")
+    expect(page.locator("session-list li")).to_have_count(1)
+    entry.hover()
+    entry.get_by_role("button", name="Remove").click()
+    expect(entry).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(entry).to_have_count(1)
+    assert server.client.get(f"/api/sessions/{gone}").is_success

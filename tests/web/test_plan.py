@@ -1,0 +1,150 @@
+"""The plan flow in the browser: edit, approve, progress, retry, cancel, decisions, interruptions."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.web.conftest import Open
+from tests.web.server import Server
+from tests.web.talking import card, column, say
+
+
+def plan(page: Page, text: str = "Make a booklet about the harbour") -> None:
+    say(page, text)
+    expect(card(page).locator(".tasks li").first).to_be_visible()
+
+
+def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> None:
+    """Issue 7: edit, approve, watch progress and a retry; what was approved is what runs."""
+    session_id = server.create("work")
+    page = open_page(session_id)
+    plan(page)
+    expect(card(page).locator(".left")).to_have_text(re.compile(r"4:5\d left · then: Reject"))
+    page.get_by_role("button", name="Edit…").click()
+    editor = page.locator("plan-editor dialog")
+    rows, approve = editor.locator(".row"), editor.locator(".approve")
+    expect(approve).to_have_text("Approve 3 tasks")
+    rows.nth(0).get_by_label("Title").fill("Gather facts, quickly")
+    expect(approve).to_have_text("Approve 3 tasks (1 changed)")
+    rows.nth(1).get_by_role("button", name="Move up").click()
+    expect(rows.nth(0).get_by_label("Title")).to_have_value("Draw pictures")
+    editor.get_by_role("button", name="Add a task").click()
+    expect(editor.locator(".row .problems")).to_contain_text(["A title is missing"])
+    expect(approve).to_be_disabled()
+    rows.nth(3).get_by_label("Title").fill("Check it")
+    rows.nth(3).get_by_label("write").check()
+    expect(approve).to_have_text("Approve 4 tasks (3 changed)")
+    rows.nth(2).get_by_label("t4").check()
+    expect(editor.locator(".row .problems")).to_contain_text(["wait for each other"])
+    rows.nth(2).get_by_label("t4").uncheck()
+    approve.click()
+    expect(editor).to_be_hidden()
+    page.get_by_role("tab", name="Tasks").click()
+    expect(column(page, "done").locator(".task b")).to_have_count(4)
+    expect(page.locator("article.message", has_text="All of it on one page.")).to_be_visible()
+    approved = next(each for each in server.events(session_id) if each["event"] == "workflow.plan_approved")
+    assert [task["title"] for task in approved["metadata"]["tasks"]] == [
+        *("Draw pictures", "Gather facts, quickly", "Write it up", "Check it"),
+    ]
+    page.get_by_role("tab", name="Timeline").click()
+    expect(page.locator("time-line .row.errors .what")).to_contain_text(["retry 1/3"])
+
+
+def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) -> None:
+    """UX task board: progress, attempts, cancel; a question about what depends on it."""
+    page = open_page(server.create("work"))
+    plan(page)
+    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("button", name="Approve 3 tasks").click()
+    expect(page.locator(".note.task_failed")).to_contain_text("the pen was slow")
+    expect(page.locator("task-board [data-task=draw] .say")).to_contain_text("attempt 2")
+    page.locator("task-board [data-task=write]").get_by_role("button", name="Cancel").click()
+    expect(page.locator("task-board [data-task=write]")).to_have_attribute("data-state", "CANCELLED")
+    expect(column(page, "failed").locator(".task b")).to_have_text("Write it up")
+
+
+def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server) -> None:
+    """Issue 7: a decision after a failure; another goal while work runs asks what to do with it."""
+    page = open_page(server.create("failing"))
+    plan(page)
+    page.get_by_role("button", name="Approve 2 tasks").click()
+    expect(card(page).locator(".what")).to_contain_text("Ask the oracle")
+    expect(card(page).locator("button")).to_have_text(
+        ["Try again", "Go on without it", "Give it to another member", "Plan again", "Stop the work"]
+    )
+    page.get_by_role("button", name="Go on without it").click()
+    expect(page.locator(".note.answer")).to_contain_text(["Approve", "Go on without it"])
+    say(page, "Forget that, write me a poem about cats instead")
+    expect(card(page).locator("button").first).to_be_visible()
+    expect(page.locator("time-line .row.semantic .what")).to_contain_text(["different_task"])
+    page.get_by_role("button", name="Close the current work and start this").click()
+    expect(card(page).locator(".tasks b")).to_have_text(["Ask somebody else"])
+
+
+def test_a_plan_is_rejected_or_planned_again(open_page: Open, server: Server) -> None:
+    """UX approval: reject says what it does; feedback plans again."""
+    page = open_page(server.create("failing"))
+    plan(page)
+    page.get_by_role("button", name="Reject…").click()
+    page.get_by_label("What should be different?").fill("ask somebody else")
+    page.get_by_role("button", name="Plan again").click()
+    expect(card(page).locator(".tasks b")).to_have_text(["Ask somebody else"])
+    page.get_by_role("button", name="Reject…").click()
+    page.get_by_role("button", name="Reject the plan").click()
+    expect(page.locator(".note.mark")).to_contain_text(["The plan was rejected"])
+
+
+def test_a_draft_of_a_plan_outlives_a_reload(open_page: Open, server: Server) -> None:
+    """UX plan editor: the draft is kept by step; another's answer is shown in its place."""
+    session_id = server.create("work")
+    page = open_page(session_id)
+    plan(page)
+    page.get_by_role("button", name="Edit…").click()
+    page.locator("plan-editor .row").nth(2).get_by_role("button", name="Remove the task").click()
+    expect(page.locator("plan-editor .removed")).to_contain_text("Write it up")
+    page.reload()
+    page.get_by_role("button", name="Edit…").click()
+    expect(page.locator("plan-editor .approve")).to_have_text("Approve 2 tasks (1 changed)")
+    question = next(each for each in server.events(session_id) if each["event"] == "agent.user_confirm")
+    server.command(session_id, "user.response", step_id=question["step_id"], confirmed=False)
+    expect(page.locator("plan-editor .gone, .note.answer").first).to_contain_text("Reject")
+
+
+def test_the_whole_flow_by_keyboard(open_page: Open, server: Server) -> None:
+    """Issue 7: plan, edit, approve and read the result without a mouse."""
+    page = open_page(server.create("work"))
+    page.keyboard.press("/")
+    page.keyboard.type("Make a booklet")
+    page.keyboard.press("Enter")
+    expect(card(page).locator(".tasks li")).to_have_count(3)
+    page.keyboard.press("Shift+F6")
+    expect(page.get_by_role("button", name="Approve 3 tasks")).to_be_focused()
+    page.keyboard.press("e")
+    editor = page.locator("plan-editor dialog")
+    expect(editor).to_be_visible()
+    editor.locator(".row .title").first.focus()
+    page.keyboard.press("End")
+    page.keyboard.type(" by hand")
+    page.keyboard.press("Enter")
+    expect(editor).to_be_hidden()
+    expect(page.locator("article.message", has_text="All of it")).to_be_visible()
+    expect(page.locator(".note.task_done summary b")).to_contain_text(["Gather facts by hand"])
+    page.keyboard.press("F6")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("replay")
+    page.keyboard.press("Enter")
+    expect(page.locator("replay-bar")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("replay-bar")).to_be_hidden()
+
+
+def test_machines_are_lit_where_they_stand(open_page: Open, server: Server) -> None:
+    """UX state machine: drawn from the real tables; the current state is filled and named in text too."""
+    page = open_page(server.create("work"))
+    plan(page)
+    page.get_by_role("tab", name="State").click()
+    expect(page.locator("state-map .node.current")).to_have_attribute("data-state", "WAIT_USER_DECISION")
+    expect(page.locator("state-map .now")).to_contain_text("WAIT_USER_DECISION")
+    expect(page.locator("state-map .edge.last")).to_have_count(1)
+    page.get_by_label("State machine").select_option(label="Connection")
+    expect(page.locator("state-map .node.current")).to_have_attribute("data-state", "CONNECTED")
