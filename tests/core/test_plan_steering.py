@@ -216,6 +216,12 @@ def test_a_full_replan_keeps_finished_work() -> None:
     assert (scenario.state_of("a"), scenario.run("a").result, scenario.offered) == (State.DONE, "A", ["x"])
 
 
+def test_a_plan_of_finished_work_goes_straight_to_the_answer() -> None:
+    """Spec 4: nothing is left to run."""
+    scenario = solving(TEAM, task("a")).completes("a").says("again").understands("same_task_major_change")
+    assert scenario.answers("ask_replan", "replan").plans(task("a")).approves().turn("aggregate")
+
+
 def test_finished_work_that_changed_is_done_again() -> None:
     """Spec 4: kept where it still fits: another objective, or another basis, is another task; who does it is not."""
     scenario = solving(TEAM, task("a"), task("b", "a"), task("z")).completes("a").completes("b").completes("z")
