@@ -1,83 +1,15 @@
-"""A client written against the original design (seed 004) alone: it knows nothing of command ids, hashes or batches."""
+"""A client of the original design (seed 004) in conversation: its links, acks, questions and texts."""
 
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-import websockets
 
 from moot.core.turns import TurnInput
 from moot.testing import human, make_team, scripted
-from tests.gateway.server import SOLO, TOKEN, run, serve
-
-# Where seed 004 and its clients put a field: at top level, in content, in metadata.
-PLACES = ["top", "content", "metadata"]
-
-
-class SeedClient:
-    """Sends {event, …}, keeps the seq of what it has seen, acks it, and comes back with it."""
-
-    def __init__(self, port: int, place: str) -> None:
-        self._url = f"ws://127.0.0.1:{port}/?token={TOKEN}"
-        self._place = place
-        self._link: Any = None
-        self.session_id = ""
-        self.seen: list[dict[str, Any]] = []
-
-    async def connect(self) -> None:
-        self._link = await websockets.connect(self._url, proxy=None)
-        assert (await self._read())["event"] == "system.connected"
-
-    async def drop(self) -> None:
-        """The network is gone: no goodbye."""
-        self._link.transport.abort()
-        await self._link.wait_closed()
-
-    async def send(self, event: str, **fields: Any) -> None:
-        frame: dict[str, Any] = {"event": event}
-        if self._place == "top":
-            frame |= fields
-        else:
-            frame[self._place] = fields
-        await self._link.send(json.dumps(frame))
-
-    async def create(self) -> None:
-        await self._link.send('{"event": "user.create_session"}')
-        created = await self.wait_for("agent.session_created")
-        self.session_id = created["session_id"]
-
-    async def say(self, text: str) -> None:
-        await self._link.send(json.dumps({"event": "user.message", "session_id": self.session_id, "content": text}))
-
-    async def reconnect(self) -> None:
-        await self.connect()
-        last = self.seen[-1]["seq"]
-        await self.send("user.reconnect_with_state", session_id=self.session_id, last_seq=last)
-        answer = await self._read()
-        assert answer["event"] == "system.connected"
-        assert answer["metadata"]["resumed"] is True
-
-    async def wait_for(self, name: str) -> dict[str, Any]:
-        while True:
-            frame = await self._read()
-            if "seq" in frame:
-                self.seen.append(frame)
-            if frame["event"] == name:
-                return frame
-
-    async def is_quiet(self) -> bool:
-        try:
-            await asyncio.wait_for(self._link.recv(), 0.1)
-        except TimeoutError:
-            return True
-        return False
-
-    async def _read(self) -> dict[str, Any]:
-        async with asyncio.timeout(10):
-            frame: dict[str, Any] = json.loads(await self._link.recv())
-        return frame
+from tests.e2e.seed_client import PLACES, SeedClient
+from tests.gateway.server import SOLO, run, serve
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -102,14 +34,14 @@ async def test_the_life_of_a_seed_client(tmp_path: Path, place: str) -> None:
             log = [frame for frame in somebody.frames if "seq" in frame]
         await client.reconnect()
         while client.seen[-1]["seq"] < log[-1]["seq"]:
-            client.seen.append(await client._read())
+            client.seen.append(await client.read())
         assert [frame["seq"] for frame in client.seen] == list(range(1, len(client.seen) + 1))
         assert client.seen[: len(log)] == log
         await client.send("user.ack", last_event_id=client.seen[-1]["event_id"])
         assert server.counted("ignored_acks") == 0
         await client.say("[NEXT: bob] and now together")
         await client.wait_for("session.paused")
-        await client._link.close()
+        await client.close()
 
 
 @run
@@ -122,12 +54,12 @@ async def test_acks_as_seed_clients_write_them(tmp_path: Path) -> None:
         await client.say("[NEXT: bob] hello")
         await client.wait_for("session.paused")
         last = client.seen[-1]["seq"]
-        await client._link.send(json.dumps({"event": "user.ack", "content": last - 1}))
-        await client._link.send(json.dumps({"event": "user.ack", "metadata": {"last_seq": last}}))
+        await client.send_text(json.dumps({"event": "user.ack", "content": last - 1}))
+        await client.send_text(json.dumps({"event": "user.ack", "metadata": {"last_seq": last}}))
         await client.say("/status")
         await client.wait_for("notice.posted")
         assert server.counted("ignored_acks") == 0
-        await client._link.close()
+        await client.close()
 
 
 @run
@@ -136,7 +68,7 @@ async def test_texts_that_seed_clients_know(tmp_path: Path) -> None:
     async with serve(tmp_path, SOLO) as server:
         client = SeedClient(server.port, "metadata")
         await client.connect()
-        await client._link.send("{")
+        await client.send_text("{")
         assert (await client.wait_for("system.error"))["content"].startswith("Invalid JSON: ")
         await client.send("user.reconnect", session_id="sess_xyz123")
         assert (await client.wait_for("agent.error"))["content"] == "Session not found"
@@ -145,7 +77,7 @@ async def test_texts_that_seed_clients_know(tmp_path: Path) -> None:
         assert (await client.wait_for("agent.error"))["content"].startswith("Message content cannot be empty")
         await client.send("user.response", confirmed=True)
         assert (await client.wait_for("agent.error"))["content"] == "Missing step_id in user response"
-        await client._link.close()
+        await client.close()
 
 
 async def think_for_ever(turn: TurnInput) -> str:
@@ -171,4 +103,4 @@ async def test_answering_a_question(tmp_path: Path, place: str) -> None:
         assert (closed["step_id"], closed["metadata"]["outcome"]) == (step_id, "answered")
         await client.send("user.response", step_id=step_id, approved=True)
         assert (await client.wait_for("agent.error"))["metadata"]["code"] == "already_answered"
-        await client._link.close()
+        await client.close()
