@@ -32,7 +32,7 @@ bench-intent: $(VENV)/.tested
 
 # kill -9 at random moments, a hundred times.
 crash: $(VENV)/.tested
-	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py -s
+	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py tests/e2e/test_plan_crash.py -s
 
 # State diagrams, the picture of the demo, the schemas of the protocol: made from the code.
 docs: $(VENV)/.installed

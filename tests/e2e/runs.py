@@ -19,9 +19,12 @@ class Run:
     """A process under way. `lines` are the frames that it has printed, each of them whole."""
 
     def __init__(self, data: Path, session_id: str | None, texts: list[str]) -> None:
-        session = ["--session", session_id] if session_id else []
         said = ["--say", *[f"[NEXT: bob] {text}" for text in texts]] if texts else []
-        command = [*MOOT, "run", RELAY, "--json", "--data", str(data), *session, *said]
+        self._start(RELAY, data, session_id, said)
+
+    def _start(self, team: str, data: Path, session_id: str | None, more: list[str]) -> None:
+        session = ["--session", session_id] if session_id else []
+        command = [*MOOT, "run", team, "--json", "--data", str(data), *session, *more]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         assert self._process.stdout
         self.lines: list[str] = []
