@@ -1,0 +1,214 @@
+"""A log of the plan flow that an earlier version wrote still decodes, verifies and folds to the same state (E10).
+
+`python -m tests.core.test_plan_golden` from the root of the repository writes the files anew. Do that only for a
+version that was never released; afterwards a new kind of log is a new file with the next number, and the old ones stay.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self, get_args
+
+import msgspec
+import pytest
+
+from moot.core import state
+from moot.core.codec import Event, Head, chain, decode, frame, stamp
+from moot.core.commands import CancelTurn, Command, EndGrace, Pause, Post, ProbeMember, Replan, ReportStep, Resume
+from moot.core.events import Fact, NoticePosted, StepAsked, UnderstandingCompleted, UnderstandingStarted
+from moot.core.evolve import evolve
+from moot.core.intent import Deltas, PlanPatch, TaskRelationAssessment
+from moot.core.machines.workflow import State as Flow
+from moot.core.notices import show
+from moot.core.plan.events import PlanFact
+from moot.core.settings import PlanSettings, Retry
+from moot.core.state import State
+from moot.core.team import Flow as TeamFlow
+from moot.core.team import Language, Team, member
+from moot.testing import PlanScenario, control, task
+from moot.testing.scenario import AT
+from tests.core.teams import fold, only
+
+GOLDEN = Path(__file__).parents[1] / "data" / "golden"
+LOG, FINAL = GOLDEN / "plan-v1.jsonl", GOLDEN / "plan-v1.state.json"
+SESSION_ID = "golden-plan-v1"
+
+TEAM = Team(
+    name="golden",
+    flow=TeamFlow.PLAN,
+    language="zh",
+    members=(
+        member("alice", "human", name="Alice", display_name="爱丽丝"),
+        member("adam", "human", name="Adam", position=1),
+        member("planner", "ai", role="planner", position=2),
+        member("critic", "ai", role="reviewer", position=3),
+        member("editor", "ai", role="aggregator", position=4),
+        member("wu", "ai", role="executor", position=5, concurrency=2),
+        member("xi", "ai", role="painter", position=6),
+    ),
+    understanding="rules",
+    plan=PlanSettings(max_parallel=3, retry=Retry(max_attempts=9), max_rework=1),
+)
+JUDGED = TaskRelationAssessment(
+    relation_type="same_task_minor_change",
+    reasoning="a word",
+    confidence=0.9,
+    assessment=Deltas(
+        goal_similarity=0.9,
+        scope_delta="none",
+        constraint_delta="minor",
+        deliverable_delta="none",
+        resource_impact="none",
+        timeline_impact="none",
+    ),
+    recommended_action="minor_replan",
+)
+
+
+class Accepted(PlanScenario):
+    """A story of which every command is accepted."""
+
+    def when(self, *commands: Command, at: str = AT, chance: float = 1.0) -> Self:
+        for command in commands:
+            super().when(command, at=at, chance=chance)
+            assert self.refusal is None, f"{command}: {self.refusal}"
+        return self
+
+
+def play() -> PlanScenario:
+    """Everything that can happen, once."""
+    scenario = Accepted(TEAM)
+    _plan(scenario)
+    _solve(scenario)
+    _steer(scenario)
+    _end(scenario)
+    return scenario
+
+
+def _plan(scenario: PlanScenario) -> None:
+    """Asked about, planned badly, planned again, edited and approved."""
+    scenario.says("写一份报告", by="alice").understands("different_task", clarification="给谁看？")
+    scenario.answers("", answer="给老板", by="alice").understands("different_task")
+    scenario.when(ReportStep(turn_id=scenario.turn("plan").turn_id, thought="先想一想"))
+    scenario.plans(task("a", "b")).job_fails("plan", "network", "连接断开").waits()
+    scenario.plans(task("a"), summary="第一版").says("再短一点", by="adam").understands("same_task_major_change")
+    scenario.plans(task("a"), task("b", "a"), task("c"), task("d", role="painter"), summary="第二版")
+    edited = (task("a", objective="写提纲", 语气="正式"), task("b", "a"), task("c"), task("d", role="painter"))
+    scenario.approves(tasks=edited, by="alice")
+
+
+def _solve(scenario: PlanScenario) -> None:
+    """A handshake that fails, a run that fails, a review that rejects, a worker that is lost, a breaker."""
+    scenario.nacks("a", "busy").waits().starts("a").steps("a", "看资料", total=2)
+    scenario.task_fails("a", "timeout", "太慢").waits().completes("a", "提纲")
+    scenario.reviews("a", passes=False, feedback="太长").completes("a", "短提纲").reviews("a", passes=True)
+    scenario.starts("c").loses_lease("c").completes("c", "C").reviews("c", passes=True)
+    for _ in range(5):
+        scenario.nacks("d", "no_resource").waits()
+    scenario.when(ProbeMember(member="xi")).task_fails("d", "auth", "check key NAME")
+    scenario.answers("task_failed", "reassign", answer="wu", by="alice").task_fails("d", "auth", "check key NAME")
+    scenario.answers("task_failed", "skip", by="adam")
+
+
+def _steer(scenario: PlanScenario) -> None:
+    """Patched by the rules and by the planner, paused, asked about, put off, in English from here on."""
+    patches = (PlanPatch(op="modify", task_id="b", changes={"title": "Bee"}),)
+    scenario.starts("b").says("改标题", by="alice")
+    scenario.understands("same_task_minor_change", 0.9, plan_patches=patches, assessment=JUDGED)
+    scenario.when(Post(text="/lang en", by="alice")).says("and an index", by="adam")
+    scenario.understands("same_task_minor_change").patches({"op": "explode"})
+    scenario.patches({"op": "add", "task_id": "e", "changes": {"title": "Index", "depends_on": ["b"]}})
+    scenario.starts("b").when(Pause(by="adam"), EndGrace()).says("how far?", by="adam")
+    scenario.understands(control("status_query")).when(Resume(by="adam"))
+    scenario.says("a poem", by="adam").understands("different_task").answers("ask_new_task", "finish_first", by="adam")
+    scenario.says("hm", by="alice").understands("same_task_no_change", 0.3).answers("ask_unsure", "drop", by="alice")
+    scenario.completes("b", "B").reviews("b", passes=True).when(Replan(feedback="add pictures", by="alice"))
+    plan = [run.task.document for run in scenario.work.tasks.values()]
+    scenario.plans(*plan, task("p", "b"), summary="with pictures").approves(by="alice")
+
+
+def _end(scenario: PlanScenario) -> None:
+    """Complete, the deferred one cancelled, another one rejected, and the last one ended with the session."""
+    for task_id in ("e", "p"):
+        scenario.completes(task_id, task_id.upper()).reviews(task_id, passes=True)
+    scenario.aggregates('all of it: "quoted" \\ back\u2028slash').plans(task("a")).approves(by="adam")
+    scenario.starts("a").when(CancelTurn(by="adam"))
+    scenario.says("a song", by="alice").understands("different_task").plans(task("a")).rejects(by="alice")
+    scenario.says("a play", by="alice").understands("different_task").plans(task("a")).approves(by="alice")
+    scenario.says("thanks [DONE]", by="alice")
+
+
+def write() -> None:
+    """One frame a line, in the language of the moment, and the final state."""
+    played = play()
+    now: State | None = None
+    head, lines = Head(), []
+    for number, fact in enumerate(played.facts):
+        now = evolve(now, fact)
+        (event,) = stamp(TEAM, SESSION_ID, head, [fact], f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z")
+        head = event.head
+        lines.append(frame(event, now.language))
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    LOG.write_bytes(b"".join(line + b"\n" for line in lines))
+    FINAL.write_bytes(msgspec.json.format(state.encode(played.state)) + b"\n")
+
+
+def read() -> Iterator[Event]:
+    """The frames of the file, back to stored bytes: what the encoder added at their end is taken off."""
+    for line in LOG.read_bytes().splitlines():
+        sent = msgspec.json.decode(line)
+        adds_content = sent["event"] == "plan.completed" or ("tasks" in sent["metadata"] and "step_id" in sent)
+        kept = ("content", "show_content", "hash") if adds_content and "content" in sent else ("show_content", "hash")
+        tail = b"," + msgspec.json.encode({key: sent[key] for key in kept if key in sent})[1:]
+        assert line.endswith(tail)
+        yield decode(line.removesuffix(tail) + b"}", sent["hash"])
+
+
+def test_the_golden_plan_decodes_and_its_chain_verifies() -> None:
+    """E10: dense seq, and every hash follows from the one before."""
+    previous = ""
+    for number, event in enumerate(read(), start=1):
+        previous = chain(previous, event.data)
+        assert (event.seq, event.hash, event.session_id) == (number, previous, SESSION_ID)
+
+
+def test_the_golden_plan_is_still_written_the_same_way() -> None:
+    """Spec 5 frames: one encoding; only the first event may gain settings that did not exist then."""
+    first, *rest = read()
+    head = first.head
+    for event in rest:
+        (again,) = stamp(TEAM, SESSION_ID, head, [event.fact], event.timestamp)
+        assert again == event
+        head = again.head
+
+
+def test_the_golden_plan_folds_to_the_golden_state() -> None:
+    """E10: the same log gives the same state, version after version."""
+    folded = fold(event.fact for event in read())
+    assert folded == state.decode(FINAL.read_bytes())
+    assert state.decode(state.encode(folded)) == folded
+
+
+def test_the_golden_plan_has_every_event_of_the_flow() -> None:
+    """E10: a kind of event that is not in it would not be protected."""
+    seen = {event.name for event in read()}
+    kinds = (*get_args(PlanFact), UnderstandingStarted, UnderstandingCompleted, StepAsked)
+    assert {kind.event for kind in kinds} - seen == set()
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_everything_the_golden_plan_says_can_still_be_shown(language: Language) -> None:
+    """Spec 2 notices: codes are stable; what was logged once is rendered for ever."""
+    facts = [event.fact for event in read()]
+    told: list[Fact] = [*only(facts, NoticePosted), *only(facts, StepAsked)]
+    assert all(show(fact, language) for fact in told)
+
+
+def test_the_story_still_reaches_its_end() -> None:
+    """The rules of today play the same story: every command of it is still accepted."""
+    played = play()
+    assert played.work.status is Flow.FAILED
+    assert [fact.event for fact in played.facts][-1] == "session.completed"
+
+
+if __name__ == "__main__":
+    write()
