@@ -50,6 +50,15 @@ EXPECTED = {
         "13: plan.max_parallel: found 0; expected at least 1",
         "14: budget.max_tokens: found -1; expected at least 0",
     ],
+    "plan_without_ai": [
+        "5: members: the plan flow needs an AI that plans and one that does the tasks; this team has no AI; "
+        "add members with kind: ai and role: planner or role: executor",
+    ],
+    "plan_without_executor": [
+        "5: members: nobody can do a task: every AI plans, reviews or aggregates; "
+        "give one of them, or another AI, role: executor",
+    ],
+    "plan_role": ["8: members[2].role: role 'excutor' is not one of the plan flow; did you mean 'executor'?"],
     "missing_keys": [
         "1: moot: required key 'moot' is missing",
         "1: name: required key 'name' is missing",

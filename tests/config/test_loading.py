@@ -94,8 +94,7 @@ def test_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     assert load_team(str(path)).language == find_locale_language() == "en"
     assert load_team(path).understander() == Understanding(type="explicit")
-    path.write_text(MINIMAL + "flow: plan")
-    assert load_team(path).understander() == Understanding(type="rules")
+    assert load_team("plan-demo").understander() == Understanding(type="rules")
 
 
 def test_an_invalid_team_says_everything(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from moot.config.plan_rules import check_plan
 from moot.config.problem import Problem
 from moot.config.supervisor_rules import check_supervisor
 from moot.config.team_file import find_locale_language
@@ -27,6 +28,7 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
     understanding = data.get("understanding")
     if isinstance(understanding, dict) and understanding.get("type") == "llm" and understanding.get("model") is None:
         yield Problem(path=("understanding", "model"), text="understanding by llm needs a model")
+    yield from check_plan(data)
     yield from check_supervisor(data)
 
 

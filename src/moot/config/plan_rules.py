@@ -1,0 +1,52 @@
+"""What types cannot say about a team of the plan flow: somebody plans, somebody does the tasks."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+from moot.config.problem import Problem
+from moot.config.wording import shorten
+from moot.core import limits
+from moot.core.team import Kind
+
+LEADING = ("planner", "reviewer", "aggregator")  # they say what is to be done, or what came of it
+ROLES = (*LEADING, "executor")
+_NEAR = 0.85  # how like a known role one must be to be taken for a slip of the pen
+
+
+def check_plan(data: Mapping[str, object]) -> Iterator[Problem]:
+    members = data.get("members")
+    if data.get("flow") != "plan" or not isinstance(members, list):
+        return
+    ais = [
+        (position, each)
+        for position, each in enumerate(members)
+        if isinstance(each, dict) and each.get("kind") == Kind.AI
+    ]
+    if not ais:
+        yield Problem(
+            path=("members",),
+            text="the plan flow needs an AI that plans and one that does the tasks; this team has no AI",
+            hint="add members with kind: ai and role: planner or role: executor",
+        )
+        return
+    if all(each.get("role") in LEADING for _, each in ais):
+        yield Problem(
+            path=("members",),
+            text="nobody can do a task: every AI plans, reviews or aggregates",
+            hint="give one of them, or another AI, role: executor",
+        )
+    for position, each in ais:
+        yield from _check_role(position, each.get("role"))
+
+
+def _check_role(position: int, role: object) -> Iterator[Problem]:
+    """Other roles are for tasks that ask for them; one that is nearly a known one is a slip of the pen."""
+    if not isinstance(role, str) or role in ROLES or len(role) > limits.NAME_CHARS:
+        return
+    near = difflib.get_close_matches(role.lower(), ROLES, n=1, cutoff=_NEAR)
+    if near:
+        yield Problem(
+            path=("members", position, "role"),
+            text=f"role {shorten(role)} is not one of the plan flow",
+            hint=f"did you mean {near[0]!r}?",
+        )
