@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "route": "dry run: how would this be routed? JSON lines in, JSON lines out",
     "machines": "every state machine, from its table",
     "sessions": "list, show, export, replay, verify or remove sessions",
+    "doctor": "what this machine has and what it lacks, each with its fix",
     "schema": "the JSON Schema of the team file, for editors",
 }
 
