@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from moot.app import open_app
 from moot.config.agent_specs import CliAgent
@@ -14,8 +15,9 @@ from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.commands import CancelTurn
 from moot.core.events import MessagePosted, TurnCancelled, TurnFailed, TurnStepped
 from moot.core.machines.session import Status
-from moot.core.settings import ChatSettings
-from moot.core.team import Kind
+from moot.core.plan.events import FinalAnswered
+from moot.core.settings import ChatSettings, PlanSettings
+from moot.core.team import Flow, Kind
 from moot.testing import human, make_team
 from tests.agents.programs import list_started, nothing_left
 from tests.runtime.apps import facts, run, say, until
@@ -105,6 +107,34 @@ async def test_a_cancelled_turn_ends_its_program() -> None:
         await going
         assert await facts(app, session, TurnCancelled)
         await until(lambda: not list_started())
+
+
+WORKER = """
+import json, sys
+told = sys.stdin.read()
+if "# Plan the work" in told:
+    tasks = [{"id": "a", "title": "One"}, {"id": "b", "title": "Two", "depends_on": ["a"]}]
+    print("Here it is:\\n```json\\n" + json.dumps({"summary": "two steps", "tasks": tasks}) + "\\n```")
+elif "# Do one task" in told:
+    print("result of Two, from " + str("> result of One" in told) if '"title":"Two"' in told else "result of One")
+elif "# Review one result" in told:
+    print('{"pass": true, "feedback": ""}')
+else:
+    print("all in all: " + str("> result of Two, from True" in told))
+"""
+
+
+@run
+async def test_programs_work_off_a_plan() -> None:
+    """Plan, tasks that build on each other, review and the answer: each job is told in its own words."""
+    members = [replace(program(role, WORKER), role=role) for role in ("planner", "executor", "reviewer", "aggregator")]
+    settings = PlanSettings(confirm="never")
+    plan_team = replace(make_team(human("alice"), *members, plan=settings), flow=Flow.PLAN)
+    async with open_app(plan_team) as app:
+        session = await app.session()
+        await say(session, "Write a poster for the library.")
+        [answer] = await facts(app, session, FinalAnswered)
+        assert answer.text == "all in all: True"
 
 
 SERVER = """

@@ -50,4 +50,4 @@ def censor(output: Output, environment: Mapping[str, str]) -> Output:
 
 
 def censor_error(error: AgentError, environment: Mapping[str, str]) -> AgentError:
-    return AgentError(error.error_type, hide_secrets(str(error), environment), error.retry_after_s)
+    return AgentError(error.error_type, hide_secrets(str(error), environment), error.retry_after_s, error.usage)

@@ -107,6 +107,16 @@ def test_failures_have_their_type(name: str, error_type: str, says: str) -> None
     assert (end.error_type, says in str(end)) == (error_type, True)
 
 
+def test_a_failed_turn_has_its_price() -> None:
+    """What was spent before the failure counts."""
+    reader, _, _ = claude(
+        {"type": "result", "is_error": True, "result": "x", "total_cost_usd": 0.5, "usage": {"output_tokens": 3}}
+    )
+    error = end_of(reader)
+    assert isinstance(error, AgentError)
+    assert error.usage == Usage(output_tokens=3, cost_usd=0.5)
+
+
 def test_a_stream_that_stops_has_no_end() -> None:
     """An interrupted CLI tells no result: its exit decides."""
     assert read_stream("codex_sigint")[1] is None

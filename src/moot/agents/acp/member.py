@@ -5,8 +5,9 @@ The library is an optional extra (`pip install moot[acp]`) and is imported when 
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from moot.agents.cli.dialect import Told, shorten, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
 from moot.agents.cli.memory import Conversation
-from moot.agents.context import build_context
+from moot.agents.context import NO_PROMPTS, Context, build_context
 from moot.agents.environment import pick_environment
 from moot.agents.process import Bounds, Child, Program, start
 from moot.agents.surroundings import Surroundings
@@ -46,9 +47,10 @@ class AcpMember:
         surroundings: Surroundings,
         permit: Permit = deny,
         bounds: Bounds | None = None,
+        prompts: Mapping[str, str] = NO_PROMPTS,
     ) -> None:
         self._spec = spec
-        self._instructions = instructions
+        self._build = partial(build_context, instructions=instructions, prompts=prompts)
         self._around = surroundings
         self._permit = permit
         self._bounds = bounds or Bounds(output_bytes=EVENT_BYTES)
@@ -66,7 +68,7 @@ class AcpMember:
             talk = _Talk(child, self._spec, turn, self._permit)
             try:
                 known = self._find_conversation(turn)
-                task = asyncio.create_task(talk.run(self._instructions, known))
+                task = asyncio.create_task(talk.run(self._build, known))
                 try:
                     while output := await talk.outputs.get():
                         yield censor(output, self._environment)
@@ -144,12 +146,11 @@ class _Talk:
 
         return acp.connect_to_agent(OurSide(self._ask), self.pipe)  # type: ignore[arg-type]
 
-    async def run(self, instructions: str, known: Conversation | None) -> Result:
+    async def run(self, build: Callable[..., Context], known: Conversation | None) -> Result:
         try:
             async with asyncio.timeout(START_S):
                 is_resumed = await self._open(known)
-            context = build_context(self._turn, instructions, is_resumed=is_resumed)
-            response = await self._prompt(context.text)
+            response = await self._prompt(build(self._turn, is_resumed=is_resumed).text)
             self._tell(*self._reader.end_thought())
             return self._read_end(response, known if is_resumed else None)
         except TimeoutError:

@@ -18,6 +18,7 @@ from moot.agents.cli.dialect import (
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
 from moot.core.errors import AgentError
+from moot.core.usage import Usage
 from moot.runtime.ports import Result, Step
 
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -91,18 +92,19 @@ class ClaudeReader:
             if self._status:
                 raise read_failure("claude", f"it gave up after HTTP status {self._status}", self._status)
             return None
-        said = word(end, "result")
+        said, usage = word(end, "result"), _read_usage(end)
         if end.get("stop_reason") == "refusal":
-            raise AgentError("refused", f"claude refused: {shorten(said)[:600]}")
+            raise AgentError("refused", f"claude refused: {shorten(said)[:600]}", usage=usage)
         if end.get("is_error") is True or word(end, "subtype").startswith("error"):
             told = said or as_text(end.get("errors")) or word(end, "subtype")
-            raise read_failure("claude", told, count(end.get("api_error_status")) or self._status)
-        usage = part(end, "usage")
-        return Result(
-            text=said or self._spoken.text,
-            usage=make_usage(
-                sum(count(usage.get(name)) for name in _INPUT),
-                count(usage.get("output_tokens")),
-                end.get("total_cost_usd"),
-            ),
-        )
+            failure = read_failure("claude", told, count(end.get("api_error_status")) or self._status)
+            failure.usage = usage
+            raise failure
+        return Result(text=said or self._spoken.text, usage=usage)
+
+
+def _read_usage(end: Json) -> Usage:
+    """What is read from a cache is input, too."""
+    usage = part(end, "usage")
+    taken = sum(count(usage.get(name)) for name in _INPUT)
+    return make_usage(taken, count(usage.get("output_tokens")), end.get("total_cost_usd"))

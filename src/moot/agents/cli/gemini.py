@@ -36,8 +36,10 @@ class GeminiReader:
         end = self._end
         if end is None:
             return None
-        if end.get("status") != "success":
-            raise read_failure("gemini", word(part(end, "error"), "message") or str(end.get("status")))
         stats = part(end, "stats")
         usage = make_usage(count(stats.get("input_tokens")), count(stats.get("output_tokens")))
+        if end.get("status") != "success":
+            failure = read_failure("gemini", word(part(end, "error"), "message") or str(end.get("status")))
+            failure.usage = usage
+            raise failure
         return Result(text=self._spoken.text, usage=usage)

@@ -1,6 +1,6 @@
 """A member played by a command-line agent: one program a turn."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from moot.agents.cli.lines import JsonLines
 from moot.agents.cli.memory import Conversation
 from moot.agents.cli.presets import PRESETS
 from moot.agents.cli.text import TextReader
-from moot.agents.context import build_context
+from moot.agents.context import NO_PROMPTS, build_context
 from moot.agents.environment import pick_environment
 from moot.agents.process import Bounds, Child, Ended, Program, start
 from moot.agents.surroundings import Surroundings
@@ -38,11 +38,19 @@ def list_command(spec: CliAgent, resume: str | None = None) -> tuple[str, ...]:
 
 
 class CliMember:
+    """`prompts`: the team's own templates, by phase."""
+
     def __init__(
-        self, spec: CliAgent, instructions: str, surroundings: Surroundings, bounds: Bounds | None = None
+        self,
+        spec: CliAgent,
+        instructions: str,
+        surroundings: Surroundings,
+        bounds: Bounds | None = None,
+        prompts: Mapping[str, str] = NO_PROMPTS,
     ) -> None:
         self._spec = spec
         self._instructions = instructions
+        self._prompts = prompts
         self._around = surroundings
         self._bounds = bounds or Bounds(output_bytes=TEXT_BYTES if spec.dialect == "text" else EVENT_BYTES)
         preset = PRESETS[spec.preset] if spec.preset else None
@@ -72,7 +80,7 @@ class CliMember:
         return self._around.conversations.find(turn.session_id, turn.member.id, list_command(self._spec))
 
     async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
-        context = build_context(turn, self._instructions, is_resumed=known is not None)
+        context = build_context(turn, self._instructions, prompts=self._prompts, is_resumed=known is not None)
         program = Program(
             argv=list_command(self._spec, known.session_id if known else None),
             environment=self._environment,
