@@ -136,8 +136,19 @@ begin: list[Command] = [
     commands.ReportUnderstanding(input_id="?", analysis=analyse("different_task")),
 ]
 anything: st.SearchStrategy[Command] = weighted((5, results), (3, people))
+has_text: list[Command] = [
+    commands.CompleteTurn(turn_id="?", text=decision("brief_compiler_agent")),
+    commands.CompleteTurn(turn_id="?", text="", state={"creativeBrief": {}}),
+    commands.CompleteTurn(turn_id="?", text=decision("writer_agent")),
+    commands.CompleteTurn(turn_id="?", text="", state=BODY),
+]
+is_rejected: list[Command] = [
+    commands.CompleteTurn(turn_id="?", text=decision("review_agent")),
+    commands.CompleteTurn(turn_id="?", text="", state={**REJECTED, **scores(infoDensity=0.1)}),
+]
+openings = st.sampled_from([[], has_text, [*has_text, *is_rejected]])
 histories = st.tuples(
-    st.lists(anything, min_size=25, max_size=60),
+    st.builds(lambda opening, rest: [*opening, *rest], openings, st.lists(anything, min_size=25, max_size=60)),
     st.sampled_from([[], [], [], [commands.End()], [commands.Post(text="thanks [DONE]", by="you")]]),
 )
 teams = st.builds(

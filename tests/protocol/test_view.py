@@ -17,7 +17,6 @@ from moot.core.evolve import evolve
 from moot.core.machines.connection import State as Link
 from moot.core.queue_line import queue_line
 from moot.core.state import State
-from moot.core.supervisor.events import SupervisorFact
 from moot.core.team import Team
 from moot.protocol import view as views
 from moot.protocol import view_parts
@@ -29,7 +28,6 @@ from tests.protocol.client_cases import DATA, GOLDEN
 EXPECTED = DATA / "protocol" / "chat-v1.view.json"
 FRAMES: list[dict[str, Any]] = [json.loads(line) for line in GOLDEN]
 SAYS_NOTHING = {"session.pause_requested"}  # but to the machine of a pause
-SAYS_NOTHING |= {kind.event for kind in get_args(SupervisorFact)}
 
 
 def view_of(frames: list[dict[str, Any]]) -> View:

@@ -5,9 +5,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from moot.core import door as doors
 from moot.core import events
+from moot.core.door import Door
 from moot.core.machines.input_routing import Trigger as InputTrigger
 from moot.core.machines.interrupt import INTERRUPT
+from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.interrupt import Trigger as InterruptTrigger
 from moot.core.state import State
 from moot.core.supervisor import events as facts
@@ -28,7 +31,7 @@ def complete_turn(state: State) -> State:
 
 
 def close_step(state: State, step: events.StepAsked | None, fact: events.StepClosed) -> State:
-    """Questions of a job: the agent that asked acts again, so does one whose output was rejected; a stuck job goes on."""
+    """The agent that asked acts again, so does one whose output was rejected; a job that was stuck goes on."""
     job = state.supervision
     if job is None or step is None:
         return state
@@ -48,34 +51,49 @@ def close_step(state: State, step: events.StepAsked | None, fact: events.StepClo
 def _start(state: State, fact: facts.SupervisionStarted) -> State:
     """A new job begins with what the team file starts the shared state with."""
     job = Supervision(goal=fact.goal, asked_by=fact.asked_by, state=start_state(state.team.supervisor))
-    door = state.door
-    for trigger in (InputTrigger.NEW_TASK_STARTED, InputTrigger.PLAN_APPROVED):
-        door = door.move(trigger)
+    door = _move(doors.begin_work(state.door), JOB_MOVES[type(fact)])
     left = door.deferred[1:] if fact.is_deferred else door.deferred
     return replace(state, supervision=job, door=replace(door, deferred=left), interrupt=INTERRUPT.initial)
 
 
-_HEARD = (InputTrigger.RESUMED, InputTrigger.PATCHES_APPLIED, InputTrigger.USER_REJECTED_CONTINUE_ANYWAY)
-_GOES_ON = (
-    InterruptTrigger.RESUME_EXECUTION,
-    InterruptTrigger.PATCH_PLAN_APPLIED,
-    InterruptTrigger.CONTINUE_CURRENT,
-)
+# facts of a job that move an input along its machine: there is nothing to plan, and what is heard changes no plan
+JOB_MOVES: dict[type, tuple[InputTrigger, ...]] = {
+    facts.SupervisionStarted: (InputTrigger.NEW_TASK_STARTED, InputTrigger.PLAN_APPROVED),
+    facts.InputNoted: (
+        InputTrigger.RESUMED,
+        InputTrigger.PATCHES_APPLIED,
+        InputTrigger.USER_REJECTED_CONTINUE_ANYWAY,
+    ),
+}
+END_MOVES = {
+    "complete": InputTrigger.ALL_DONE,
+    "partial": InputTrigger.ALL_DONE,
+    "cancelled": InputTrigger.CANCELLED,
+}
+
+
+def _move(door: Door, triggers: tuple[InputTrigger, ...]) -> Door:
+    for trigger in triggers:
+        door = door.move(trigger)
+    return door
+
+
+def go_on(held: Interrupt) -> Interrupt:
+    """What is about the job lets it go on, when it was paused."""
+    triggers = InterruptTrigger.RESUME_EXECUTION, InterruptTrigger.PATCH_PLAN_APPLIED, InterruptTrigger.CONTINUE_CURRENT
+    for trigger in triggers:
+        held = INTERRUPT.follow(held, trigger)
+    return held
 
 
 def _note(state: State, fact: facts.InputNoted) -> State:
-    """What is about the job lets it go on, when it was paused."""
-    door, held = state.door, state.interrupt
-    for trigger in _HEARD:
-        door = door.move(trigger)
-    for going_on in _GOES_ON:
-        held = INTERRUPT.follow(held, going_on)
-    return replace(_job(state, fact), door=door, interrupt=held)
+    door = _move(state.door, JOB_MOVES[type(fact)])
+    return replace(_job(state, fact), door=door, interrupt=go_on(state.interrupt))
 
 
 def _end(state: State, fact: facts.SupervisionEnded) -> State:
-    trigger = InputTrigger.CANCELLED if fact.outcome == "cancelled" else InputTrigger.ALL_DONE
-    return replace(_job(state, fact), door=state.door.move(trigger), interrupt=INTERRUPT.initial)
+    door = state.door.move(END_MOVES[fact.outcome])
+    return replace(_job(state, fact), door=door, interrupt=INTERRUPT.initial)
 
 
 def _job(state: State, fact: facts.SupervisorFact) -> State:

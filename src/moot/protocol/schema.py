@@ -69,7 +69,8 @@ Tasks = Annotated[list[Task], Meta(max_length=limits.TASKS)]
 
 
 class Response(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer to an open step; `approved` is another word for `confirmed`, `tasks` are the plan as it was edited."""
+    """The answer to an open step; `approved` is another word for `confirmed`, `tasks` are the plan as it was edited,
+    `state` is an agent's output as it was edited; `selected_ids` and `custom_input` answer an agent's question."""
 
     step_id: str
     confirmed: bool | None = None
@@ -77,6 +78,9 @@ class Response(Struct, frozen=True, kw_only=True, omit_defaults=True):
     choice: str | None = None
     answer: str | None = None
     tasks: Tasks | None = None
+    selected_ids: list[str] | None = None
+    custom_input: str | None = None
+    state: dict[str, Any] | None = None
 
 
 class SolveTasks(Struct, frozen=True, kw_only=True, omit_defaults=True):

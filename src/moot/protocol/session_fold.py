@@ -131,6 +131,10 @@ def _ask(view: View, frame: Frame, said: Frame) -> View:
         input=(said.get("input") or {}).get("text", ""),
         tasks=None if said.get("tasks") is None else tuple(said["tasks"]),
         plan_summary=said.get("plan_summary") or "",
+        job=said.get("job", ""),
+        key=said.get("key", ""),
+        selection=said.get("selection") or "",
+        allow_custom_input=said.get("allow_custom_input", False),
     )
     return replace(view, questions=(*view.questions, question))
 

@@ -108,7 +108,7 @@ def to_frame(command: HumanCommand) -> dict[str, Any]:
         case Post(text=text, by=by):
             return {"event": "user.message", "content": sign(text, by)}
         case Answer():
-            said = {"confirmed": command.confirmed, "choice": command.choice, "answer": command.answer}
+            said = {name: getattr(command, name) for name in _ANSWERS}
             given = {key: value for key, value in said.items() if value is not None}
             return {"event": "user.response", "step_id": command.step_id, **given}
         case ChangeQueue(action=action, member=member, to=to):
@@ -120,6 +120,7 @@ def to_frame(command: HumanCommand) -> dict[str, Any]:
             return {"event": _PLAIN[type(command)]}
 
 
+_ANSWERS = ("confirmed", "choice", "answer", "tasks", "selected_ids", "custom_input", "state")
 _PLAIN: dict[type, str] = {
     End: "user.end",
     Pause: "user.pause",

@@ -14,6 +14,8 @@ from moot.protocol.happenings import Moved
 from moot.protocol.machine_fold import move_input, move_interrupt
 from moot.protocol.plan_fold import PLAN, follow_turn, forget_turn
 from moot.protocol.session_fold import SESSION, change_turn
+from moot.protocol.supervisor_fold import SUPERVISOR
+from moot.protocol.supervisor_fold import follow_turn as follow_job_turn
 from moot.protocol.view_parts import STREAMED_CHARS, TIMELINE, Connection, Moment, RunningTurn, View
 
 __all__ = ["HOUSE", "View", "connection_frame", "reduce"]
@@ -37,7 +39,7 @@ def reduce(view: View, frame: Frame) -> View:
         session_id=frame["session_id"],
         seq=seq,
         at=frame["timestamp"],
-        input_routing=move_input(view.input_routing, event, said, view.work),
+        input_routing=move_input(view.input_routing, event, said, view.work, view.supervision),
         interrupt=move_interrupt(view.interrupt, event, said),
     )
     if "timeline" in frame:
@@ -65,7 +67,7 @@ def _moment(frame: Frame, said: Frame) -> Moment:
 
 
 def _start_turn(view: View, frame: Frame, said: Frame) -> View:
-    return follow_turn(SESSION["turn.started"](view, frame, said), said)
+    return follow_job_turn(follow_turn(SESSION["turn.started"](view, frame, said), said), said)
 
 
 def _cancel_turn(view: View, frame: Frame, said: Frame) -> View:
@@ -114,6 +116,7 @@ _PASSING: dict[str, Callable[[View, Frame], View]] = {
 LOGGED: dict[str, Callable[[View, Frame, Frame], View]] = {
     **SESSION,
     **PLAN,
+    **SUPERVISOR,
     "turn.started": _start_turn,
     "turn.cancelled": _cancel_turn,
 }

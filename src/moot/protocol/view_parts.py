@@ -10,6 +10,7 @@ from moot.core.machines.session import SESSION, Status
 from moot.core.notices import render
 from moot.core.queue_line import YOU
 from moot.core.team import Language, Member
+from moot.protocol.supervisor_view import SupervisedJob
 from moot.protocol.work_view import DeferredInput, Document, UnderstoodInput, Work
 
 MESSAGES, NOTICES, TIMELINE, STEPS = 500, 100, 500, 50
@@ -52,6 +53,10 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     input: str = ""  # what somebody said, when the question is what becomes of it
     tasks: tuple[Document, ...] | None = None  # of the plan that is to be confirmed
     plan_summary: str = ""
+    job: str = ""  # the agent whose question it is, or whose output is to be checked
+    key: str = ""
+    selection: str = ""  # single, multiple, none: of an agent's question
+    allow_custom_input: bool = False
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -131,6 +136,7 @@ class View(Struct, frozen=True, kw_only=True, omit_defaults=True):
     input: UnderstoodInput | None = None  # the newest one that was to be understood
     deferred: tuple[DeferredInput, ...] = ()
     work: Work | None = None
+    supervision: SupervisedJob | None = None
     input_routing: str = INPUT_ROUTING.initial
     interrupt: str = INTERRUPT.initial
 
