@@ -143,7 +143,7 @@ def _of_work(state: State, work: Work) -> Iterator[Effect]:
     if state.interrupt is Interrupt.PAUSING:
         yield Deadline("grace", limits.PAUSE_GRACE_S, EndGrace())
     elif state.interrupt is Interrupt.MINOR_REPLAN:  # the tasks wait for the change, its retries do not
-        yield from _of_waits(episode.wait for episode in work.episodes.values())
+        yield from _of_waits([episode.wait for episode in work.episodes.values() if episode.wait])
         return
     elif state.interrupt is not Interrupt.EXECUTION:
         return
@@ -151,17 +151,16 @@ def _of_work(state: State, work: Work) -> Iterator[Effect]:
         yield from _of_task(state, work.tasks[task_id], dispatch_id)
     if state.interrupt is Interrupt.PAUSING:
         return
-    yield from _of_waits(run.wait for run in work.tasks.values())
-    yield from _of_waits(episode.wait for episode in work.episodes.values())
+    yield from _of_waits([run.wait for run in work.tasks.values() if run.wait])
+    yield from _of_waits([episode.wait for episode in work.episodes.values() if episode.wait])
     for member, slots in work.slots.items():
         if slots.is_open and work.needs_probe(member):
             yield Deadline(f"probe:{member}:{slots.probes}", slots.delay_s, ProbeMember(member=member))
 
 
-def _of_waits(waits: Iterable[Wait | None]) -> Iterator[Effect]:
+def _of_waits(waits: Iterable[Wait]) -> Iterator[Effect]:
     for wait in waits:
-        if wait:
-            yield Deadline(f"wait:{wait.number}", wait.delay_s, EndWait(number=wait.number))
+        yield Deadline(f"wait:{wait.number}", wait.delay_s, EndWait(number=wait.number))
 
 
 def _of_task(state: State, run: TaskRun, dispatch_id: str) -> Iterator[Effect]:

@@ -52,7 +52,7 @@ def receive_review(draft: Draft, turn: Turn, verdict: dict[str, Any]) -> None:
 
 
 def request_reviews(draft: Draft) -> None:
-    """A review that a patch or a crash left out."""
+    """What was done is looked at, at once or when a pause is over."""
     reviewer = staffing.reviewer(draft.team)
     if reviewer is None:
         return

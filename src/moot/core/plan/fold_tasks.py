@@ -103,7 +103,7 @@ def complete(work: Work, fact: events.SolverCompleted) -> Work:
     slots = _turn_slot(work.slots[run.member], run.agent_id, SlotTrigger.TASK_EXECUTION_SUCCESS)
     return replace(
         work,
-        tasks=tasks if fact.awaits_review else make_ready(tasks),
+        tasks=tasks if fact.awaits_review else make_ready(tasks, run.task.id),
         dispatches=_without(work, run),
         slots={**work.slots, run.member: slots},
     )
@@ -243,8 +243,8 @@ def _move(work: Work, task_id: str, trigger: Trigger) -> Work:
 
 
 def _settle(work: Work, run: TaskRun) -> Work:
-    """A task is finished: others may start."""
-    return replace(work, tasks=make_ready({**work.tasks, run.task.id: run}))
+    """A task is finished: those that depend on it may start."""
+    return replace(work, tasks=make_ready({**work.tasks, run.task.id: run}, run.task.id))
 
 
 def _release(work: Work, run: TaskRun) -> Work:

@@ -14,7 +14,7 @@ from moot.core.plan import questions, staffing, workflow
 from moot.core.plan.events import PlanApproved, PlanCompleted, PlanRefused, PlanStarted
 from moot.core.plan.jobs import start_job, work_of
 from moot.core.plan.state import Work
-from moot.core.plan.tasks import InvalidPlan, Task, TaskProblem, plan_hash, read_tasks
+from moot.core.plan.tasks import InvalidPlan, Task, TaskProblem, find_order, plan_hash, read_tasks
 
 CONFIRM = "confirm_plan"
 SHAPE = '{"summary": "…", "tasks": [{"id", "title", "objective", "depends_on"}]}'
@@ -100,9 +100,12 @@ def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
 
 def find_kept(work: Work, tasks: tuple[Task, ...]) -> tuple[str, ...]:
     """Finished work that still fits: the same task with nothing new about it, and nothing new in what it builds on."""
+    if not work.tasks:
+        return ()
     kept: list[str] = []
-    for task in _in_order(tasks):
-        run = work.tasks.get(task.id)
+    by_id = {task.id: task for task in tasks}
+    for task_id in find_order({task.id: task.depends_on for task in tasks}):
+        task, run = by_id[task_id], work.tasks.get(task_id)
         is_same = run is not None and run.is_finished and _essence(run.task) == _essence(task)
         if is_same and all(needed in kept for needed in task.depends_on):
             kept.append(task.id)
@@ -112,17 +115,6 @@ def find_kept(work: Work, tasks: tuple[Task, ...]) -> tuple[str, ...]:
 def _essence(task: Task) -> Task:
     """Who does it does not change what was done."""
     return replace(task, document={}, role="", member="")
-
-
-def _in_order(tasks: tuple[Task, ...]) -> list[Task]:
-    """Each after those that it depends on; the plan has no circle."""
-    left, ordered = {task.id: task for task in tasks}, []
-    while left:
-        free = [task for task in left.values() if not any(needed in left for needed in task.depends_on)]
-        ordered += free
-        for task in free:
-            del left[task.id]
-    return ordered
 
 
 def approve(draft: Draft, tasks: tuple[Task, ...], by: str | None, trigger: Trigger) -> None:

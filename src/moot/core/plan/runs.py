@@ -33,12 +33,15 @@ def make_unready(runs: dict[str, TaskRun]) -> dict[str, TaskRun]:
     }
 
 
-def make_ready(runs: dict[str, TaskRun]) -> dict[str, TaskRun]:
-    """Tasks whose dependencies are finished may start."""
+def make_ready(runs: dict[str, TaskRun], finished: str | None = None) -> dict[str, TaskRun]:
+    """Tasks whose dependencies are finished may start; after one task was `finished`, those that depend on it."""
     changed = {
         task_id: replace(run, state=TASK.advance(run.state, Trigger.DEPS_SATISFIED))
         for task_id, run in runs.items()
-        if run.state is State.CREATED and not run.is_over and _may_start(run, runs)
+        if run.state is State.CREATED
+        and (finished is None or finished in run.task.depends_on)
+        and not run.is_skipped
+        and _may_start(run, runs)
     }
     return {**runs, **changed} if changed else runs
 

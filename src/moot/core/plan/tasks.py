@@ -185,13 +185,27 @@ def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
 
 def find_circle(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
     """Ids that depend on each other in a circle, the first one again at the end; empty when there is none."""
-    missing = {task: [each for each in needed if each in depends_on] for task, needed in depends_on.items()}
-    while free := [task for task, needed in missing.items() if not any(each in missing for each in needed)]:
-        for task in free:
-            del missing[task]
-    if not missing:
+    ordered = set(find_order(depends_on))
+    left = [task for task in depends_on if task not in ordered]
+    if not left:
         return []
-    trail: list[str] = [next(iter(missing))]
+    trail = left[:1]
     while trail[-1] not in trail[:-1]:
-        trail.append(next(each for each in missing[trail[-1]] if each in missing))
+        trail.append(next(each for each in depends_on[trail[-1]] if each in left))
     return trail[trail.index(trail[-1]) :]
+
+
+def find_order(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
+    """Ids, each after those that it depends on; without those in a circle and behind one. Unknown ids do not count."""
+    missing = {task: len({each for each in needed if each in depends_on}) for task, needed in depends_on.items()}
+    followers: dict[str, list[str]] = {}
+    for task, needed in depends_on.items():
+        for each in set(needed):
+            followers.setdefault(each, []).append(task)
+    ordered = [task for task, count in missing.items() if not count]
+    for task in ordered:  # grows on the way
+        for follower in followers.get(task, ()):
+            missing[follower] -= 1
+            if not missing[follower]:
+                ordered.append(follower)
+    return ordered
