@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from moot.app import App, Session
+from moot.core.codec import Event, Head, stamp
 from moot.core.commands import Answer, Command, CompleteTurn, Pause, Post, Resume
 from moot.core.decide import Decided, decide
 from moot.core.errors import CommandReused, Conflict, LogError, Refused, StorageFull
-from moot.core.events import MessagePosted, TurnFailed
+from moot.core.events import Fact, MessagePosted, TurnFailed
 from moot.core.state import State
+from moot.core.team import Team
 from moot.runtime.inbox import BATCH
 from moot.runtime.ports import CommandKey, Receipt
 from moot.runtime.stores.memory import MemoryLog
@@ -236,6 +238,32 @@ async def test_a_closing_app_logs_what_was_accepted() -> None:
     assert all(isinstance(outcome, Receipt) for outcome in outcomes)
     async with open_on(log, TRIO) as app:
         assert await said(app, session) == ["first", "one", "two"]
+
+
+def test_what_cannot_be_written_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three commands in a batch the facts of one cannot be encoded: it fails, the two others are logged."""
+
+    def stamp_or_not(team: Team, session_id: str, head: Head, given: list[Fact], at: str) -> list[Event]:
+        if any(isinstance(fact, MessagePosted) and fact.text == "poison" for fact in given):
+            raise TypeError("no JSON")
+        return stamp(team, session_id, head, given, at)
+
+    monkeypatch.setattr("moot.runtime.journal.stamp", stamp_or_not)
+
+    @run
+    async def play() -> None:
+        log = SlowLog()
+        async with open_on(log, TRIO) as app:
+            session = await app.session()
+            first = await held(log, session)
+            sent = send(session, "one", "poison", "two")
+            await rest()
+            log.gate.set()
+            outcomes = await asyncio.gather(first, *sent, return_exceptions=True)
+            assert [type(outcome) for outcome in outcomes] == [Receipt, Receipt, TypeError, Receipt]
+            assert await said(app, session) == ["first", "one", "two"]
+
+    play()
 
 
 @pytest.mark.parametrize("raised", [KeyError("a"), TypeError("no JSON")])

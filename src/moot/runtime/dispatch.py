@@ -82,10 +82,11 @@ class _Worker:
             self._task.cancel()
 
     async def _run(self) -> None:
+        end: WorkerCommand
         if self._room is None:
             end = await self._play()
-        elif await self._is_refused():
-            return
+        elif (reason := self._find_refusal()) is not None:
+            end = NackDispatch(dispatch_id=self._turn.turn_id, reason=reason)
         else:
             end = await self._play_in(self._room)
         if self._task.cancelling():
@@ -93,22 +94,17 @@ class _Worker:
         self._is_over = True  # from here on the report decides: it is logged, or it comes too late
         await self._report(end)
 
-    async def _is_refused(self) -> bool:
-        """Whether the agent turns the task down; an agent that cannot be found does."""
+    def _find_refusal(self) -> str | None:
+        """Why the agent turns the task down, if it does; an agent that cannot be found does."""
         try:
             agent = self._find_agent(self._team, self._turn.member.id)
             refuse = getattr(agent, "refuse", None)
-            reason = refuse(self._turn) if refuse else None
+            return refuse(self._turn) if refuse else None
         except AgentError as error:
-            reason = str(error)
+            return str(error)
         except Exception as error:  # an agent is foreign code
             logger.warning("agent %s failed to say whether it takes a task", self._turn.member.id, exc_info=True)
-            reason = f"{type(error).__name__}: {error}"
-        if reason is None:
-            return False
-        self._is_over = True
-        await self._report(NackDispatch(dispatch_id=self._turn.turn_id, reason=reason))
-        return True
+            return f"{type(error).__name__}: {error}"
 
     async def _play_in(self, room: asyncio.Semaphore) -> WorkerCommand:
         """Where there is room, taken and started are one report, so that they are one append."""

@@ -7,6 +7,7 @@ from random import random
 from moot.core.codec import Event, Head, stamp
 from moot.core.decide import decide
 from moot.core.errors import CommandReused, Conflict, LogError
+from moot.core.events import Fact
 from moot.core.evolve import evolve
 from moot.core.machines.session import Status
 from moot.core.state import State
@@ -92,19 +93,25 @@ class Journal:
 
     def _decide(self, batch: list[Asked]) -> tuple[State, list[Event]]:
         """Each on what those before it lead to. One that is refused, or cannot be written, takes no other with it."""
-        at, state, head = self._clock.now(), self.state, self.head
-        events: list[Event] = []
+        try:
+            return self._decide_all(batch)
+        except Exception:  # something cannot be encoded: look for it
+            return self._decide_all(batch, is_careful=True)
+
+    def _decide_all(self, batch: list[Asked], *, is_careful: bool = False) -> tuple[State, list[Event]]:
+        at, state, facts = self._clock.now(), self.state, list[Fact]()
         for asked in tuple(batch):
             try:
                 decided = decide(state, asked.command, at, random())  # noqa: S311 - jitter is no secret
-                events += stamp(state.team, self.session_id, head, decided.facts, at)
+                if is_careful:
+                    stamp(state.team, self.session_id, self.head, decided.facts, at)
             except Exception as error:
                 batch.remove(asked)
                 asked.fail(error)
             else:
                 state = decided.state
-                head = events[-1].head if events else head
-        return state, events
+                facts += decided.facts
+        return state, stamp(state.team, self.session_id, self.head, facts, at)
 
     async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
         summary = summarise(state)
