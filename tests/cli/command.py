@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from moot.cli.main import main
 TEAMS = Path(__file__).parents[1] / "data" / "teams"
 CHAT = str(TEAMS / "good" / "chat.yaml")
 MOOT = [sys.executable, "-m", "moot.cli.main"]
-_TAIL = re.compile(rb'(?:,"show_content":"(?:[^"\\]|\\.)*")?,"hash":"([0-9a-f]{64})"\}\Z')
+_DECODER, _METADATA = json.JSONDecoder(), ',"metadata":'
 
 
 class Said(NamedTuple):
@@ -61,16 +60,13 @@ class Moot:
 
 
 def check_chain(lines: list[str], previous: str = "") -> None:
-    """Each hash is sha256 of the previous one and the stored bytes: the frame without show_content and hash."""
+    """Each hash is sha256 of the previous one and the stored bytes: the frame up to the end of its metadata."""
     for line in lines:
-        frame = line.encode()
-        tail = _TAIL.search(frame)
-        assert tail, line
-        stored = frame[: tail.start()] + b"}"
-        assert json.loads(stored).keys() == json.loads(frame).keys() - {"hash", "show_content"}
-        expected = hashlib.sha256(previous.encode() + stored).hexdigest()
-        assert tail[1].decode() == expected, line
-        previous = expected
+        _, end = _DECODER.raw_decode(line, line.index(_METADATA) + len(_METADATA))
+        added = json.loads("{" + line[end + 1 :])
+        assert set(added) <= {"content", "show_content", "hash"}, line
+        previous = hashlib.sha256(f"{previous}{line[:end]}}}".encode()).hexdigest()
+        assert added["hash"] == previous, line
 
 
 def names(frames: list[Any]) -> list[str]:

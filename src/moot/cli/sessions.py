@@ -17,6 +17,7 @@ import msgspec
 from moot.app import DATABASE
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
+from moot.cli.lines.board import list_board
 from moot.cli.run import pick_session_id
 from moot.cli.spending import describe_spending
 from moot.cli.transcript import Transcript, to_markdown
@@ -129,7 +130,8 @@ async def show(options: Namespace) -> int:
             if not options.json:
                 print("\n".join(lines), end="\n" if lines else "")
     if transcript.state and not options.json:
-        print("".join(f"{line}\n" for line in describe_spending(transcript.state)), end="")
+        lines = [*list_board(transcript.state), *describe_spending(transcript.state)]
+        print("".join(f"{line}\n" for line in lines), end="")
     if options.json and last and transcript.state:
         state = msgspec.to_builtins(transcript.state)
         print(

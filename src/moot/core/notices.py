@@ -65,7 +65,7 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     },
     "task_dropped": {
         "zh": "任务“{who}”已取消，{names} 依赖它。怎么办？",
-        "en": "Task {who!r} was cancelled, {names} depends on it. What now?",
+        "en": "Task {who!r} was cancelled, and is needed by {names}. What now?",
     },
     "job_failed": {
         "zh": "{who} 的工作失败（{error_type}）：{detail}。怎么办？",
@@ -355,6 +355,9 @@ def explain(refusal: Refused, language: Language) -> str:
 def show(fact: Fact, language: Language) -> str | None:
     """The text for people that goes with a fact, if the catalogue has one."""
     match fact:
+        case NoticePosted(code="plan_status"):
+            status = render(f"status_{fact.detail}", language)
+            return render(fact.code, language, detail=status, count=fact.count, limit=fact.limit, names=fact.names)
         case NoticePosted():
             return render(**asdict(fact), language=language)
         case StepAsked(code=code) if code:
