@@ -43,13 +43,15 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
-    def open_session(session_id: str = "", token: str = TOKEN, query: str = "", **options: object) -> Page:
+    def open_session(
+        session_id: str = "", token: str = TOKEN, query: str = "", ignore: str = "", **options: object
+    ) -> Page:
         context = browser.new_context(**{"locale": "en-US", "viewport": {"width": 1300, "height": 800}, **options})  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda said: errors.append(said.text) if is_bad(said.type, said.text) else None)
+        page.on("console", lambda said: errors.append(said.text) if is_bad(said.type, said.text, ignore) else None)
         page.goto(f"{server.url}{f'/s/{session_id}' if session_id else '/'}{query}#token={token}")
         expect(page.locator("#shell")).to_be_visible()
         return page
@@ -60,7 +62,7 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
     assert errors == []
 
 
-def is_bad(kind: str, text: str) -> bool:
+def is_bad(kind: str, text: str, ignore: str) -> bool:
     """Errors, but for those of a link that is cut on purpose and of requests that are refused on purpose."""
-    expected = ("WebSocket", "ERR_CONNECTION", "Failed to load resource")
+    expected = ("WebSocket", "ERR_CONNECTION", "Failed to load resource", *([ignore] if ignore else []))
     return kind == "error" and not any(each in text for each in expected)

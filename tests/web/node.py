@@ -1,6 +1,6 @@
 """Where the tests find Node and what npm gave them; each is left out with a reason when it is absent.
 
-`.ci/run` installs typescript and axe-core into `.cache/node`; MOOT_NODE_MODULES names another folder.
+`.ci/run` installs typescript and axe-core into `~/.cache/moot-web`; MOOT_NODE_MODULES names another folder.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODULES = Path(os.environ.get("MOOT_NODE_MODULES", ROOT / ".cache" / "node" / "node_modules"))
+MODULES = Path(os.environ.get("MOOT_NODE_MODULES", Path.home() / ".cache" / "moot-web" / "node_modules"))
 TSC, AXE = MODULES / ".bin" / "tsc", MODULES / "axe-core" / "axe.min.js"
 NODE = shutil.which("node")
 

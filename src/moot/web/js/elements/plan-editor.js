@@ -33,7 +33,7 @@ export class PlanEditor extends Part {
       h("p", { class: "gone", role: "status" }),
       h("ol", { class: "rows" }),
       h("ul", { class: "removed" }),
-      h("ul", { class: "problems", role: "alert" }),
+      h("div", { role: "alert" }, h("ul", { class: "problems general" })),
       h("footer", {},
         h("button", { type: "button", text: `+ ${t("plan.add")}`, onclick: add }),
         h("button", { type: "button", class: "ghost reset", text: t("plan.reset"), onclick: () => this.change(structuredClone(this.#proposed)) }),
@@ -100,7 +100,7 @@ export class PlanEditor extends Part {
     keyed(find(this, ".removed"), changes.removed, (task) => task.id, (task) => h("li", {}, h("s", { text: task.title }), " ",
       h("button", { type: "button", class: "ghost", text: t("undo"), onclick: () => this.change([...this.tasks, task]) })));
     const general = problems.filter((each) => each.at < 0).map(({ code, params }) => t(code, params));
-    keyed(find(this, ".problems"), [...general, ...this.#refused], (text) => text, (text) => h("li", { text }));
+    keyed(find(this, ".general"), [...general, ...this.#refused], (text) => text, (text) => h("li", { text }));
     const count = tasks.length;
     const label = changes.count ? t("plan.approve_changed", { count, changed: changes.count }) : t("plan.approve", { count });
     set(find(this, ".approve"), { text: label, disabled: problems.length > 0 || !this.#question || !this.app.mayWrite });

@@ -22,7 +22,7 @@ export class TaskBoard extends Part {
   /** @param {import("../i18n.js").Translate} t */
   build(t) {
     this.append(h("p", { class: "goal" }), h("p", { class: "overall" }, h("progress", { max: 1, "aria-label": t("progress") }), h("span", {})),
-      ...ORDER.map((name) => h("section", { class: `column ${name}` }, h("h3", {}), h("ul", {}))), h("p", { class: "empty", text: t("no_tasks") }));
+      ...ORDER.map((name) => h("section", { class: `column ${name}` }, h("h2", {}), h("ul", {}))), h("p", { class: "empty", text: t("no_tasks") }));
   }
 
   /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
@@ -40,7 +40,7 @@ export class TaskBoard extends Part {
       const here = runs.filter((run) => columns.get(run) === name);
       const column = find(this, `.column.${name}`);
       column.hidden = !here.length;
-      set(find(column, "h3"), { text: `${t(`column.${name}`)} (${here.length})` });
+      set(find(column, "h2"), { text: `${t(`column.${name}`)} (${here.length})` });
       keyed(find(column, "ul"), here, (run) => run.task.id, (run) => this.#make(run), (node, run) => this.#show(node, run));
     }
     this.tick();

@@ -49,7 +49,7 @@ export class TopBar extends Part {
     const theme = /** @type {keyof typeof ICONS} */ (this.#theme);
     set(find(this, ".theme"), { text: ICONS[theme], title: t(`theme.${theme}`), "aria-label": t(`theme.${theme}`) });
     const other = app.language === "zh" ? "en" : "zh";
-    set(find(this, ".language"), { text: other === "zh" ? "中" : "EN", lang: other, title: other === "zh" ? "中文" : "English", "aria-label": other === "zh" ? "中文" : "English" });
+    set(find(this, ".language"), { text: other === "zh" ? "中文" : "EN", lang: other, title: other === "zh" ? "中文" : "English" });
     set(find(this, ".replay"), { disabled: !app.tape?.view.seq, "aria-pressed": String(app.replay !== null) });
     set(find(this, ".export"), { href: app.tape ? `/api/sessions/${app.tape.id}/export?lang=${app.language}` : null, hidden: !app.tape });
   }

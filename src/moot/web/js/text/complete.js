@@ -2,6 +2,8 @@
 
 const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "/retry", "/pause", "/resume", "/lang zh", "/lang en", "/end"];
 
+const SHOWN = 12;
+
 /** @typedef {{insert: string, label: string, hint: string}} Offer */
 /** @typedef {{from: number, to: number, offers: Offer[]}} Completion what stands between from and to is replaced */
 
@@ -29,7 +31,8 @@ export function complete(text, caret, members, t) {
       insert: next ? each.display_name : `[NEXT: ${each.display_name}] `,
       label: each.display_name,
       hint: [t(`kind.${each.kind}`), each.role].filter(Boolean).join(" · "),
-    }));
+    }))
+    .slice(0, SHOWN);
   if (!offers.length) return null;
   return { from: caret - typed.length - (next ? 0 : 1), to: caret, offers };
 }
