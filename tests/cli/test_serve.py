@@ -214,11 +214,11 @@ def test_invalid_teams_are_refused(moot: Moot, tmp_path: Path) -> None:
 def test_several_teams(tmp_path: Path) -> None:
     """They are on offer in the order given, and one is chosen by its name; two of one name are refused."""
     relay = str(TEAMS / "good" / "relay.yaml")
-    teams = serve.choose_teams([relay, CHAT], tmp_path)
+    teams = serve.choose_teams([relay, CHAT])
     assert len({team.name for _, team in teams}) == 2
-    assert serve.choose_teams([CHAT, relay], tmp_path)[0] == teams[1]
+    assert serve.choose_teams([CHAT, relay])[0] == teams[1]
     with pytest.raises(ConfigError, match="2 of the files"):
-        serve.choose_teams([CHAT, CHAT], tmp_path)
+        serve.choose_teams([CHAT, CHAT])
 
 
 def test_the_file_of_the_folder(
@@ -226,20 +226,21 @@ def test_the_file_of_the_folder(
 ) -> None:
     """Without FILE ./moot.yaml, if it starts nothing or is trusted; else it is told what it would start."""
     monkeypatch.chdir(tmp_path)
-    data, built_in = tmp_path / "data", serve.choose_teams([], tmp_path / "data")
+    monkeypatch.setenv("MOOT_DATA", str(tmp_path / "data"))
+    built_in = serve.choose_teams([])
     assert built_in[0][1].flow == "chat"
     (tmp_path / "moot.yaml").write_text(SCRIPT_TEAM)
-    assert [team.name for _, team in serve.choose_teams([], data)] == ["found"]
+    assert [team.name for _, team in serve.choose_teams([])] == ["found"]
     (tmp_path / "moot.yaml").write_text(CLI_TEAM)
-    assert serve.choose_teams([], data) == built_in
+    assert serve.choose_teams([]) == built_in
     shown = capsys.readouterr().err
     for part in ("claude: rm -rf everything", "codex: codex exec --json", "py: python some.module:function"):
         assert part in shown
     with pytest.raises(NotTrusted, match=r"moot trust moot\.yaml"):
-        serve.choose_teams(["moot.yaml"], data)
-    TrustStore(data).add(tmp_path, list_starts(load_team("moot.yaml")))
+        serve.choose_teams(["moot.yaml"])
+    TrustStore(tmp_path / "data").add(tmp_path, list_starts(load_team("moot.yaml")))
     for files in ([], ["moot.yaml"]):
-        assert [team.name for _, team in serve.choose_teams(files, data)] == ["mine"]
+        assert [team.name for _, team in serve.choose_teams(files)] == ["mine"]
 
 
 def test_opening_the_browser_hides_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,16 @@ def test_wrong_paths_are_told(
     assert moot("trust", *arguments).code == 3
 
 
+def test_a_data_folder_that_came_with_the_team_trusts_nobody(moot: Moot, folder: Path) -> None:
+    """E72: trust lies in the person's own folder; a file that says so beside the team is not asked."""
+    moot("trust", str(folder), "--yes")
+    forged = folder / "data"
+    moot.data.rename(forged)
+    file = str(folder / "team.yaml")
+    assert moot("run", file, "--data", str(forged), "--say", "[NEXT: bob] hi").code == 3
+    assert not ran(folder)
+
+
 @pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"\n", 3), (b"n\n", 3), (b"", 3)])
 def test_at_a_terminal_the_person_is_asked(
     answer: bytes, code: int, moot: Moot, folder: Path, monkeypatch: pytest.MonkeyPatch

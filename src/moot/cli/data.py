@@ -12,8 +12,11 @@ def add_data_argument(parser: ArgumentParser) -> None:
 
 
 def data_folder(options: Namespace) -> Path:
-    if options.data:
-        return Path(options.data)
+    return Path(options.data) if options.data else own_data_folder()
+
+
+def own_data_folder() -> Path:
+    """The user's, whatever --data says: what a person decided belongs to the person, not to a folder that was found."""
     if os.environ.get("MOOT_DATA"):
         return Path(os.environ["MOOT_DATA"])
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "moot"

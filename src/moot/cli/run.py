@@ -47,7 +47,7 @@ async def run(options: Namespace) -> int:
     if options.connect:
         return await run_there(options)
     data = data_folder(options)
-    team = load_trusted(options.file, data)
+    team = load_trusted(options.file)
     folders = {team.name: folder_of(options.file)}
     async with open_app(team, data=data, folders=folders) as app, asyncio.timeout(options.timeout):
         if options.session is None:

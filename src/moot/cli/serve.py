@@ -82,7 +82,7 @@ def find_loop() -> Callable[[], asyncio.AbstractEventLoop]:
 async def run_server(options: Namespace) -> int:
     check_exposure(options.host, insecure=options.insecure)
     data = data_folder(options)
-    teams = choose_teams(options.files, data)
+    teams = choose_teams(options.files)
     folders = {team.name: folder_of(file) for file, team in teams}
     with stopping(STOP_S) as stop, bind(options.host, options.port) as bound:
         settings = GatewaySettings(host=options.host, port=bound.getsockname()[1])
@@ -116,16 +116,16 @@ def announcement(settings: GatewaySettings, tokens: Tokens, open_in: Path | None
     return announce
 
 
-def choose_teams(files: list[str], data: Path) -> list[tuple[str, TeamFile]]:
+def choose_teams(files: list[str]) -> list[tuple[str, TeamFile]]:
     """Files or names, and their teams: the named files, else ./moot.yaml, else the built-in teams, chat first.
 
     Whatever starts programs must be trusted, also when it is named: the person may not know what is in it.
     """
     if files:
-        return check_names([(file, load_trusted(file, data)) for file in files])
+        return check_names([(file, load_trusted(file)) for file in files])
     if FOUND_FILE.exists():
         try:
-            return [(str(FOUND_FILE), load_trusted(str(FOUND_FILE), data))]
+            return [(str(FOUND_FILE), load_trusted(str(FOUND_FILE)))]
         except NotTrusted as error:
             print(f"moot: {error}\nmoot: offering the built-in teams instead", file=sys.stderr)
     order = list(Flow)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from moot.agents.starts import list_starts
 from moot.cli import exits
-from moot.cli.data import add_data_argument, data_folder
-from moot.cli.trusting import ask, folder_of, is_attended
+from moot.cli.trusting import ask, folder_of, is_attended, open_store
 from moot.config.loading import InvalidTeam, load_team
 from moot.config.trust import NotTrusted, Start, TrustStore
 from moot.core.errors import ConfigError, NotFound
@@ -25,7 +24,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")
     parser.add_argument("--json", action="store_true", help="JSON Lines")
-    add_data_argument(parser)
 
 
 def run(options: Namespace) -> int:
@@ -33,7 +31,7 @@ def run(options: Namespace) -> int:
     action = words.pop(0) if words and words[0] in ACTIONS else "add"
     if len(words) > 1:
         raise ConfigError(f"one path at a time, not {len(words)}: moot trust [add|list|remove] [PATH]")
-    path, store = Path(words[0] if words else "."), TrustStore(data_folder(options))
+    path, store = Path(words[0] if words else "."), open_store()
     match action:
         case "list":
             return list_trusted(store, options)

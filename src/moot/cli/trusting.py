@@ -5,23 +5,29 @@ import sys
 from pathlib import Path
 
 from moot.agents.starts import list_starts
+from moot.cli.data import own_data_folder
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import TeamFile
 from moot.config.trust import NotTrusted, Start, TrustStore
 
 
-def load_trusted(file: str, data: Path) -> TeamFile:
+def load_trusted(file: str) -> TeamFile:
     """The team, read once: what was checked is what runs. Asks at a terminal; else raises NotTrusted."""
     team = load_team(file)
     if file in list_built_in_teams():
         return team
-    store, folder = TrustStore(data), folder_of(file)
+    store, folder = open_store(), folder_of(file)
     missing = store.find_untrusted(folder, list_starts(team))
     if missing:
         if not is_attended() or not ask(file, missing):
             raise NotTrusted(file, missing)
         store.add(folder, missing)
     return team
+
+
+def open_store() -> TrustStore:
+    """In the user's own data folder: a folder given with --data may have come with the team file."""
+    return TrustStore(own_data_folder())
 
 
 def folder_of(file: str) -> Path:
