@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from moot.agents.starts import list_starts
 from moot.config.agent_specs import AcpAgent, AgentSpec, CliAgent, LlmAgent, McpServer, PythonAgent
 from moot.config.loading import list_built_in_teams, load_team
-from moot.config.team_file import MemberSpec
+from moot.config.team_file import MemberSpec, Understanding
 from moot.core.team import Kind
 from moot.testing import human, make_team, scripted
 
@@ -46,3 +48,23 @@ def test_nothing_of_a_full_team_file_is_forgotten() -> None:
     shown = "\n".join(map(str, list_starts(load_team(FULL))))
     assert "claude: claude -p" in shown
     assert "package.module:function" in shown
+
+
+def test_a_key_that_goes_to_a_foreign_address_is_asked_about() -> None:
+    """A team file could send a person's key anywhere; what stays on this machine needs no trust."""
+    agents = [
+        LlmAgent(model="openai:x", base_url="https://models.example/v1"),
+        LlmAgent(model="x", base_url="http://127.0.0.1:11434/v1"),
+        LlmAgent(model="x", base_url="http://localhost:8000"),
+        LlmAgent(model="x", base_url="http://127.0.0.1.example/v1", key="MY_KEY"),
+    ]
+    members = [MemberSpec(id=f"m{at}", kind=Kind.AI, agent=agent) for at, agent in enumerate(agents)]
+    team = replace(
+        make_team(human("alice"), *members),
+        understanding=Understanding(type="llm", model="anthropic:y", base_url="https://else.example"),
+    )
+    assert [str(start) for start in list_starts(team)] == [
+        "understanding: ask https://else.example  (sees ANTHROPIC_API_KEY)",
+        "m0: ask https://models.example/v1  (sees OPENAI_API_KEY)",
+        "m3: ask http://127.0.0.1.example/v1  (sees MY_KEY)",
+    ]

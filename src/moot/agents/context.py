@@ -12,8 +12,11 @@ import msgspec
 from msgspec import Struct
 
 from moot.agents.context_words import say
+from moot.agents.supervised import brief_values
 from moot.config.prompts import read_template
 from moot.core.state import Message
+from moot.core.supervisor.agent_brief import AgentBrief
+from moot.core.supervisor.prompt import build_prompt
 from moot.core.team import Language, Member
 from moot.core.turns import Assignment, TaskReport, TurnInput
 
@@ -59,6 +62,8 @@ def build_context(
     """
     system = _describe_member(turn, fit(instructions, budget_bytes // 4, turn.language))
     left = budget_bytes - len(system.encode())
+    if turn.brief is not None:
+        return Context(system=system, prompt=_describe_brief(turn, turn.brief, prompts, left))
     if turn.assignment is not None and turn.job in _TEMPLATES:
         phase = _TEMPLATES[turn.job]
         template = prompts.get(phase) or _template(phase, turn.language)
@@ -169,12 +174,28 @@ def _name(turn: TurnInput, member_id: str) -> str:
     return next((each.display_name for each in turn.addressable if each.id == member_id), member_id)
 
 
+def _describe_brief(turn: TurnInput, brief: AgentBrief, prompts: Mapping[str, str], budget_bytes: int) -> str:
+    """The supervisor's prompt is built where its sections are known; what it says of others is cut, not quoted."""
+    phase = "supervisor" if brief.briefing else "acting"
+    template = prompts.get(phase) or _template(phase, turn.language)
+    if brief.briefing:
+        return fit(defuse(build_prompt(template, brief.briefing)), budget_bytes, turn.language)
+    values = {
+        name: quote_within(text, most, turn.language) if text.strip() and name != "language" else text
+        for name, (text, most) in brief_values(brief, budget_bytes, turn.language).items()
+    }
+    return _fill(template, values, turn.language)
+
+
 def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget_bytes: int) -> str:
     values = _job_values(turn, assignment, max(budget_bytes - len(template.encode()), LEAST_BYTES))
+    return _fill(template, values, turn.language)
 
+
+def _fill(template: str, values: Mapping[str, str], language: Language) -> str:
     def fill(found: re.Match[str]) -> str:
         value = values.get(found[1], "")
-        return f"\n{value}" if "\n" in value or value.startswith((">", "-")) else value or say("none", turn.language)
+        return f"\n{value}" if "\n" in value or value.startswith((">", "-")) else value or say("none", language)
 
     return _PLACEHOLDER.sub(fill, template).strip()
 

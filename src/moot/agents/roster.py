@@ -58,7 +58,7 @@ class Roster:
             case PythonAgent(call=call):
                 return python.load(call)
             case LlmAgent() as model:
-                return LlmMember(model, self._clock, entry.instructions if entry else "")
+                return LlmMember(model, self._clock, instructions, team.prompts.given(), around.folder)
             case CliAgent() as cli:
                 return CliMember(cli, instructions, around)
             case AcpAgent() as spec:

@@ -3,14 +3,23 @@
 from collections.abc import Iterator
 
 from moot.agents.cli.member import list_command
+from moot.agents.llm.models import ModelAddress
 from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, PythonAgent
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.config.trust import Start
 
 
 def list_starts(team: TeamFile) -> list[Start]:
-    """Scripted members and plain models start nothing."""
-    return [start for member in team.members for start in _starts_of(member)]
+    """Scripted members and plain models start nothing. A key that goes to an address of the file's is asked about."""
+    asked = team.understander()
+    understander = _addresses("understanding", ModelAddress(name=asked.model or "", base_url=asked.base_url))
+    return [*understander, *(start for member in team.members for start in _starts_of(member))]
+
+
+def _addresses(who: str, address: ModelAddress) -> Iterator[Start]:
+    """A team file could send a person's key anywhere. What stays on this machine is nobody else's business."""
+    if address.base_url and not address.is_local:
+        yield Start(member=who, argv=("ask", address.base_url), names=(address.key_name,))
 
 
 def _starts_of(member: MemberSpec) -> Iterator[Start]:
@@ -23,7 +32,8 @@ def _starts_of(member: MemberSpec) -> Iterator[Start]:
             yield Start(member=member.id, argv=command, folder=cwd or "", names=env)
         case PythonAgent(call=call):
             yield Start(member=member.id, argv=("python", call))
-        case LlmAgent(tools=tools, mcp=mcp):
+        case LlmAgent(tools=tools, mcp=mcp) as model:
+            yield from _addresses(member.id, ModelAddress(name=model.model, base_url=model.base_url, key=model.key))
             for function in tools:
                 yield Start(member=member.id, argv=("python", function))
             for server in mcp:

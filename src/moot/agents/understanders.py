@@ -24,4 +24,5 @@ class Understanders:
         if chosen.type != "llm" or chosen.model is None:
             return self._rules
         model = ModelClient(chosen.model, chosen.base_url)
-        return LlmUnderstander(model.complete_json, read_template("understanding", "en"))
+        template = team.prompts.understanding or read_template("understanding", "en")
+        return LlmUnderstander(model.complete_json, template)

@@ -9,6 +9,7 @@ import msgspec
 
 from moot.config.object_source import read_object
 from moot.config.problem import Problem
+from moot.config.prompts import Prompts, read_prompt
 from moot.config.source import Source
 from moot.config.team_file import TeamFile
 from moot.config.validation import find_problems
@@ -37,7 +38,9 @@ def load_team(target: TeamTarget) -> TeamFile:
     problems = find_problems(source)
     if problems:
         raise InvalidTeam(_name_origin(target), problems)
-    return msgspec.convert(source.data, TeamFile)
+    team = msgspec.convert(source.data, TeamFile)
+    prompts = {phase: read_prompt(written, source.folder) for phase, written in team.prompts.given().items()}
+    return msgspec.structs.replace(team, prompts=Prompts(**prompts)) if prompts else team
 
 
 def list_problems(target: TeamTarget) -> list[Problem]:
@@ -61,13 +64,15 @@ def _name_origin(target: TeamTarget) -> str:
 
 def _read(target: TeamTarget) -> Source:
     if isinstance(target, Mapping):
-        return read_object({"moot": 1, "name": "team", **target})  # what only files need may be left out here
+        # what only files need may be left out here
+        return msgspec.structs.replace(read_object({"moot": 1, "name": "team", **target}), folder=Path())
     from moot.config.yaml_source import read_yaml  # only now: starting the program must not wait for PyYAML
 
     # a bare name means the built-in team, whatever lies in the current folder; `./name` means the file
     if isinstance(target, str) and target in list_built_in_teams():
         return read_yaml(_teams().joinpath(f"{target}.yaml").read_bytes())
-    return read_yaml(_read_file(Path(target)))
+    path = Path(target)
+    return msgspec.structs.replace(read_yaml(_read_file(path)), folder=path.parent)
 
 
 def _read_file(path: Path) -> bytes:

@@ -1,6 +1,7 @@
 """Plain data (mappings, lists, text, numbers, true/false, nothing) and where each part of it was written."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
 
 from msgspec import Struct
 
@@ -13,12 +14,16 @@ TOO_MANY = f"more than {limits.TEAM_FILE_NODES} values"
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """`is_readable` is False when there is nothing that the rules of a team could be held against."""
+    """`is_readable` is False when there is nothing that the rules of a team could be held against.
+
+    `folder` is where files that it names are looked for; a built-in team names none.
+    """
 
     data: object = None
     lines: Mapping[Path, int] = {}
     problems: Sequence[Problem] = ()
     is_readable: bool = True
+    folder: FilePath | None = None
 
     def find_line(self, path: Path) -> int | None:
         """The line of that part, or of the nearest part around it: a missing key has no line of its own."""

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from moot.config.agent_specs import AgentSpec
+from moot.config.prompts import Prompts
 from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
 from moot.core import limits
 from moot.core.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
@@ -65,6 +66,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     plan: PlanSettings = PlanSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
+    prompts: Annotated[Prompts, Meta(description="instead of the built-in ones")] = Prompts()
 
     def team(self) -> Team:
         """What the log and the flows know of this team."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from moot.config.problem import Problem
+from moot.config.prompt_rules import check_prompts
 from moot.config.source import Source
 from moot.config.team_file import TeamFile
 from moot.config.team_rules import check_rules
@@ -28,6 +29,7 @@ def _find(source: Source) -> Iterator[Problem]:
         return
     yield from check(source.data, read_type(TeamFile))
     yield from check_rules(source.data)
+    yield from check_prompts(source.data, source.folder)
 
 
 def _locate(problem: Problem, source: Source) -> Problem:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
@@ -28,12 +29,21 @@ BASE_DELAY_S, CAP_S = 1.0, 60.0
 
 
 class LlmMember:
-    """Makes the library's agent when it is first needed, one for each kind of job."""
+    """Makes the library's agent when it is first needed, one for each kind of job.
+
+    `prompts` are the team's own, by phase; `folder` is where the programs of its tools run.
+    """
 
     def __init__(
-        self, spec: LlmAgent, clock: Clock, instructions: str = "", prompts: Mapping[str, str] | None = None
+        self,
+        spec: LlmAgent,
+        clock: Clock,
+        instructions: str = "",
+        prompts: Mapping[str, str] | None = None,
+        folder: Path | None = None,
     ) -> None:
         self._spec = spec
+        self._folder = folder
         self._clock = clock
         self._instructions = instructions
         self._prompts = prompts or {}
@@ -87,7 +97,7 @@ class LlmMember:
         longest_s = max(spec.start_timeout_s, spec.idle_timeout_s)
         # Retrying is for us, not for the library: we say what we do, and never say a text twice.
         settings = {"timeout": longest_s + 10, **spec.settings, "max_retries": 0}
-        return make_agent(model, SHAPES.get(job), spec.output, settings, open_tools(spec))
+        return make_agent(model, SHAPES.get(job), spec.output, settings, open_tools(spec, self._folder))
 
 
 def _with_usage(output: Output, spent: Usage) -> Output:

@@ -6,6 +6,7 @@ Keys come from the environment only; here and elsewhere a key is spoken of by th
 import os
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -32,6 +33,7 @@ PROVIDERS = (
     *("openai", "openai-chat", "openai-responses", "anthropic", "google", "groq", "mistral", "deepseek", "openrouter"),
     *("ollama", "vllm", "litellm", "together", "fireworks", "cerebras", "xai", "azure"),
 )
+_LOOPBACK = re.compile(r"127\.\d{1,3}\.\d{1,3}\.\d{1,3}")
 _ENVIRONMENT_NAME = re.compile(r"`([A-Z][A-Z0-9_]{3,})`")
 
 
@@ -50,6 +52,12 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     @property
     def model(self) -> str:
         return self.name.removeprefix(f"{self.provider}:")
+
+    @property
+    def is_local(self) -> bool:
+        """The address is one of this machine's own."""
+        host = urlsplit(self.base_url or "").hostname or ""
+        return host in ("localhost", "::1") or _LOOPBACK.fullmatch(host) is not None
 
     @property
     def key_name(self) -> str:

@@ -1,13 +1,12 @@
 """What a model may use: Python functions and MCP servers, as the team file on disk names them."""
 
-import importlib
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moot.agents.environment import pick_environment
+from moot.agents.python import load_function
 from moot.config.agent_specs import LlmAgent, McpServer
 from moot.core.errors import AgentError
 
@@ -19,34 +18,18 @@ RESULT_CHARS = 200_000  # of one call; what is longer is cut and marked
 MCP_START_S = 30.0
 
 
-def open_tools(spec: LlmAgent) -> "Sequence[AbstractToolset[Any]]":
+def open_tools(spec: LlmAgent, folder: Path | None) -> "Sequence[AbstractToolset[Any]]":
     """AgentError of type config says which tool is not there. Nothing is started yet."""
     from moot.agents.llm.toolsets import Guarded, function_toolset
 
     found: list[AbstractToolset[Any]] = []
     if spec.tools:
         found.append(function_toolset([load_function(path) for path in spec.tools]))
-    found += [_open_server(server) for server in spec.mcp]
+    found += [_open_server(server, folder) for server in spec.mcp]
     return [Guarded(each) for each in found]
 
 
-def load_function(path: str) -> Any:
-    """The function named `package.module:function`; it may lie beside the team file, as with `python -m`."""
-    module_name, _, function_name = path.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        function = getattr(importlib.import_module(module_name), function_name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise AgentError(
-            "config", f"cannot load tool {path!r} ({error}); it must be package.module:function"
-        ) from error
-    if not callable(function):
-        raise AgentError("config", f"tool {path!r} is not a function")
-    return function
-
-
-def _open_server(server: McpServer) -> "AbstractToolset[Any]":
+def _open_server(server: McpServer, folder: Path | None) -> "AbstractToolset[Any]":
     try:
         from fastmcp.client.transports import StdioTransport
         from pydantic_ai.mcp import MCPToolset
@@ -57,6 +40,11 @@ def _open_server(server: McpServer) -> "AbstractToolset[Any]":
     program, *arguments = server.command or ()
     # it lives as long as the turn that uses it; what it writes on stderr is no part of ours
     transport = StdioTransport(
-        program, arguments, env=pick_environment(server.env), keep_alive=False, log_file=Path(os.devnull)
+        program,
+        arguments,
+        env=pick_environment(server.env),
+        cwd=str(folder) if folder else None,
+        keep_alive=False,
+        log_file=Path(os.devnull),
     )
     return MCPToolset(transport, init_timeout=MCP_START_S, tool_error_behavior="failed")

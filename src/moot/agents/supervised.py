@@ -1,0 +1,33 @@
+"""What the supervisor and its agents are told: the supervisor by its own prompt, the others by the one for acting."""
+
+from typing import Any
+
+import msgspec
+
+from moot.agents.context_words import say
+from moot.core.supervisor.agent_brief import AgentBrief
+from moot.core.team import Language
+
+STATE_PART, RESULTS_PART = 4, 8  # one over this of the budget for the shared state, for what tools gave
+
+
+def brief_values(brief: AgentBrief, budget_bytes: int, language: Language) -> dict[str, tuple[str, int]]:
+    """Every placeholder of the prompt for acting: its text, and how many bytes of it may be shown."""
+    most, some = budget_bytes // STATE_PART, budget_bytes // RESULTS_PART // 2
+    results = [f"{each.call.name}: {each.error or _dump(each.result)}" for each in brief.results]
+    return {
+        "goal": (brief.goal, some),
+        "guidance": (brief.guidance, some),
+        "context": (brief.context_from_previous, some),
+        "focus": (", ".join(brief.focus_areas), some),
+        "feedback": (brief.feedback, some),
+        "answers": (_dump(brief.answers) if brief.answers else "", some),
+        "results": ("\n".join(results), most),
+        "state": (_dump(brief.state), most),
+        "writes": (", ".join(brief.writes), some),
+        "language": (say("language_name", language), some),
+    }
+
+
+def _dump(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,37 @@
+"""What a team's own prompts must keep to: files that can be read, and placeholders that something fills."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from moot.config.problem import Problem
+from moot.config.prompts import PHASES, PROMPT_BYTES, list_placeholders, read_prompt, read_template
+from moot.config.wording import shorten, suggest
+
+
+def check_prompts(data: Mapping[str, object], folder: Path | None) -> Iterator[Problem]:
+    prompts = data.get("prompts")
+    if not isinstance(prompts, dict):
+        return
+    for phase, written in prompts.items():
+        if phase in PHASES and isinstance(written, str):
+            for problem in _check_prompt(phase, written, folder):
+                yield Problem(path=("prompts", phase), text=problem.text, hint=problem.hint)
+
+
+def _check_prompt(phase: str, written: str, folder: Path | None) -> Iterator[Problem]:
+    try:
+        prompt = read_prompt(written, folder)
+    except (ValueError, OSError) as error:  # OSError: a name that no file system takes
+        yield Problem(text=f"prompt {shorten(written)}: {error}")
+        return
+    if len(prompt.encode(errors="replace")) > PROMPT_BYTES:
+        yield Problem(text=f"the prompt is larger than {PROMPT_BYTES} bytes")
+    if not prompt.strip():
+        yield Problem(text="the prompt is empty", hint="leave the key out to use the built-in one")
+    known = list_placeholders(read_template(phase, "en"))
+    for name in list_placeholders(prompt):
+        if name not in known:
+            yield Problem(
+                text=f"nothing fills {shorten('{{' + name + '}}')} in this phase",
+                hint=suggest(name, known, "placeholders"),
+            )
