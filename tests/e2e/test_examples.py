@@ -24,6 +24,7 @@ COMMANDS: dict[str, list[str]] = {
         "Thanks. [DONE]",
     ],
     "05_support_desk.yaml": [*MOOT, "run", "05_support_desk.yaml", "--say", "The kettle of order 1187 leaks."],
+    "07_steer_a_plan.py": [sys.executable, "07_steer_a_plan.py"],
 }
 ELSEWHERE = {"06_three_clis.yaml"}  # tests/agents/test_real_clis.py: with the real CLIs and a model on loopback
 LINES = {
@@ -39,6 +40,13 @@ LINES = {
         "↪ What refund needs is missing: Triage acts first",
         "✓ The review approves",
         "    We are sorry about the leak, and about your laptop. A new seal is on its way, free of charge.",
+    ],
+    "07_steer_a_plan.py": [
+        "plan: With a map: Write, Draw, Add a map",
+        "asked: confirm_plan_p2: approve, reject",
+        "changed: art",
+        "done: Draw in blue",
+        "answer: The leaflet is ready.",
     ],
 }
 
