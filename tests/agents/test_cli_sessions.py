@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from moot.app import open_app
 from moot.config.agent_specs import CliAgent
 from moot.config.team_file import MemberSpec, TeamFile
+from moot.core import limits
 from moot.core.commands import CancelTurn
 from moot.core.events import MessagePosted, TurnCancelled, TurnFailed, TurnStepped
 from moot.core.machines.session import Status
@@ -94,6 +95,17 @@ async def test_a_program_that_fails_is_a_failed_turn() -> None:
         [failed] = await facts(app, session, TurnFailed)
         assert failed.error_type == "auth"
         assert (await session.state()).waiting_for == "alice"
+
+
+@run
+async def test_a_long_answer_is_cut() -> None:
+    """E68: at 1 MiB a text is cut, and says so; the turn counts."""
+    async with open_app(team(program("bob", "print('x' * 1_500_000)"))) as app:
+        session = await app.session()
+        await say(session, "[NEXT: bob] go")
+        [_, said] = await facts(app, session, MessagePosted)
+        assert len(said.text) < limits.OUTPUT_CHARS + 100
+        assert said.text.endswith(f"[cut: {1_500_000 - limits.OUTPUT_CHARS} more characters]")
 
 
 @run

@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -89,6 +90,7 @@ class Child:
         self._tasks: list[asyncio.Task[None]] = []
         self._input: _Input | None = None
         self._has_ended = asyncio.Event()
+        self.is_waiting_for_us = False  # silence is ours then, not its own
 
     @property
     def pid(self) -> int:
@@ -183,11 +185,10 @@ class Child:
 
     async def _read(self) -> bytes:
         """The next bytes; none at the end, also when somebody else holds the pipe open."""
-        left_s = self._started_at + self._bounds.total_s - time.monotonic()
         read = asyncio.ensure_future(self.reader.read(CHUNK_BYTES))
         end = asyncio.ensure_future(self._has_ended.wait())
         try:
-            await asyncio.wait({read, end}, timeout=min(self._bounds.idle_s, left_s), return_when="FIRST_COMPLETED")
+            is_time_up = await self._wait_for({read, end})
             if not read.done() and end.done():
                 await asyncio.wait({read}, timeout=_DRAIN_S)
                 if not read.done():
@@ -200,9 +201,19 @@ class Child:
         finally:
             for waiting in (read, end):
                 waiting.cancel()
-        total = left_s <= self._bounds.idle_s
-        limit_s = self._bounds.total_s if total else self._bounds.idle_s
-        raise AgentError("timeout", f"{self._name} {'took longer than' if total else 'was silent for'} {limit_s:g} s")
+        if is_time_up:
+            raise AgentError("timeout", f"{self._name} took longer than {self._bounds.total_s:g} s")
+        raise AgentError("timeout", f"{self._name} was silent for {self._bounds.idle_s:g} s")
+
+    async def _wait_for(self, either: set[asyncio.Future[Any]]) -> bool:
+        """Until one of them happens, or it was silent for too long; whether its whole time is up."""
+        while True:
+            left_s = self._started_at + self._bounds.total_s - time.monotonic()
+            is_last = left_s <= self._bounds.idle_s
+            limit_s = left_s if is_last else self._bounds.idle_s
+            done, _ = await asyncio.wait(either, timeout=limit_s, return_when="FIRST_COMPLETED")
+            if done or is_last or not self.is_waiting_for_us:
+                return is_last
 
     @property
     def _name(self) -> str:

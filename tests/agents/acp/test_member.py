@@ -100,6 +100,16 @@ def test_permissions_are_asked_of_a_port() -> None:
     assert [option.kind for option in request.options] == ["allow_always", "allow_once", "reject_once"]
 
 
+def test_a_person_may_take_their_time() -> None:
+    """While a permission waits for its answer the agent's silence is not counted."""
+
+    async def ask(request: PermitRequest) -> str | None:
+        await asyncio.sleep(0.8)
+        return await allow(request)
+
+    assert isinstance(play(make("ask", permit=ask, idle_s=0.5))[-1], Result)
+
+
 @pytest.mark.parametrize("choice", [None, "no such option"])
 def test_an_answer_that_is_no_option_allows_nothing(choice: str | None) -> None:
     """Only an option that was offered counts."""

@@ -129,6 +129,7 @@ class _Talk:
     def __init__(self, child: Child, spec: AcpAgent, turn: TurnInput, permit: Permit) -> None:
         self.outputs: asyncio.Queue[Told | None] = asyncio.Queue()
         self.pipe = Pipe(child, self._hear)
+        self._child = child
         self.conversation: str | None = None
         self.spent = Usage()
         self.is_whole = False
@@ -245,7 +246,11 @@ class _Talk:
             title=describe_tool(call).action or "",
             options=known,
         )
-        chosen = await self._permit(request)
+        self._child.is_waiting_for_us = True
+        try:
+            chosen = await self._permit(request)
+        finally:
+            self._child.is_waiting_for_us = False
         picked = next((option for option in known if option.id == chosen), None)
         said = picked.name if picked else "no"
         self._tell(Step(observation=shorten(f"asked for permission: {request.title} → {said}")))
