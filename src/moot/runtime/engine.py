@@ -206,13 +206,13 @@ class Engine:
     async def recover(self) -> None:
         """After a restart: workers ended with their process, so that what they held is to be offered again first."""
         if are_tasks_held(self.state):
+            self._pending += 1
             await asyncio.shield(self._spawn(self._void_leases()))  # who asked may go; the session needs it whole
         else:
             self.act()
 
     async def _void_leases(self) -> None:
         """A full disk does not keep the session closed: it can be read, and goes on when there is room."""
-        self._pending += 1
         left = await self._log_reports([ExpireLease()])
         self._pending -= 1
         if left:
