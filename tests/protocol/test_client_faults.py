@@ -11,15 +11,20 @@ from hypothesis import strategies as st
 from moot.core.codec import Head
 from moot.core.commands import (
     Answer,
+    CancelPlan,
+    CancelTask,
     CancelTurn,
     ChangeQueue,
     End,
     HumanCommand,
     Pause,
     Post,
+    Replan,
+    RestartTask,
     Resume,
     Retry,
     SetLanguage,
+    SolveTasks,
 )
 from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State
@@ -250,6 +255,12 @@ def test_a_command_that_is_never_answered_is_given_up_in_the_end() -> None:
         CancelTurn(),
         ChangeQueue(action="skip"),
         ChangeQueue(action="move", member="bob", to=2),
+        Answer(step_id="s1", confirmed=True, tasks=({"id": "a", "title": "A"},)),
+        SolveTasks(tasks=({"id": "a", "title": "A"},), question="why"),
+        CancelTask(task_id="a"),
+        RestartTask(task_id="a"),
+        CancelPlan(),
+        Replan(feedback="bigger"),
     ],
     ids=repr,
 )

@@ -61,7 +61,7 @@ class RemoteSession:
         return self._run(Post(text=text, by=by))
 
     def answer(self, step_id: str, *, by: str | None = None, **said: Any) -> AsyncIterator[Event]:
-        """Answer an open step with `confirmed`, `choice` or `answer`, and follow like `say`."""
+        """Answer an open step with `confirmed`, `choice`, `answer` or edited `tasks`, and follow like `say`."""
         return self._run(Answer(step_id=step_id, by=by, **said))
 
     async def settle(self) -> AsyncIterator[Event]:

@@ -8,15 +8,20 @@ import msgspec
 
 from moot.core.commands import (
     Answer,
+    CancelPlan,
+    CancelTask,
     CancelTurn,
     ChangeQueue,
     End,
     HumanCommand,
     Pause,
     Post,
+    Replan,
+    RestartTask,
     Resume,
     Retry,
     SetLanguage,
+    SolveTasks,
 )
 from moot.core.errors import MootError
 from moot.core.markers import parse
@@ -116,6 +121,14 @@ def to_frame(command: HumanCommand) -> dict[str, Any]:
             return {"event": "user.queue", "action": action, **place, "to": to}
         case SetLanguage(language=language):  # of the session; user.set_language is about the connection
             return {"event": "user.message", "content": f"/lang {language}"}
+        case SolveTasks(tasks=tasks, question=question):
+            return {"event": "user.solve_tasks", "tasks": list(tasks), "question": question}
+        case CancelTask(task_id=task_id):
+            return {"event": "user.cancel_task", "task_id": task_id}
+        case RestartTask(task_id=task_id):
+            return {"event": "user.restart_task", "task_id": task_id}
+        case Replan(feedback=feedback):
+            return {"event": "user.replan", "feedback": feedback}
         case _:
             return {"event": _PLAIN[type(command)]}
 
@@ -127,6 +140,7 @@ _PLAIN: dict[type, str] = {
     Resume: "user.resume",
     Retry: "user.retry",
     CancelTurn: "user.cancel",
+    CancelPlan: "user.cancel_plan",
 }
 
 
