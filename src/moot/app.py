@@ -102,7 +102,7 @@ class Session:
         return self._run(Post(text=text, by=by))
 
     def answer(self, step_id: str, *, by: str | None = None, **said: object) -> AsyncIterator[Event]:
-        """Answer an open step with `confirmed`, `choice` or `answer`, and follow like `say`."""
+        """Answer an open step with `confirmed`, `choice`, `answer` or edited `tasks`, and follow like `say`."""
         return self._run(Answer(step_id=step_id, by=by, **said))  # type: ignore[arg-type]
 
     async def settle(self) -> AsyncIterator[Event]:
