@@ -220,6 +220,24 @@ def test_a_probe_that_is_refused_waits_again() -> None:
     assert any(key.startswith("probe:w1:3") for key in deadlines(scenario))
 
 
+def test_one_ack_begins_the_count_again() -> None:
+    """E77: five *in a row*."""
+    scenario = solving(make_plan_team(worker("w1"), plan=retrying(20)), task("a"), task("b"))
+    for _ in range(4):
+        scenario.nacks("a").waits()
+    assert only(scenario.starts("b").nacks("a").facts, MemberUnavailable) == []
+
+
+def test_a_probe_waits_for_something_to_offer() -> None:
+    """E77: with every task blocked nothing is offered, and no timer runs for nothing."""
+    scenario = solving(make_plan_team(worker("w1"), plan=retrying(0)), *[task(str(number)) for number in range(5)])
+    for number in range(5):
+        scenario.nacks(str(number))
+    scenario.when(ProbeMember(member="w1")).then("member.probed", "session.paused")
+    assert deadlines(scenario) == {}
+    assert scenario.answers("task_failed", "retry").offered == ["4"]
+
+
 def test_a_probe_of_somebody_who_works_is_stale() -> None:
     """Timers may come late: nothing changes."""
     solving().when(ProbeMember(member="w1")).refused("stale_turn")

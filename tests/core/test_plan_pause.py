@@ -224,6 +224,15 @@ def test_a_second_input_may_let_the_work_go_on() -> None:
     assert (scenario.state.interrupt, scenario.offered) == (Interrupt.EXECUTION, ["a"])
 
 
+def test_an_answer_about_something_else_does_not_resume() -> None:
+    """Seed 002 §7: only what the human decides about that input lets the work go on."""
+    scenario = solving().says("Bee").understands("same_task_minor_change").job_fails("patch", "auth")
+    scenario.when(Pause(by="alice")).says("bigger").understands("same_task_major_change")
+    scenario.answers("job_failed", "continue")
+    assert scenario.state.interrupt is Interrupt.WAIT_USER_DECISION
+    assert scenario.answers("ask_replan", "continue").offered == ["a"]
+
+
 def test_a_status_query_leaves_the_pause_as_it_is() -> None:
     """Spec 4: answered from the state, without a model; about the run, not about the work."""
     scenario = paused().says("how far?").understands(control("status_query"))

@@ -231,6 +231,13 @@ def test_finished_work_that_changed_is_done_again() -> None:
     assert [scenario.state_of(each) for each in "abz"] == [State.DISPATCHING, State.CREATED, State.DONE]
 
 
+def test_what_waits_to_be_tried_again_is_forgotten_by_a_replan() -> None:
+    """Never stuck: retries of tasks and of changes belong to the plan before."""
+    scenario = solving(TEAM, task("a"), task("b")).task_fails("a").says("bit").understands("same_task_minor_change")
+    scenario.job_fails("patch").says("all").understands("same_task_major_change").answers("ask_replan", "replan")
+    assert [effect.key for effect in outstanding(scenario.state)] == ["t3", "deadline:t3"]
+
+
 def test_feedback_on_a_plan_that_waits_makes_another_one() -> None:
     """Spec 4: minor or major → the planner plans again with the input as feedback; the old step is superseded."""
     scenario = planned().says("shorter").understands("same_task_minor_change")
