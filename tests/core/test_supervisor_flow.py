@@ -292,3 +292,10 @@ def test_an_agent_without_a_fallback_that_is_not_ready_is_chosen_again() -> None
     agents["writer_agent"] = replace(agents["writer_agent"], fallback=None)
     session = started(agents=agents).decides("writer_agent")
     assert only(session.new, SupervisorUndecided)[0].fault == "not_ready"
+
+
+def test_the_scores_choose_once_a_review() -> None:
+    """Spec 3 quality_fallback: routes to it once; silence later in the same round is the supervisor's own again."""
+    session = rejected().mutters("hm").mutters("hm").acts(state={"evidencePack": [1]})
+    session.decides("layout_planner_agent").acts(state={"layoutSpec": {}}).mutters("hm").mutters("hm")
+    assert session.acting == "supervisor"

@@ -353,3 +353,17 @@ def test_done_ends_the_session() -> None:
     session = started().says("thank you [DONE]")
     assert session.state.status == "completed"
     assert session.job.outcome == "cancelled"
+
+
+def test_what_is_said_during_an_approving_review_is_heard_before_the_end() -> None:
+    """Spec 3: people may speak at any time; the approval did not know of it."""
+    session = written().decides("review_agent").says("and basil!").understands("same_task_minor_change")
+    session.acts(state={**APPROVED, **GOOD})
+    assert session.acting == "supervisor"
+    assert given_to(session).briefing.said == ("you: and basil!",)
+
+
+def test_after_a_failed_turn_free_text_is_for_the_supervisor() -> None:
+    """Spec 3 bounds: the human answers, and the one who leads decides what comes of it, not the one who failed."""
+    session = started().decides("brief_compiler_agent").fails().answers(answer="somebody else, please")
+    assert session.acting == "supervisor"
