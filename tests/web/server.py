@@ -33,10 +33,11 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        environment = {**os.environ, "MOOT_TOKEN": TOKEN, "PYTHONPATH": str(ROOT)}
+        modules = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
+        environment = {**os.environ, "MOOT_TOKEN": TOKEN, "MOOT_DATA": str(self.data), "PYTHONPATH": modules}
         moot = [sys.executable, "-m", "moot.cli.main"]
         subprocess.run(
-            [*moot, "trust", "add", str(TEAMS), "--yes", "--data", str(self.data)],
+            [*moot, "trust", "add", str(TEAMS), "--yes"],
             check=True,
             cwd=ROOT,
             env=environment,
@@ -44,7 +45,7 @@ class Server:
         )
         teams = [str(TEAMS / f"{name}.yaml") for name in ("chat", "pair", "work", "failing", "stream")]
         self._process = subprocess.Popen(
-            [*moot, "serve", *teams, "content-studio", "--port", str(self.port), "--data", str(self.data)],
+            [*moot, "serve", *teams, "content-studio", "--port", str(self.port)],
             cwd=ROOT,
             env=environment,
             stdout=subprocess.DEVNULL,

@@ -75,7 +75,7 @@ def test_made_up_plans_agree() -> None:
     """UX, spec 1: tasks, slots, questions and counters of made-up plan sessions, event by event."""
     sessions: list[list[Frame]] = []
 
-    @settings(max_examples=60, phases=[Phase.generate])
+    @settings(max_examples=30, phases=[Phase.generate])
     @given(teams, histories)
     def collect(team: Any, history: list[Move]) -> None:
         facts, _ = play(team, [opening[0], *history])
