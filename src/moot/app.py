@@ -28,6 +28,7 @@ from moot.runtime.ports import Agent, Clock, CommandKey, Log, Receipt
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.telemetry import end_spans, traced
 from moot.runtime.tools import ToolFunction
 
 DATABASE = "moot.db"
@@ -159,13 +160,14 @@ async def open_app(
         async with asyncio.TaskGroup() as tasks:
             played = {name: _as_agent(each) for name, each in (agents or {}).items()}
             roster = Roster(files, played, clock, around, folders)
-            dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, Toolbox(files, tools or {}).find)
+            dispatch = traced(EmbeddedDispatch(tasks, roster.find, max_tasks, Toolbox(files, tools or {}).find))
             sessions = Sessions(log, clock, dispatch, tasks, Understanders(files).find)
             try:
                 yield App(files, log, sessions)
             except BaseException as error:  # raised below, outside of the group that would wrap it
                 failure = error
             await sessions.close()
+            end_spans(dispatch)
     finally:
         await log.close()
     if failure:

@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 THIRD_PARTY: dict[str, set[str]] = {
     "core": {"msgspec"},
-    "runtime": {"msgspec"},
+    "runtime": {"msgspec", "opentelemetry"},
     "config": {"msgspec", "yaml"},
     "agents": {"acp", "fastmcp", "msgspec", "pydantic_ai"},
     "testing": {"msgspec"},

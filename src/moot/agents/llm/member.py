@@ -16,6 +16,7 @@ from moot.config.agent_specs import LlmAgent
 from moot.core.errors import AgentError
 from moot.core.turns import Job, TurnInput
 from moot.core.usage import Usage, add_usage
+from moot.runtime import telemetry
 from moot.runtime.ports import Clock, Output, Result, Step
 
 if TYPE_CHECKING:
@@ -91,6 +92,10 @@ class LlmMember:
     def _make_agent(self, job: Job) -> "Agent[None, Any]":
         spec = self._spec
         model = open_model(self._address)  # first: it says when the library is not there
+        if telemetry.is_on():
+            from moot.agents.llm.traced import TracedModel
+
+            model = TracedModel(model)
         from moot.agents.llm.talk import make_agent
         from moot.agents.llm.tools import open_tools
 

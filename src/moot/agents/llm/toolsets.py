@@ -10,6 +10,7 @@ from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, 
 from moot.agents.llm.tools import ERROR_CHARS, RESULT_CHARS
 from moot.core import text
 from moot.core.errors import AgentError
+from moot.runtime import telemetry
 
 _MEANT = (ModelRetry, ToolFailed, CallDeferred, ApprovalRequired)
 
@@ -28,7 +29,8 @@ class Guarded(WrapperToolset[Any]):
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
     ) -> Any:
         try:
-            found = await super().call_tool(name, tool_args, ctx, tool)
+            with telemetry.tool_call(name, ctx.tool_call_id or ""):
+                found = await super().call_tool(name, tool_args, ctx, tool)
         except _MEANT:
             raise
         except Exception as error:  # a tool is foreign code

@@ -1,0 +1,252 @@
+"""Spans for sessions, turns, tasks, tools and model calls, with the names of OpenTelemetry's GenAI conventions.
+
+The one module that knows those names: they still change. Off unless asked for, and then nothing of it is imported.
+What people and agents say is never part of a span.
+"""
+
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from moot.core.commands import CompleteTool, CompleteTurn, FailTurn, NackDispatch, ReportStep, WorkerCommand
+from moot.core.errors import ConfigError
+from moot.core.supervisor.events import ToolCall
+from moot.core.turns import TurnInput
+from moot.core.usage import Usage
+from moot.runtime.ports import Dispatch, Handle, Report, Show, Worker
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer, TracerProvider
+
+SWITCH = "MOOT_TELEMETRY"
+SESSIONS = 1_000  # whose spans are open at once; the oldest is ended for a new one
+
+OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
+CONVERSATION, AGENT_ID, AGENT_NAME = "gen_ai.conversation.id", "gen_ai.agent.id", "gen_ai.agent.name"
+REQUEST_MODEL, RESPONSE_MODEL = "gen_ai.request.model", "gen_ai.response.model"
+INPUT_TOKENS, OUTPUT_TOKENS = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
+FINISH_REASONS, TOOL_NAME, TOOL_CALL_ID = "gen_ai.response.finish_reasons", "gen_ai.tool.name", "gen_ai.tool.call.id"
+ERROR_TYPE = "error.type"
+TEAM, TURN, JOB, TASK, COST = "moot.team", "moot.turn.id", "moot.job", "moot.task.id", "moot.cost_usd"
+
+_tracer: ContextVar["Tracer | None"] = ContextVar("moot_tracer", default=None)
+
+
+def find_provider() -> "TracerProvider | None":
+    """The process's own, when the switch is on. Who exports the spans is set up as for any program."""
+    if os.environ.get(SWITCH, "").lower() not in ("1", "on", "true", "yes"):
+        return None
+    try:
+        from opentelemetry import trace
+    except ImportError:
+        raise ConfigError(f"{SWITCH} is on, but there is no library for it: install moot[otel]") from None
+    return trace.get_tracer_provider()
+
+
+def traced(dispatch: Dispatch) -> Dispatch:
+    """The same dispatch, traced when the switch is on."""
+    provider = find_provider()
+    return TracedDispatch(dispatch, provider) if provider else dispatch
+
+
+def end_spans(dispatch: Dispatch) -> None:
+    if isinstance(dispatch, TracedDispatch):
+        dispatch.close()
+
+
+def is_on() -> bool:
+    """Whether this task is traced."""
+    return _tracer.get() is not None
+
+
+class Noted:
+    """A span that may not be there; what is noted on none is lost."""
+
+    def __init__(self, span: "Span | None" = None) -> None:
+        self._span = span
+
+    def note(self, **values: Any) -> None:
+        """Attributes by their short names here (`usage`, `model`, `finish`)."""
+        if self._span is not None:
+            for name, value in values.items():
+                self._span.set_attributes(_ATTRIBUTES[name](value))
+
+
+_ATTRIBUTES: dict[str, Any] = {
+    "usage": lambda usage: _usage_of(usage),
+    "model": lambda name: {RESPONSE_MODEL: name},
+    "finish": lambda reason: {FINISH_REASONS: [reason]},
+}
+
+
+@contextmanager
+def model_call(provider: str, model: str) -> Iterator[Noted]:
+    with _child(f"chat {model}", {OPERATION: "chat", PROVIDER: provider, REQUEST_MODEL: model}) as noted:
+        yield noted
+
+
+@contextmanager
+def tool_call(name: str, call_id: str = "") -> Iterator[Noted]:
+    with _child(f"execute_tool {name}", {OPERATION: "execute_tool", TOOL_NAME: name, TOOL_CALL_ID: call_id}) as noted:
+        yield noted
+
+
+@contextmanager
+def _child(name: str, attributes: Mapping[str, str]) -> Iterator[Noted]:
+    """A span below the turn that this task plays. It is never made the current one: generators outlive contexts."""
+    tracer = _tracer.get()
+    if tracer is None:
+        yield Noted()
+        return
+    span = tracer.start_span(name, attributes=attributes)
+    try:
+        yield Noted(span)
+    except BaseException as error:
+        _fail(span, type(error).__name__)
+        raise
+    finally:
+        span.end()
+
+
+def _fail(span: "Span", error_type: str) -> None:
+    from opentelemetry.trace import Status, StatusCode
+
+    span.set_attribute(ERROR_TYPE, error_type)
+    span.set_status(Status(StatusCode.ERROR))
+
+
+def _usage_of(usage: Usage) -> dict[str, Any]:
+    cost = {COST: usage.cost_usd} if usage.cost_usd else {}
+    return {INPUT_TOKENS: usage.input_tokens, OUTPUT_TOKENS: usage.output_tokens, **cost}
+
+
+class TracedDispatch:
+    """Hands on to another dispatch, and tells what becomes of each turn and task."""
+
+    def __init__(self, inner: Dispatch, provider: "TracerProvider") -> None:
+        self._inner = inner
+        self._tracer = provider.get_tracer("moot")
+        self._sessions: OrderedDict[str, Span] = OrderedDict()
+
+    def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        span = self._begin_turn(turn, self._session(turn.session_id, team))
+        with self._inside(span):
+            return _TracedWorker(self._inner.start(turn, team, _tell(report, span), show), (span,))
+
+    def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        named = {CONVERSATION: turn.session_id, TASK: turn.task_id}
+        task = self._begin(f"task {turn.task_id}", self._session(turn.session_id, team), named)
+        span = self._begin_turn(turn, task)
+        with self._inside(span):
+            return _TracedWorker(self._inner.offer(turn, team, _tell(report, span, task), show), (span, task))
+
+    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
+        about = {OPERATION: "execute_tool", TOOL_NAME: call.name, TOOL_CALL_ID: call.call_id, AGENT_ID: member, TEAM: team}
+        span = self._begin(f"execute_tool {call.name}", None, about)
+        with self._inside(span):
+            return _TracedHandle(self._inner.call(call, member, team, _tell(report, span)), (span,))
+
+    def close(self) -> None:
+        """The spans of sessions end with the process that had them open."""
+        for span in self._sessions.values():
+            span.end()
+        self._sessions.clear()
+
+    def _session(self, session_id: str, team: str) -> "Span":
+        if session_id not in self._sessions:
+            while len(self._sessions) >= SESSIONS:
+                self._sessions.popitem(last=False)[1].end()
+            self._sessions[session_id] = self._begin("session", None, {CONVERSATION: session_id, TEAM: team})
+        self._sessions.move_to_end(session_id)
+        return self._sessions[session_id]
+
+    def _begin_turn(self, turn: TurnInput, parent: "Span") -> "Span":
+        about = {
+            OPERATION: "invoke_agent",
+            CONVERSATION: turn.session_id,
+            AGENT_ID: turn.member.id,
+            AGENT_NAME: turn.member.display_name,
+            TURN: turn.turn_id,
+            JOB: turn.job,
+        }
+        return self._begin(f"invoke_agent {turn.member.display_name}", parent, about)
+
+    def _begin(self, name: str, parent: "Span | None", attributes: Mapping[str, str]) -> "Span":
+        from opentelemetry import trace
+        from opentelemetry.context import Context
+
+        around = trace.set_span_in_context(parent, Context()) if parent else Context()
+        return self._tracer.start_span(name, around, attributes=attributes)
+
+    @contextmanager
+    def _inside(self, span: "Span") -> Iterator[None]:
+        """Tasks that are made here are the span's: their tools and model calls stand below it."""
+        from opentelemetry import trace
+
+        token = _tracer.set(self._tracer)
+        try:
+            with trace.use_span(span, end_on_exit=False):
+                yield
+        finally:
+            _tracer.reset(token)
+
+
+class _TracedHandle:
+    def __init__(self, handle: Handle, spans: tuple["Span", ...]) -> None:
+        self._handle = handle
+        self._spans = spans
+
+    def cancel(self) -> None:
+        self._handle.cancel()
+        for span in self._spans:
+            if span.is_recording():  # it had not ended by itself
+                _fail(span, "cancelled")
+                span.end()
+
+
+class _TracedWorker(_TracedHandle):
+    def __init__(self, worker: Worker, spans: tuple["Span", ...]) -> None:
+        super().__init__(worker, spans)
+        self._worker = worker
+
+    @property
+    def is_alive(self) -> bool:
+        return self._worker.is_alive
+
+
+def _tell(report: Report, *spans: "Span") -> Report:
+    """The same report, which also ends the spans when it says that the turn is over."""
+
+    async def told(*commands: WorkerCommand) -> None:
+        for command in commands:
+            _follow(command, spans)
+        await report(*commands)
+
+    return told
+
+
+def _follow(command: WorkerCommand, spans: tuple["Span", ...]) -> None:
+    match command:
+        case ReportStep():
+            kind = "thought" if command.thought else "action" if command.action else "observation"
+            spans[0].add_event("moot.step", {"moot.step.kind": kind})
+            return
+        case CompleteTurn(usage=usage):
+            spans[0].set_attributes(_usage_of(usage))
+        case FailTurn(error_type=error_type, usage=usage):
+            spans[0].set_attributes(_usage_of(usage))
+            for span in spans:
+                _fail(span, error_type)
+        case NackDispatch():
+            for span in spans:
+                _fail(span, "refused")
+        case CompleteTool(error=error):
+            if error:
+                _fail(spans[0], "tool")
+        case _:
+            return
+    for span in spans:
+        span.end()
