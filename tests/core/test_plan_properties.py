@@ -15,7 +15,10 @@ from moot.core.events import (
     Fact,
     SessionCompleted,
     SessionPaused,
-    StepAsked,
+    TurnCancelled,
+    TurnCompleted,
+    TurnFailed,
+    TurnStarted,
     UnderstandingCompleted,
     UnderstandingStarted,
 )
@@ -34,7 +37,7 @@ from moot.core.team import Team
 from moot.testing import analyse, task
 from tests.core.plan_moves import Move, aim, histories, next_of_task
 from tests.core.plan_teams import AGGREGATOR, REVIEWER, make_plan_team, worker
-from tests.core.teams import fold
+from tests.core.teams import fold, only
 
 AT = "2026-01-01T00:00:00.000Z"
 teams = st.builds(
@@ -104,15 +107,16 @@ class Watch:
     def __init__(self) -> None:
         self.documents: dict[str, object] = {}
         self.done: set[str] = set()
-        self.shown: StepAsked | None = None
+        self.offered: dict[str, str] = {}  # dispatch id → task id
 
     def see(self, before: State, fact: Fact) -> None:
+        self._see_dispatch(fact)
         match fact:
-            case StepAsked(code="confirm_plan"):
-                self.shown = fact
             case plan.WorkflowChanged(was=None):
                 self.documents, self.done = {}, set()
+                assert self.offered == {}, "the work before left a worker behind"
             case plan.PlanApproved():
+                assert self.offered == {}, "the plan before left a worker behind"
                 assert fact.plan_hash == plan_hash([as_task(each) for each in fact.tasks])
                 assert set(fact.kept) <= {task_id for task_id, run in runs_of(before).items() if run.is_finished}
                 self.documents = {each["id"]: each for each in fact.tasks}
@@ -128,6 +132,20 @@ class Watch:
                 self._finish(fact.task["id"])
             case plan.TaskReviewed(passed=True):
                 self._finish(fact.task_id)
+
+    def _see_dispatch(self, fact: Fact) -> None:
+        """Each ends once: refused, done, failed, lost, or stopped."""
+        match fact:
+            case plan.DispatchRequested():
+                assert fact.task_id not in self.offered.values(), "offered twice at once"
+                self.offered[fact.dispatch_id] = fact.task_id
+            case plan.DispatchNacked() | plan.SolverCompleted() | plan.TaskFailed() | plan.LeaseExpired():
+                del self.offered[fact.dispatch_id]
+            case plan.SolverCancelled() | plan.SolverRestarted():
+                task_id = fact.task["id"]
+                self.offered = {each: other for each, other in self.offered.items() if other != task_id}
+            case _:
+                pass
 
     def _check_start(self, before: State, task_id: str) -> None:
         assert task_id not in self.done
@@ -157,7 +175,16 @@ def play(team: Team, history: list[Move]) -> tuple[list[Fact], State]:
         facts += decided.facts
         check_never_stuck(decided)
         check_limits(now)
+        assert watch.offered == (now.work.dispatches if now.work else {})
     return facts, now
+
+
+def check_turns(facts: list[Fact], final: State) -> None:
+    """Each turn of a planner, reviewer or aggregator starts once and ends once, unless it still runs."""
+    started = [fact.turn_id for fact in only(facts, TurnStarted)]
+    ends = Counter(fact.turn_id for fact in facts if isinstance(fact, TurnCompleted | TurnFailed | TurnCancelled))
+    assert started == [f"t{number}" for number in range(1, len(started) + 1)]
+    assert ends + Counter(turn.turn_id for turn in final.running) == Counter(started)
 
 
 def check_replay(team: Team, facts: list[Fact], final: State) -> None:
@@ -178,6 +205,7 @@ def test_plans_keep_the_promises() -> None:
     def explore(team: Team, history: list[Move]) -> None:
         facts, final = play(team, [opening[0], *history])
         check_replay(team, facts, final)
+        check_turns(facts, final)
         seen.update(fact.event for fact in facts)
 
     explore()
