@@ -7,10 +7,11 @@ import pytest
 
 from moot.app import App, Session
 from moot.core.codec import Event, Head, stamp
-from moot.core.commands import Answer, Command, CompleteTurn, Pause, Post, Resume
+from moot.core.commands import Answer, Command, CompleteTurn, Pause, Post, Resume, SolveTasks
 from moot.core.decide import Decided, decide
 from moot.core.errors import CommandReused, Conflict, LogError, Refused, StorageFull
 from moot.core.events import Fact, MessagePosted, TurnFailed
+from moot.core.settings import PlanSettings
 from moot.core.state import State
 from moot.core.team import Team
 from moot.runtime.inbox import BATCH
@@ -66,6 +67,19 @@ async def test_what_waits_is_one_append_in_order() -> None:
         assert len(log.sizes) == appends + 1
         assert await said(app, session) == ["first", *[f"{n}" for n in range(10)]]
         assert [receipt.seq for receipt in receipts[1:]] == [(await read(app, session))[-1].seq] * 10
+
+
+@run
+async def test_workers_that_are_done_together_share_an_append() -> None:
+    """Ten tasks side by side: one append offers them, one takes and starts them, one completes them."""
+    log, clock = CountingLog(), VirtualClock()
+    team = crew(planning(), plays("wu", "done"), plan=PlanSettings(max_parallel=10))
+    async with open_on(log, team, clock=clock, max_tasks=10) as app:
+        session = await app.session()
+        await session.submit(SolveTasks(tasks=tuple(task(f"t{n}") for n in range(10))))
+        offered = len(log.sizes)
+        await clock.advance(0)
+        assert log.sizes[offered : offered + 2] == [20, 12]  # with the last result the answer is begun
 
 
 @run

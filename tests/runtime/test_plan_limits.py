@@ -9,7 +9,7 @@ import pytest
 from moot.app import open_app
 from moot.core.commands import CancelTurn, Post, SolveTasks
 from moot.core.errors import StorageFull
-from moot.core.plan.events import DispatchAcked, SolverCompleted, SolverStarted
+from moot.core.plan.events import DispatchAcked, LeaseExpired, SolverCompleted, SolverStarted
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Output, Result
 from moot.runtime.stores.memory import MemoryLog
@@ -163,6 +163,7 @@ async def test_a_restart_on_a_full_disk_can_be_read_and_goes_on_later() -> None:
         log.is_full = False
         await clock.advance(1)
         assert hands.given == ["a"]
+        assert [fact.reason for fact in await facts(app, session, LeaseExpired)] == ["restarted"]
         hands.finish("a")
         await clock.advance(0)
         assert await answer(app, session) == "all of it"

@@ -25,7 +25,7 @@ from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock
-from tests.runtime.apps import facts, names, run
+from tests.runtime.apps import facts, names, open_on, run
 from tests.runtime.plans import Hands, answer, completed, crew, planning, plays, solve, states, task
 
 
@@ -175,6 +175,23 @@ async def test_a_worker_that_dies_without_a_word(has_started: bool) -> None:
         await new.takes()
         await new.finishes("alive")
         assert [fact.result for fact in await facts(site.app, session, SolverCompleted)] == ["alive"]
+
+
+@run
+async def test_leases_end_with_the_process() -> None:
+    """After a restart nobody waits for workers that are gone: what they had is offered again at once."""
+    log, clock, hands = MemoryLog(), VirtualClock(), Hands()
+    team = crew(planning(), plays("wu"))
+    async with open_on(log, team, clock=clock, agents={"wu": hands}) as app:
+        session = await solve(app, clock, task("a"), task("b"))
+    async with open_on(log, team, clock=clock, agents={"wu": hands}) as app:
+        await app.recover()
+        await clock.advance(0)
+        expired = await facts(app, session, LeaseExpired)
+        assert [(fact.task_id, fact.reason) for fact in expired] == [("a", "restarted"), ("b", "restarted")]
+        offers = await facts(app, session, DispatchRequested)
+        assert [(fact.dispatch_id, fact.is_again) for fact in offers[2:]] == [("d3", True), ("d4", True)]
+        assert hands.given == ["a", "b", "a", "b"]
 
 
 @run
