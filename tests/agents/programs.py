@@ -30,15 +30,15 @@ def run(program: Program, bounds: Bounds | None = None, book: ProcessBook | None
     return asyncio.run(play(program, bounds, book))
 
 
-def list_started() -> set[int]:
-    """Every process that carries our mark and is a descendant of nobody but us."""
-    found = set()
+def list_started(by: int | None = None) -> set[int]:
+    """Every process that was started by this one, or by the one with this pid, wherever it is now."""
+    wanted, found = f"{MARK_NAME}={by or os.getpid()}-".encode(), set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            environment = (folder / "environ").read_bytes()
+            environment = (folder / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if f"{MARK_NAME}=".encode() in environment and int(folder.name) != os.getpid():
+        if any(entry.startswith(wanted) for entry in environment):
             found.add(int(folder.name))
     return found
 

@@ -11,12 +11,13 @@ from msgspec.structs import replace
 
 from moot.app import open_app
 from moot.config.agent_specs import CliAgent
+from moot.config.prompts import Prompts
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core import limits
 from moot.core.commands import CancelTurn
 from moot.core.events import MessagePosted, TurnCancelled, TurnFailed, TurnStepped
 from moot.core.machines.session import Status
-from moot.core.plan.events import FinalAnswered
+from moot.core.plan.events import FinalAnswered, SolverCompleted
 from moot.core.settings import ChatSettings, PlanSettings
 from moot.core.team import Flow, Kind
 from moot.testing import human, make_team
@@ -149,6 +150,18 @@ async def test_programs_work_off_a_plan() -> None:
         assert answer.text == "all in all: True"
 
 
+@run
+async def test_programs_are_told_in_the_team_s_own_words() -> None:
+    """A team's own prompt stands for the built-in one, for every kind of agent."""
+    members = [program("bob", "import sys; print('OUR WAY' in sys.stdin.read())"), program("carol", WORKER)]
+    played = [replace(each, role=role) for each, role in zip(members, ("executor", "planner"), strict=True)]
+    made = make_team(human("alice"), *played, plan=PlanSettings(confirm="never"), prompts=Prompts(executing="OUR WAY"))
+    async with open_app(replace(made, flow=Flow.PLAN)) as app:
+        session = await app.session()
+        await say(session, "Write a poster for the library.")
+        assert {fact.result for fact in await facts(app, session, SolverCompleted)} == {"True"}
+
+
 SERVER = """
 import asyncio, sys
 from moot.app import open_app
@@ -193,9 +206,9 @@ async def test_a_restarted_server_ends_what_the_dead_one_left(tmp_path: Path) ->
     await until((tmp_path / "starts").exists)
     server.kill()
     await server.wait()
-    [left] = list_started()
+    [left] = list_started(server.pid)
     async with open_app(file, data=data) as app:
-        assert left not in list_started()
+        assert left not in list_started(server.pid)
         session = await app.session(session_id)
         began = time.monotonic()
         async for _ in session.settle():

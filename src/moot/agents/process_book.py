@@ -5,6 +5,7 @@ start time are added when it runs. Whoever opens the data folder next (one proce
 """
 
 import json
+import os
 import secrets
 import signal
 import time
@@ -25,8 +26,8 @@ class ProcessBook:
         self._folder = folder
 
     def announce(self) -> str:
-        """A new mark; from here on a program with it can be found."""
-        mark = secrets.token_hex(8)
+        """A new mark; from here on a program with it can be found. It tells whose program it is."""
+        mark = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._write(mark, {})
         return mark
 

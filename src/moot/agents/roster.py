@@ -51,6 +51,7 @@ class Roster:
             raise AgentError("config", f"team {team_name!r} is not loaded here; start with its team file")
         entry = next((member for member in team.members if member.id == member_id), None)
         instructions = entry.instructions if entry else ""
+        prompts = team.prompts.given()
         around = replace(self._surroundings, folder=self._folders.get(team_name))
         match entry.agent if entry else None:
             case ScriptAgent() as script:
@@ -58,11 +59,11 @@ class Roster:
             case PythonAgent(call=call):
                 return python.load(call)
             case LlmAgent() as model:
-                return LlmMember(model, self._clock, instructions, team.prompts.given(), around.folder)
+                return LlmMember(model, self._clock, instructions, prompts, around.folder)
             case CliAgent() as cli:
-                return CliMember(cli, instructions, around)
+                return CliMember(cli, instructions, around, prompts=prompts)
             case AcpAgent() as spec:
-                return AcpMember(spec, instructions, around)
+                return AcpMember(spec, instructions, around, prompts=prompts)
             case None:
                 raise AgentError("config", f"team {team_name!r} has no agent for member {member_id!r}")
             case other:
