@@ -367,3 +367,14 @@ def test_after_a_failed_turn_free_text_is_for_the_supervisor() -> None:
     """Spec 3 bounds: the human answers, and the one who leads decides what comes of it, not the one who failed."""
     session = started().decides("brief_compiler_agent").fails().answers(answer="somebody else, please")
     assert session.acting == "supervisor"
+
+
+def test_a_pause_holds_for_what_was_put_off() -> None:
+    """Spec 3: pause as everywhere; a job that ends while it is being paused does not start the next one."""
+    session = started().says("book a flight").understands("different_task").answers(choice="finish_first")
+    session.decides("brief_compiler_agent").acts(state=BRIEF).decides("writer_agent").acts(state=BODY)
+    session.when(Pause(by="you")).decides("END")
+    assert (session.job.outcome, session.state.pause_reason) == ("complete", "user_pause")
+    session.when(Resume(by="you"))
+    assert session.job.goal == "book a flight"
+    assert session.acting == "supervisor"

@@ -86,6 +86,11 @@ def go_on(held: Interrupt) -> Interrupt:
     return held
 
 
+def end(held: Interrupt, outcome: str) -> Interrupt:
+    """A job that comes to its end while it is being paused: what was put off waits."""
+    return held if held is Interrupt.PAUSING and outcome != "cancelled" else INTERRUPT.initial
+
+
 def _note(state: State, fact: facts.InputNoted) -> State:
     door = _move(state.door, JOB_MOVES[type(fact)])
     return replace(_job(state, fact), door=door, interrupt=go_on(state.interrupt))
@@ -93,7 +98,7 @@ def _note(state: State, fact: facts.InputNoted) -> State:
 
 def _end(state: State, fact: facts.SupervisionEnded) -> State:
     door = state.door.move(END_MOVES[fact.outcome])
-    return replace(_job(state, fact), door=door, interrupt=INTERRUPT.initial)
+    return replace(_job(state, fact), door=door, interrupt=end(state.interrupt, fact.outcome))
 
 
 def _job(state: State, fact: facts.SupervisorFact) -> State:

@@ -3,7 +3,7 @@
 The core's own tables move them; what is no row of a machine changes nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from moot.core import door as doors
 from moot.core import interruption
 from moot.core.door import BY_ROUTE, Door
 from moot.core.events import RoutingDecided, UnderstandingCompleted, UnderstandingStarted
-from moot.core.evolve_supervision import END_MOVES, JOB_MOVES, go_on
+from moot.core.evolve_supervision import END_MOVES, JOB_MOVES, end, go_on
 from moot.core.evolve_work import BY_CHOICE, MOVES
 from moot.core.machines.input_routing import State as Input
 from moot.core.machines.input_routing import Trigger
@@ -32,11 +32,14 @@ _OVER = (
     "agent.interrupted",
     "plan.cancelled",
     "supervisor.started",
-    "supervisor.ended",
 )  # what was interrupted is over, or another work now
 _INTERRUPTS = {
     "session.pause_requested": InterruptTrigger.PAUSE_BUTTON,
     "workflow.patched": InterruptTrigger.PATCH_PLAN_APPLIED,
+}
+_JOBS: dict[str, Callable[[Interrupt, Said], Interrupt]] = {
+    "supervisor.input_noted": lambda at, _: go_on(at),
+    "supervisor.ended": lambda at, said: end(at, said["outcome"]),
 }
 _PHASES: dict[str, Trigger] = {
     "major_failure": Trigger.MAJOR_FAILURE_OR_CHANGE,
@@ -119,8 +122,8 @@ def move_interrupt(state: str, event: str, said: Said) -> str:
             return INTERRUPT.follow(at, _INTERRUPTS[event])
         case "workflow.changed" if not said.get("from"):
             return INTERRUPT.initial
-        case "supervisor.input_noted":
-            return go_on(at)
+        case _ if event in _JOBS:
+            return _JOBS[event](at, said)
         case _ if event in _OVER:
             return INTERRUPT.initial
         case _:

@@ -56,7 +56,7 @@ def _act(draft: Draft) -> None:
 def _start_deferred(draft: Draft, *, is_asked: bool) -> bool:
     """What was put off begins when the job before it is done; after a cancelled one, when somebody asks."""
     state = draft.state
-    if not state.door.deferred or active_job(state) is not None:
+    if not state.door.deferred or active_job(state) is not None or state.interrupt is not Interrupt.EXECUTION:
         return False
     is_done = any(isinstance(fact, SupervisionEnded) and fact.outcome != "cancelled" for fact in draft.facts)
     if is_asked or is_done:
