@@ -26,7 +26,10 @@ COMMANDS: dict[str, list[str]] = {
     "05_support_desk.yaml": [*MOOT, "run", "05_support_desk.yaml", "--say", "The kettle of order 1187 leaks."],
     "07_steer_a_plan.py": [sys.executable, "07_steer_a_plan.py"],
 }
-ELSEWHERE = {"06_three_clis.yaml"}  # tests/agents/test_real_clis.py: with the real CLIs and a model on loopback
+ELSEWHERE = {
+    "06_three_clis.yaml",  # tests/agents/test_real_clis.py: with the real CLIs and a model on loopback
+    *("07_llm_plan.yaml", "08_llm_chat.yaml", "house.py"),  # tests/e2e/test_llm_examples.py: with a model on loopback
+}
 LINES = {
     "01_chat.py": ["ann: A poster, please.", "carol: Add the hours.", "paused, waiting for ann"],
     "02_python_agent.py": ["counter: 3 words.", "  (shouter thinks: 2 messages so far)"],
