@@ -5,6 +5,7 @@ import { ChatLog } from "./chat-log.js";
 import { CommandPalette } from "./command-palette.js";
 import { ConfirmCards } from "./confirm-cards.js";
 import { HelpDialog } from "./help-dialog.js";
+import { JobBoard } from "./job-board.js";
 import { LiveRegion } from "./live-region.js";
 import { LoginForm } from "./login-form.js";
 import { NewSession } from "./new-session.js";
@@ -22,7 +23,7 @@ import { TopBar } from "./top-bar.js";
 
 const ELEMENTS = {
   "chat-composer": ChatComposer, "chat-log": ChatLog, "command-palette": CommandPalette, "confirm-cards": ConfirmCards,
-  "help-dialog": HelpDialog, "live-region": LiveRegion, "login-form": LoginForm, "new-session": NewSession,
+  "help-dialog": HelpDialog, "job-board": JobBoard, "live-region": LiveRegion, "login-form": LoginForm, "new-session": NewSession,
   "pane-tabs": PaneTabs, "plan-editor": PlanEditor, "queue-bar": QueueBar, "replay-bar": ReplayBar,
   "session-list": SessionList, "side-panel": SidePanel, "state-map": StateMap, "task-board": TaskBoard,
   "time-line": TimeLine, "toast-stack": ToastStack, "top-bar": TopBar,

@@ -2,6 +2,7 @@
 
 import { find, h, set } from "../dom.js";
 import { body } from "../text/body.js";
+import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/view.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -27,7 +28,7 @@ export function makeMessage(app, line) {
   const isHuman = app.view?.members.find((each) => each.id === line.member)?.kind === "human";
   const isMine = isHuman && line.member === app.speaksAs;
   const content = h("div", { class: "body" });
-  content.append(body(line.text.trim(), app.t));
+  content.append(body(app.view?.flow === "supervisor" ? withoutDecision(line.text) : line.text.trim(), app.t));
   return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": line.seq, onmouseenter: () => highlight(line.seq), onmouseleave: () => highlight(null) },
     avatar(app, line.member),
     h("header", {}, h("b", { text: line.name }), h("span", { class: "author", text: line.author }),

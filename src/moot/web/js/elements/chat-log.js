@@ -2,6 +2,7 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
+import { withoutDecision } from "../view/supervisor.js";
 import { makeMessage, makeNote, makeTurn, makeUnsent, markSelected, updateTurn } from "./chat-items.js";
 
 const PAGE = 150; // items in the document; earlier ones come when they are asked for
@@ -91,12 +92,17 @@ export class ChatLog extends Part {
   }
 }
 
+/** Nothing but a decision, which is told in words. @param {import("../view/view.js").View} view @param {import("../view/view.js").Line} line */
+const isDecision = (view, line) => view.flow === "supervisor" && line.text.includes('"next_agent"') && !withoutDecision(line.text);
+
 /** Messages, notices and answers by their place in the log; then who writes, then what is unsent.
  * @param {import("../app.js").App} app @param {import("../view/view.js").View} view @returns {Item[]} */
 function itemsOf(app, view) {
   /** @type {Item[]} */
   const items = [];
-  for (const item of view.messages) items.push({ key: `m${item.seq}`, seq: item.seq, kind: "message", item });
+  for (const item of view.messages) {
+    if (!isDecision(view, item)) items.push({ key: `m${item.seq}`, seq: item.seq, kind: "message", item });
+  }
   for (const item of view.notices) items.push({ key: `n${item.seq}`, seq: item.seq, kind: "notice", item });
   for (const item of view.answers) items.push({ key: `a${item.seq}`, seq: item.seq, kind: "answer", item });
   for (const item of view.marks) items.push({ key: `k${item.seq}`, seq: item.seq, kind: "mark", item });

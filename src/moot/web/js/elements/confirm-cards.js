@@ -5,7 +5,7 @@ import { Part } from "../part.js";
 import { nameOf } from "../view/view.js";
 import { planCard } from "./plan-card.js";
 
-/** @typedef {import("../view/view.js").Question & {code?: string, tasks?: any[], plan_summary?: string, selection?: string, allow_custom_input?: boolean}} Question */
+/** @typedef {import("../view/view.js").Question & {code?: string, who?: string, job?: string, tasks?: any[], plan_summary?: string, selection?: string, allow_custom_input?: boolean}} Question */
 
 export class ConfirmCards extends Part {
   /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
@@ -28,7 +28,7 @@ export class ConfirmCards extends Part {
   /** @param {Question} question */
   #make(question) {
     const { app } = this, { t, view } = app;
-    const asker = question.asked_by && !question.code ? nameOf(/** @type {any} */ (view), question.asked_by) : "Moot";
+    const asker = question.who || (question.asked_by && !question.code ? nameOf(/** @type {any} */ (view), question.asked_by) : "Moot");
     const content = question.kind === "plan" ? planCard(app, question) : choices(app, question);
     const card = h("section", { class: `card ${question.kind}`, "data-step": question.step_id, "aria-label": t("card.title"), tabindex: -1 },
       h("header", {}, h("b", { text: t("card.title") }), h("span", { class: "asker", text: t("card.by", { name: asker }) }), h("span", { class: "left" })),
@@ -53,7 +53,8 @@ function pressKey(card, event) {
 function choices(app, question) {
   const { t } = app, { step_id, options } = question;
   const isMany = question.selection === "multiple";
-  const isOpen = !options.length || question.kind === "ask_user" || question.allow_custom_input;
+  const isOutput = question.code === "review_output";
+  const isOpen = !options.length || question.allow_custom_input || isOutput || question.code === "supervisor_stuck" || (question.kind === "ask_user" && !question.selection);
   const members = options.some((option) => option.id === "reassign")
     ? h("select", { class: "member", "aria-label": t("reassign_to") }, h("option", { value: "", text: t("anybody") }),
       ...(app.view?.members ?? []).filter((each) => each.kind === "ai").map((each) => h("option", { value: each.id, text: each.display_name })))
@@ -62,10 +63,12 @@ function choices(app, question) {
   const send = () => {
     const answer = /** @type {HTMLTextAreaElement} */ (box).value.trim();
     const chosen = [...content.querySelectorAll("input:checked")].map((each) => /** @type {HTMLInputElement} */ (each).value);
-    if (answer || chosen.length) app.answer(step_id, { ...(chosen.length ? { choice: chosen.join(",") } : {}), ...(answer ? { answer } : {}) });
+    if (answer || chosen.length) app.answer(step_id, { ...(chosen.length ? { selected_ids: chosen } : {}), ...(answer ? { answer } : {}) });
   };
   const pick = (/** @type {string} */ choice) => () => {
-    const to = choice === "reassign" && members instanceof HTMLSelectElement ? members.value : "";
+    const edited = content.querySelector(".output");
+    if (choice === "edit" && edited instanceof HTMLElement) return toggle(edited);
+    const to = choice === "reassign" && members instanceof HTMLSelectElement ? members.value : /** @type {HTMLTextAreaElement} */ (box).value.trim();
     app.answer(step_id, { choice, ...(to ? { answer: to } : {}) });
   };
   const listed = options.map((option) => isMany
@@ -73,8 +76,33 @@ function choices(app, question) {
     : h("div", { class: "option" }, h("button", { type: "button", text: option.label, onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
     (isOpen || isMany) && h("form", { class: "open", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } },
-      isOpen && box, h("button", { class: "primary", text: t("card.send") })));
+      isOpen && box, h("button", { class: "primary", text: t("card.send") })),
+    isOutput && outputForm(app, question));
   return content;
+}
+
+/** @param {HTMLElement} form */
+function toggle(form) {
+  form.hidden = !form.hidden;
+  if (!form.hidden) form.querySelector("textarea")?.focus();
+}
+
+/** What an agent wrote, to be put right. @param {import("../app.js").App} app @param {Question} question */
+function outputForm(app, { step_id, job: role }) {
+  const { t } = app, job = app.view?.supervision;
+  const writer = app.view?.members.find((each) => each.role === role)?.id;
+  const written = Object.entries(job?.state ?? {}).filter(([key]) => writer && job?.writers[key] === writer);
+  const box = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 10, "aria-label": t("card.output"), spellcheck: "false", value: JSON.stringify(Object.fromEntries(written), null, 2) }));
+  const problem = h("p", { class: "problem", role: "alert" });
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    try {
+      app.answer(step_id, { choice: "edit", state: JSON.parse(box.value) });
+    } catch (error) {
+      problem.textContent = error instanceof Error ? error.message : String(error);
+    }
+  };
+  return h("form", { class: "open output", hidden: true, onsubmit: submit }, box, h("button", { class: "primary", text: t("card.save") }), problem);
 }
 
 /** @param {import("../view/view.js").Option} option */

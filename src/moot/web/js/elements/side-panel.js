@@ -5,8 +5,8 @@ import { Part } from "../part.js";
 import { recall, remember } from "../prefs.js";
 
 const TABS = ["timeline", "tasks", "state"];
-/** @type {Record<string, string>} */
-const PARTS = { timeline: "time-line", tasks: "task-board", state: "state-map" };
+/** @type {Record<string, string[]>} */
+const PARTS = { timeline: ["time-line"], tasks: ["task-board", "job-board"], state: ["state-map"] };
 
 export class SidePanel extends Part {
   #tab = recall("tab") ?? "timeline";
@@ -18,7 +18,7 @@ export class SidePanel extends Part {
       onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event, name),
     }));
     this.append(h("div", { role: "tablist", "aria-label": t("inspector") }, ...tabs),
-      ...TABS.map((name) => h("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}` }, h(PARTS[name]))));
+      ...TABS.map((name) => h("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}` }, ...PARTS[name].map((part) => h(part)))));
   }
 
   /** @param {KeyboardEvent} event @param {string} name */
@@ -45,11 +45,16 @@ export class SidePanel extends Part {
       set(find(this, `#tab-${name}`), { "aria-selected": String(isShown), tabindex: isShown ? 0 : -1, "data-failed": name === "tasks" && failed ? failed : null });
       const panel = find(this, `#panel-${name}`);
       panel.hidden = !isShown;
-      if (isShown) panel.firstElementChild.update(app);
+      if (!isShown) continue;
+      const isJob = view?.flow === "supervisor";
+      for (const part of panel.children) {
+        part.hidden = (part.localName === "job-board" && !isJob) || (part.localName === "task-board" && isJob);
+        if (!part.hidden) part.update(app);
+      }
     }
   }
 
   tick() {
-    find(this, `#panel-${this.#tab}`)?.firstElementChild?.tick();
+    for (const part of find(this, `#panel-${this.#tab}`)?.children ?? []) if (!part.hidden) part.tick();
   }
 }

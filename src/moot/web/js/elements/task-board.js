@@ -79,7 +79,7 @@ export class TaskBoard extends Part {
     const percent = run.percent ?? (run.total ? (100 * run.done) / run.total : null);
     if (percent === null) find(node, "progress").removeAttribute("value");
     else set(find(node, "progress"), { value: percent });
-    set(find(node, ".count"), { text: `${run.done}${run.total ? `/${run.total}` : ""} ${run.step}` });
+    set(find(node, ".count"), { text: run.done || run.total ? `${run.done}${run.total ? `/${run.total}` : ""} ${run.step}` : "" });
     const rest = [task.objective, (task.depends_on ?? []).length ? t("after", { tasks: (task.depends_on ?? []).join(", ") }) : "", run.feedback && `${t("feedback")}: ${run.feedback}`, run.result].filter(Boolean);
     set(find(node, ".result"), { text: rest.join("\n\n") });
     set(find(node, "details"), { hidden: !rest.length });

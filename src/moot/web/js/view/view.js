@@ -2,6 +2,7 @@
 // The page keeps more messages than a terminal does; everything that grows still has a bound.
 
 import { PLAN } from "./plan.js";
+import { SUPERVISOR, followTurn } from "./supervisor.js";
 
 const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
 
@@ -49,7 +50,7 @@ const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
  * @property {{messages: number, turns: number, failed_turns: number, tokens: number, cost_usd: number}} counters
  * @property {Connection} connection
  * @property {import("./plan.js").Work | null} work
- * @property {any} supervisor
+ * @property {import("./supervisor.js").Job | null} supervision
  * @property {{seq: number, by?: string, outcome: string, what: string, label: string}[]} answers questions that are closed
  * @property {{seq: number, name: string, params: Record<string, string | number>}[]} marks landmarks of the work
  */
@@ -61,7 +62,7 @@ export const EMPTY = {
   messages: [], notices: [], questions: [], running: [],
   counters: { messages: 0, turns: 0, failed_turns: 0, tokens: 0, cost_usd: 0 },
   connection: { state: "DISCONNECTED", attempt: 0, retry_in_s: 0 },
-  work: null, supervisor: null, answers: [], marks: [],
+  work: null, supervision: null, answers: [], marks: [],
 };
 
 /** The view after a frame. One that was folded before, or that this version does not know, changes nothing.
@@ -70,7 +71,7 @@ export function reduce(view, frame) {
   if (frame.seq == null) return PASSING[frame.event]?.(view, frame) ?? view;
   if (frame.seq <= view.seq) return view;
   const placed = { ...view, session_id: frame.session_id ?? "", seq: frame.seq, at: frame.timestamp };
-  const fold = LOGGED[frame.event] ?? PLAN[frame.event];
+  const fold = LOGGED[frame.event] ?? PLAN[frame.event] ?? SUPERVISOR[frame.event];
   return fold ? fold(placed, frame.metadata ?? {}, frame) : placed;
 }
 
@@ -156,7 +157,7 @@ export const LOGGED = {
     const turn = { turn_id, member, name: nameOf(view, member), started_at: view.at, steps: [], streamed: "" };
     const counters = { ...view.counters, turns: view.counters.turns + 1 };
     const started = { ...view, running: [...view.running, turn], hops: said.hop, counters };
-    return PLAN["turn.started"](started, said, { event: "turn.started", timestamp: view.at });
+    return followTurn(PLAN["turn.started"](started, said, { event: "turn.started", timestamp: view.at }), said);
   },
   "turn.step"(view, said) {
     const { thought, action, observation } = said;
@@ -180,7 +181,7 @@ export const LOGGED = {
     const shown = frame.show_content || said.question || said.kind;
     const { step_id, kind, options, expires_at, default: otherwise, asked_by } = said;
     const question = { step_id, seq: view.seq, kind, text: shown, options, expires_at, default: otherwise, asked_by };
-    return { ...view, questions: [...view.questions, { ...question, ...PLAN_PARTS(said) }] };
+    return { ...view, questions: [...view.questions, { ...question, ...particulars(said) }] };
   },
   "agent.user_confirm_closed"(view, said) {
     const asked = view.questions.find((each) => each.step_id === said.step_id);
@@ -190,16 +191,20 @@ export const LOGGED = {
 };
 
 /** What was answered, in words. @param {Question | undefined} asked @param {any} said */
-function labelOf(asked, { choice, answer, confirmed, tasks }) {
+function labelOf(asked, { choice, answer, confirmed, tasks, selected_ids = [] }) {
+  if (selected_ids.length) {
+    const labels = selected_ids.map((/** @type {string} */ id) => asked?.options.find((option) => option.id === id)?.label ?? id);
+    return [labels.join(", "), answer].filter(Boolean).join(": ");
+  }
   const chosen = asked?.options.find((option) => option.id === (choice ?? (confirmed ? "approve" : "reject")));
   const edited = tasks ? ` (${tasks.length})` : "";
   return [chosen ? chosen.label + edited : choice, answer].filter(Boolean).join(": ") || (confirmed ? "✓" : "✗");
 }
 
-/** What a question about a plan or a task has beyond the others. @param {any} said */
-function PLAN_PARTS({ tasks, plan_summary, task_id, code, selection, allow_custom_input }) {
+/** What some kinds of questions have beyond the others. @param {any} said */
+function particulars({ tasks, plan_summary, task_id, code, selection, allow_custom_input, job, who }) {
   return Object.fromEntries(
-    Object.entries({ tasks, plan_summary, task_id, code, selection, allow_custom_input }).filter(([, value]) => value),
+    Object.entries({ tasks, plan_summary, task_id, code, selection, allow_custom_input, job, who }).filter(([, value]) => value),
   );
 }
 

@@ -1,0 +1,52 @@
+// A supervisor's job: its goal, who acts and why, tools, the review, and what the agents share.
+
+import { find, h, keyed, set } from "../dom.js";
+import { Part } from "../part.js";
+import { nameOf } from "../view/view.js";
+
+/** @typedef {import("../view/view.js").View} View */
+
+export class JobBoard extends Part {
+  /** @param {import("../i18n.js").Translate} t */
+  build(t) {
+    const section = (/** @type {string} */ name) => h("section", { class: name }, h("h2", { text: t(`job.${name}`) }), h("ul", {}));
+    this.append(h("p", { class: "goal" }), h("p", { class: "acting", role: "status" }),
+      section("tools"), section("choices"), section("shared"), h("p", { class: "empty", text: t("no_tasks") }));
+  }
+
+  /** @param {import("../app.js").App} app @param {View | null} view */
+  render(app, view) {
+    const job = view?.supervision, { t } = app;
+    set(find(this, ".empty"), { hidden: Boolean(job) });
+    for (const each of this.querySelectorAll("section, .goal, .acting")) /** @type {HTMLElement} */ (each).hidden = !job;
+    if (!job || !view) return;
+    set(find(this, ".goal"), { text: job.goal });
+    const review = job.review ? ` · ${t(job.review.approved ? "mark.review_approved" : "mark.review_rejected", { n: job.review.iteration })}` : "";
+    const now = job.outcome ? t(`mark.job.${job.outcome}`) : t("job.acting", { name: roleName(view, job.acting), n: job.steps });
+    set(find(this, ".acting"), { text: now + review });
+    this.#list("tools", job.tools, (row) => row.call_id + row.is_done, (row) => h("li", { class: row.error ? "failed" : row.is_done ? "done" : "running" },
+      h("b", { text: `${row.is_done ? (row.error ? "✗" : "✓") : "⏳"} ${row.name}` }), h("span", { class: "who", text: roleName(view, row.agent) }),
+      h("p", { text: short(row.args) }), h("p", { class: "result", text: row.error || (row.is_done ? short(row.result) : "") })));
+    this.#list("choices", [...job.choices].reverse(), (choice) => String(choice.seq), (choice) => h("li", { class: choice.fault || choice.corrected_from ? "corrected" : "" },
+      h("button", { type: "button", class: "ghost place", text: `#${choice.seq}`, "aria-label": `${t("to_event")} ${choice.seq}`, onclick: () => app.select(choice.seq) }),
+      h("b", { text: choice.fault ? t("job.undecided") : `→ ${roleName(view, choice.next)}` }),
+      choice.corrected_from && h("span", { class: "who", text: t("job.corrected", { from: roleName(view, choice.corrected_from) }) }),
+      h("p", { text: choice.guidance }), choice.focus_areas.length ? h("p", { class: "who", text: choice.focus_areas.join(" · ") }) : null));
+    const keys = Object.keys(job.state).filter((key) => job.writers[key]);
+    this.#list("shared", keys, (key) => key + JSON.stringify(job.state[key]), (key) => h("li", {}, h("details", {},
+      h("summary", {}, h("code", { text: key }), h("span", { class: "who", text: nameOf(view, job.writers[key]) })), h("pre", { tabindex: 0, text: JSON.stringify(job.state[key], null, 2) }))));
+  }
+
+  /** @template T @param {string} name @param {T[]} items @param {(item: T) => string} keyOf @param {(item: T) => HTMLElement} make */
+  #list(name, items, keyOf, make) {
+    const section = find(this, `.${name}`);
+    section.hidden = !items.length;
+    keyed(find(section, "ul"), items, keyOf, make);
+  }
+}
+
+/** @param {View} view @param {string} role */
+const roleName = (view, role) => view.members.find((each) => each.role === role)?.display_name ?? role;
+
+/** @param {unknown} value */
+const short = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").slice(0, 300);
