@@ -48,6 +48,19 @@ def reduce(view: View, frame: Frame) -> View:
     return logged(placed, frame, said) if logged else placed
 
 
+def _move(view: View, event: str, said: Frame) -> View:
+    """The machines of an input and of a pause. An answer moves them only if it is about something that was said."""
+    if event == "agent.user_confirm_closed" and not any(
+        each.input and each.step_id == said["step_id"] for each in view.questions
+    ):
+        return view
+    return replace(
+        view,
+        input_routing=move_input(view.input_routing, event, said, view.work),
+        interrupt=move_interrupt(view.interrupt, event, said),
+    )
+
+
 def connection_frame(moved: Moved) -> Frame:
     """What a client tells its own screen when the link changes."""
     return {"event": HOUSE, "metadata": msgspec.to_builtins(moved)}

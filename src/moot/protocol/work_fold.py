@@ -31,7 +31,8 @@ def begin(work: Work | None, said: Said) -> Work:
 
 def _start_plan(work: Work, said: Said, at: str) -> Work:  # noqa: ARG001 - one signature for all
     fresh = replace(work, plan_id=said.get("plan_id", ""), plan_steps=0, plan_step="", problems=(), change="")
-    return replace(fresh, tasks=task_fold.stop_waiting(work.tasks), troubles={}, is_aggregating=False)
+    rows = task_fold.stop_waiting(work.tasks)
+    return replace(fresh, tasks=rows, proposed=(), kept=(), troubles={}, is_aggregating=False)
 
 
 def _step_plan(work: Work, said: Said, at: str) -> Work:  # noqa: ARG001
