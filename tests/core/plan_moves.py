@@ -134,9 +134,18 @@ moves: st.SearchStrategy[Move] = weighted(
 # a member that takes nothing, until its breaker opens and its probe fails; everything else stands still meanwhile
 _tasks = [task(name, member="w1") for name in "abcdefg"]
 storm = [Move("solve", 0, _tasks), *[Move("nack")] * 6, *[Move("wait over", at) for at in range(3)], Move("nack")]
+# a change that the rules know, and one that the planner makes
+_change = PlanPatch(op="modify", task_id="b", changes={"title": "New"})
+changed = [
+    Move("solve", 0, [task("a"), task("b", "a")]),
+    Move("understand", 0, analyse("same_task_minor_change", plan_patches=(_change,))),
+    Move("say", 0, "and shorter"),
+    Move("understand", 0, analyse("same_task_minor_change")),
+    Move("patch", 0, (_change,)),
+]
 histories = st.builds(
     lambda first, rest: [*first, *rest],
-    st.sampled_from([[], [], [], storm]),
+    st.sampled_from([[], [], storm, changed]),
     st.lists(moves, min_size=25, max_size=70),
 )
 
@@ -183,6 +192,7 @@ def aim(move: Move, now: State) -> Command:
 def _go_on(move: Move, now: State, by: str) -> Command:
     """Something that is due: the search would hardly ever get to the end of a plan without it."""
     analysis, plan, patched, passes, error, number = move.given
+    patched = _sound_patches(now) or patched if number % 2 else patched
     due: list[Command] = []
     for effect in outstanding(now):
         match effect:
@@ -209,6 +219,12 @@ def _go_on(move: Move, now: State, by: str) -> Command:
     if now.interrupt in STOPPED:
         due.append(commands.Resume(by=by))
     return pick(due, move.at) or commands.Post(text="write another report", by=by)
+
+
+def _sound_patches(now: State) -> tuple[PlanPatch, ...]:
+    """One for the last task that is not over yet: patches that are made up rarely fit."""
+    left = [task_id for task_id, run in now.work.tasks.items() if not run.is_over] if now.work else []
+    return tuple(PlanPatch(op="modify", task_id=task_id, changes={"title": "New"}) for task_id in left[-1:])
 
 
 def next_of_task(state: TaskState, dispatch_id: str) -> Command:

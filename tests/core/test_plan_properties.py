@@ -52,7 +52,7 @@ teams = st.builds(
         budget=budget,
     ),
     st.integers(1, 2),
-    st.booleans(),
+    st.sampled_from([True, True, False]),
     st.booleans(),
     st.integers(0, 2),
     st.sampled_from(["always", "always", "never"]),
