@@ -9,7 +9,7 @@ from moot.app import App, Session
 from moot.core.codec import Event, Head, stamp
 from moot.core.commands import Answer, Command, CompleteTurn, Pause, Post, Resume, SolveTasks
 from moot.core.decide import Decided, decide
-from moot.core.errors import CommandReused, Conflict, LogError, Refused, StorageFull
+from moot.core.errors import CommandReused, Conflict, Refused, StorageFull
 from moot.core.events import Fact, MessagePosted, TurnFailed
 from moot.core.settings import PlanSettings
 from moot.core.state import State
@@ -21,7 +21,7 @@ from moot.testing import VirtualClock
 from moot.testing.clock import rest
 from tests.runtime.apps import TRIO, Puppet, facts, open_on, read, run, say, until
 from tests.runtime.broken_logs import FullLog, SlowLog
-from tests.runtime.plans import Hands, crew, planning, plays, solve, task
+from tests.runtime.plans import crew, planning, plays, task
 
 
 class CountingLog(SlowLog):
@@ -336,21 +336,3 @@ async def test_a_human_is_answered_while_workers_keep_reporting() -> None:
         log.gate.set()
         assert await asking < 100
         chattering.cancel()
-
-
-@run
-async def test_an_engine_that_is_closed_while_it_recovers_takes_no_commands() -> None:
-    """Opening and closing at once leaves no engine behind that nobody parks."""
-    log, clock, hands = SlowLog(), VirtualClock(), Hands()
-    team = crew(planning(), plays("wu"))
-    async with open_on(log, team, clock=clock, agents={"wu": hands}) as app:
-        session = await solve(app, clock, task("a"))
-        assert hands.given == ["a"]
-    async with open_on(log, team, clock=clock, agents={"wu": hands}) as app:
-        log.gate.clear()
-        opening = asyncio.create_task(app.sessions.open(session.id))
-        await until(lambda: log.waiting == 1)
-        asyncio.get_running_loop().call_soon(log.gate.set)
-    with pytest.raises(LogError, match="closed here"):
-        await (await opening).submit(Post(text="hello"))
-    assert not hands.at_work
