@@ -5,6 +5,7 @@ from typing import Any
 
 from moot.gateway.principal import Role
 from moot.testing import task
+from tests.gateway.server import until
 from tests.gateway.sites import Site, code_of, open_site
 from tests.runtime.apps import has, run
 from tests.runtime.plans import Hands, crew, planning, plays
@@ -58,7 +59,7 @@ async def test_tasks_of_ones_own(tmp_path: Path) -> None:
                 session_id, "user.solve_tasks", tasks=[{"id": "x", "title": "X"}], command_id="once"
             )
             assert sent.status_code == 200
-        await has(site.app, session, "solver.start")
+        await until(lambda: hands.at_work == ["x"])
         hands.finish("x")
         await has(site.app, session, "agent.final_answer")
         assert hands.given == ["x"]
