@@ -53,7 +53,7 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda said: errors.append(said.text) if is_bad(said.type, said.text, ignore) else None)
         page.goto(f"{server.url}{f'/s/{session_id}' if session_id else '/'}{query}#token={token}")
-        expect(page.locator("#shell")).to_be_visible()
+        expect(page.locator("top-bar .link")).to_be_visible()
         return page
 
     yield open_session

@@ -1,6 +1,8 @@
 """The page's pure modules and types, held by Node's own tools."""
 
+import gzip
 import json
+import re
 import subprocess
 
 from tests.web.node import NODE, ROOT, TSC, needs_node, needs_tsc
@@ -23,6 +25,29 @@ def test_the_pure_modules_pass_their_tests() -> None:
 def test_the_types_fit() -> None:
     """House style: `tsc --checkJs` over the JSDoc in web/."""
     run(str(TSC), "--project", str(ROOT / "tests" / "web" / "tsconfig.json"))
+
+
+def test_the_page_names_its_files() -> None:
+    """UX speed: everything is asked for at once, not module by module; a file that is not named would wait."""
+    page = (WEB / "index.html").read_text(encoding="utf-8")
+    named = set(re.findall(r'(?:src|href)="/static/([^"]+)"', page))
+    files = {path.relative_to(WEB).as_posix() for kind in ("js", "css") for path in (WEB / kind).rglob(f"*.{kind}")}
+    assert named == files - {"js/link/frame.js"}  # types alone
+
+
+def test_the_scripts_stay_small() -> None:
+    """UX speed: at most 60 kB of JavaScript, gzipped, in files of one thing each."""
+    files = sorted((WEB / "js").rglob("*.js"))
+    assert len(gzip.compress(b"".join(path.read_bytes() for path in files))) <= 60_000
+    lines = sorted(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
+    assert lines[len(lines) // 2] < 100
+    assert lines[-1] < 400
+
+
+def test_nothing_on_the_page_can_become_markup() -> None:
+    """Browser rules: text reaches the page only as text."""
+    forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser")
+    assert [path.name for path in (WEB / "js").rglob("*.js") if forbidden.search(path.read_text("utf-8"))] == []
 
 
 def test_both_languages_have_the_same_words() -> None:

@@ -8,6 +8,7 @@ import { Tape } from "./tape.js";
 import { Replay } from "./replay.js";
 
 const LIST_MS = 5_000;
+const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
 
 /** @typedef {{session_id: string, seq: number, updated_at: string, created_at: string, title: string, team: string,
  *   flow: string, status: string, waiting_for: string | null, busy: boolean}} Entry */
@@ -53,6 +54,14 @@ export class App {
     return this.replay?.view ?? this.tape?.view ?? null;
   }
 
+  /** History is still coming: what is half there is not worth drawing. */
+  get isBehind() {
+    if (!this.tape || this.tape.ended || this.connection.state !== "CONNECTED") return false;
+    return this.tape.view.seq < this.connection.target || performance.now() < this.#burstUntil;
+  }
+
+  #burstUntil = 0;
+
   get humans() {
     return this.view?.members.filter((member) => member.kind === "human") ?? [];
   }
@@ -97,8 +106,9 @@ export class App {
     this.#resend();
     const wanted = /^\/s\/([a-z0-9_-]+)/.exec(location.pathname)?.[1] ?? this.me.session_id;
     if (wanted) this.open(wanted, { isKept: true });
+    const listed = this.list().then(() => this.#aim());
     [this.teams, this.machines] = await Promise.all([api.teams(), api.machines()]);
-    await this.list();
+    await listed;
     if (!this.tape && this.sessions.length && innerWidth > 720) this.open(this.sessions[0].session_id, { isKept: true });
     setInterval(() => document.hidden || this.list(), LIST_MS);
     this.changed();
@@ -263,6 +273,7 @@ export class App {
   #take(happened) {
     if (this.socket.half.isOpen) this.connection.heardAt = Date.now();
     for (const each of happened) this.#happen(each);
+    if (happened.length >= BURST) this.#burstUntil = performance.now() + BURST_MS;
     this.changed();
   }
 

@@ -1,4 +1,4 @@
-// Building and keeping DOM. Text becomes text, never markup: nothing here knows innerHTML.
+// Building and keeping DOM. Text becomes text, never markup.
 
 /** @typedef {Record<string, any>} Props */
 

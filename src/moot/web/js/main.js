@@ -19,9 +19,10 @@ function render() {
   isScheduled = false;
   const { t, view } = app;
   const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
-  shell.hidden = !app.isReady || !app.me;
+  shell.hidden = app.isReady && !app.me;
   document.documentElement.lang = app.language === "zh" ? "zh-CN" : "en";
-  for (const part of parts) part.update(app);
+  for (const part of app.isBehind ? parts.filter((each) => each.localName === "top-bar") : parts) part.update(app);
+  if (app.isBehind) schedule();
   const waits = view?.questions.length ?? 0;
   const title = view?.title || view?.team || "";
   document.title = `${waits ? `(${waits}) ` : ""}${title ? `${title} · ` : ""}Moot`;
@@ -33,7 +34,7 @@ function render() {
 function schedule() {
   if (isScheduled) return;
   isScheduled = true;
-  if (document.hidden) setTimeout(render, 200);
+  if (document.hidden || app.isBehind) setTimeout(render, 100);
   else requestAnimationFrame(render);
 }
 
