@@ -77,11 +77,11 @@ def test_where_sessions_are_kept(moot: Moot, tmp_path: Path, monkeypatch: pytest
     assert (tmp_path / "xdg" / "moot" / "moot.db").exists()
 
 
-def test_a_flow_that_is_not_there_yet_is_refused_in_words(moot: Moot) -> None:
+def test_what_is_refused_is_refused_in_words(moot: Moot) -> None:
     """A refusal is a sentence, not a code with brackets."""
-    said = moot("run", str(TEAMS / "good" / "supervisor.yaml"), "--say", "hello")
-    assert (said.code, said.out) == (1, "")
-    assert "does not run the supervisor flow" in said.err
+    said = moot("run", str(TEAMS / "good" / "supervisor.yaml"), "--say", "/retry")
+    assert said.code == 1
+    assert "There is no failed turn to retry" in said.err
 
 
 def test_data_that_is_no_log_is_left_alone(moot: Moot) -> None:

@@ -54,7 +54,6 @@ SUPERVISOR_TEXTS: dict[str, dict[Language, str]] = {
     "route_to_supervisor": {"zh": "收到，Supervisor 下一次决策时会考虑", "en": "Noted; the supervisor hears it next"},
     # as lines of a transcript
     "told_choice": {"zh": "→ {who}：{detail}", "en": "→ {who}: {detail}"},
-    "told_choice_bare": {"zh": "→ {who}", "en": "→ {who}"},
     "told_end": {"zh": "→ 结束", "en": "→ END"},
     "told_undecided": {
         "zh": "✗ {who} 没有给出可用的决策（{detail}），第 {count} 次",
@@ -62,8 +61,6 @@ SUPERVISOR_TEXTS: dict[str, dict[Language, str]] = {
     },
     "told_state": {"zh": "  ✎ {who}：{plain_names}", "en": "  ✎ {who}: {plain_names}"},
     "told_tool": {"zh": "  ⚙ {who}：{detail}", "en": "  ⚙ {who}: {detail}"},
-    "told_tool_result": {"zh": "    ⇒ {detail}", "en": "    ⇒ {detail}"},
-    "told_tool_error": {"zh": "    ✗ {detail}", "en": "    ✗ {detail}"},
     "told_approved": {"zh": "✓ 审核通过", "en": "✓ The review approves"},
     "told_rejected": {"zh": "✗ 审核未通过（第 {count} 次）", "en": "✗ The review does not approve ({count})"},
     "told_rejected_hint": {

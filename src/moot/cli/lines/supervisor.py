@@ -39,7 +39,7 @@ def _decide(tell: Telling, fact: events.SupervisorDecided) -> list[str]:
     if fact.next == END:
         return [tell.say("told_end")]
     who, guidance = _name(tell, fact.next), fact.decision.guidance
-    return [tell.say("told_choice", who=who, detail=guidance) if guidance else tell.say("told_choice_bare", who=who)]
+    return [tell.say("told_choice", who=who, detail=guidance) if guidance else f"→ {who}"]
 
 
 def _fail_to_decide(tell: Telling, fact: events.SupervisorUndecided) -> list[str]:
@@ -58,10 +58,8 @@ def _call_tools(tell: Telling, fact: events.ToolsCalled) -> list[str]:
     return [tell.say("told_tool", who=who, detail=f"{call.name} {_write(call.args)}") for call in fact.calls]
 
 
-def _complete_tool(tell: Telling, fact: events.ToolCompleted) -> list[str]:
-    if fact.error:
-        return [tell.say("told_tool_error", detail=_write(fact.error))]
-    return [tell.say("told_tool_result", detail=_write(fact.result))]
+def _complete_tool(tell: Telling, fact: events.ToolCompleted) -> list[str]:  # noqa: ARG001 - one signature for all
+    return [f"    ✗ {_write(fact.error)}" if fact.error else f"    ⇒ {_write(fact.result)}"]
 
 
 def _write(value: Any) -> str:
