@@ -1,12 +1,16 @@
 """`moot trust`, and the commands that open team files: nothing runs before it is trusted (E72)."""
 
 import json
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from moot.cli import trusting
-from tests.cli.command import Moot, texts
+from tests.agents.programs import list_started
+from tests.cli.command import MOOT, Moot, texts
 
 TEAM = """\
 moot: 1
@@ -109,6 +113,22 @@ def test_at_a_terminal_the_person_is_asked(
     assert (said.code, ran(folder)) == (code, code == 0)
     assert "bob: ./pwn.sh 'a b'" in said.err
     assert bool(json.loads((moot.data / "trust.json").read_text())) if code == 0 else not moot.data.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_programs_too(number: signal.Signals, moot: Moot, folder: Path) -> None:
+    """E80: `moot run` that is told to end leaves nobody behind, and its data is in order."""
+    (folder / "pwn.sh").write_text('#!/bin/sh\nsleep 60 &\ntouch "$0.ran"\nsleep 60\n')
+    moot("trust", str(folder), "--yes")
+    started = subprocess.Popen([*MOOT, "run", str(folder / "team.yaml"), "--say", "[NEXT: bob] hi"])
+    until = time.monotonic() + 20
+    while not ran(folder) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert list_started(started.pid)
+    started.send_signal(number)
+    assert started.wait(10) == (130 if number == signal.SIGINT else 128 + number)
+    assert list_started(started.pid) == set()
+    assert list((moot.data / "processes").iterdir()) == []
 
 
 def test_built_in_teams_are_trusted(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ CHUNK_BYTES = 65_536
 _LOOK_S = 0.05  # how often the end is looked for
 _DRAIN_S = 1.0  # for what a program wrote before it ended
 _REAP_S = 2.0
+_SWEEPS = 5  # one that is being killed may have forked meanwhile
 
 
 class Program(Struct, frozen=True, kw_only=True):
@@ -90,6 +91,7 @@ class Child:
         self._tasks: list[asyncio.Task[None]] = []
         self._input: _Input | None = None
         self._has_ended = asyncio.Event()
+        self._is_alone = False
         self.is_waiting_for_us = False  # silence is ours then, not its own
 
     @property
@@ -164,11 +166,18 @@ class Child:
             await asyncio.shield(asyncio.ensure_future(self._reap()))
 
     def _end_others(self) -> None:
-        """The group, while its leader's number is still taken, and those who left it."""
+        """The group, while its leader's number is still taken, and those who left it; once, when it is over."""
+        if self._is_alone:
+            return
+        self._is_alone = _is_over(self._popen)
         if self._popen.returncode is None:
             send_group_signal(self.pid, signal.SIGKILL)
-        for pid in find_marked(self._mark):
-            send_signal(pid, signal.SIGKILL)
+        for _ in range(_SWEEPS):
+            found = find_marked(self._mark)
+            for pid in found:
+                send_signal(pid, signal.SIGKILL)
+            if not found:
+                break
 
     async def _reap(self) -> int:
         await _poll(lambda: self._popen.poll() is not None, _REAP_S, every_s=0.005)

@@ -27,13 +27,17 @@ def find_start_time(pid: int) -> str | None:
 
 def find_marked(mark: str) -> list[int]:
     """Every process that has `mark` (`NAME=value`) in its environment, also one that left its group."""
-    wanted, found = mark.encode(), []
-    for folder in _PROC.glob("[0-9]*"):
+    wanted, found = b"\0" + mark.encode() + b"\0", []
+    for name in os.listdir(_PROC) if _PROC.is_dir() else ():
+        if not name.isdigit():
+            continue
         try:
-            if wanted in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
-                found.append(int(folder.name))
+            with open(f"/proc/{name}/environ", "rb") as file:  # many, and each is read once: no Path
+                environment = b"\0" + file.read()
         except OSError:  # gone, or somebody else's
             continue
+        if wanted in environment and int(name) != os.getpid():
+            found.append(int(name))
     return found
 
 

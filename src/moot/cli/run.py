@@ -1,9 +1,11 @@
 """`moot run`: a session without a screen, for scripts and programs."""
 
 import asyncio
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from moot.app import App, open_app
@@ -44,8 +46,36 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 async def run(options: Namespace) -> int:
-    if options.connect:
-        return await run_there(options)
+    """A signal that ends it ends the programs that play members first."""
+    with cancelled_by(signal.SIGTERM, signal.SIGHUP) as caught:
+        try:
+            return await (run_there(options) if options.connect else run_here(options))
+        except asyncio.CancelledError:
+            if not caught:
+                raise
+            return 128 + caught[0]
+
+
+@contextmanager
+def cancelled_by(*signals: signal.Signals) -> Iterator[list[signal.Signals]]:
+    """The task that is inside is cancelled by any of these; which one it was is told."""
+    loop, task, caught = asyncio.get_running_loop(), asyncio.current_task(), list[signal.Signals]()
+
+    def cancel(number: signal.Signals) -> None:
+        caught.append(number)
+        if task:
+            task.cancel()
+
+    for number in signals:
+        loop.add_signal_handler(number, cancel, number)
+    try:
+        yield caught
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+async def run_here(options: Namespace) -> int:
     data = data_folder(options)
     team = load_trusted(options.file)
     folders = {team.name: folder_of(options.file)}
