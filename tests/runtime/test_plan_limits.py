@@ -90,6 +90,21 @@ async def test_a_task_that_waits_for_room_is_taken_but_not_started() -> None:
 
 
 @run
+async def test_a_long_line_is_nobodys_fault() -> None:
+    """Tasks that wait for room longer than a turn may take are not counted as failures of the member that took them."""
+    clock, hands = VirtualClock(), Hands()
+    async with open_app(TEAM, clock=clock, agents={"wu": hands}, max_tasks=1) as app:
+        session = await solve(app, clock, *[task(each) for each in "abcd"])
+        for each in "abcd":
+            assert hands.at_work == [each]
+            await clock.advance(1_790)
+            hands.finish(each)
+            await clock.advance(0)
+        assert await answer(app, session) == "all of it"
+        assert "task.dispatch_nacked" not in await names(app, session)
+
+
+@run
 async def test_a_cancelled_task_gives_its_room_back() -> None:
     """Stopping what runs, and what waits, leaves as much room as there was."""
     clock, hands = VirtualClock(), Hands()

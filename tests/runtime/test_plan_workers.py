@@ -35,6 +35,7 @@ class FarWorker:
     def __init__(self, turn: TurnInput, report: Report) -> None:
         self.turn = turn
         self.is_alive = True
+        self.is_in_line = False
         self.is_told_to_stop = False
         self._report = report
 
@@ -139,6 +140,24 @@ async def test_a_result_without_a_start_is_no_result() -> None:
         await site.far.workers[0].takes()
         await site.far.workers[0].finishes()
         assert await completed(site.app, session) == ["a"]
+
+
+@run
+async def test_a_task_that_is_taken_and_never_started() -> None:
+    """After half an hour it counts as not taken; unless its worker says that it waits in line for room."""
+    async with Site() as site:
+        session = await site.solve(task("a"), task("b"))
+        idle, waiting = site.far.workers
+        for worker in (idle, waiting):
+            await worker.says(AckDispatch(dispatch_id=worker.turn.turn_id))
+        waiting.is_in_line = True
+        await site.clock.advance(1_800)
+        assert [fact.task_id for fact in await facts(site.app, session, DispatchNacked)] == ["a"]
+        await site.clock.advance(3_600)
+        assert [fact.task_id for fact in await facts(site.app, session, DispatchNacked)].count("b") == 0
+        waiting.is_in_line = False
+        await site.clock.advance(1_800)
+        assert [fact.task_id for fact in await facts(site.app, session, DispatchNacked)].count("b") == 1
 
 
 @run

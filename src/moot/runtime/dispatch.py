@@ -71,6 +71,7 @@ class _Worker:
         self._find_agent = find_agent
         self._room = room
         self._is_over = False
+        self.is_in_line = False
         self._task = tasks.create_task(self._run())
 
     @property
@@ -115,7 +116,9 @@ class _Worker:
                 await self._report(taken, started)
                 return await self._play()
         await self._report(taken)
+        self.is_in_line = True
         async with room:
+            self.is_in_line = False
             await self._report(started)
             return await self._play()
 

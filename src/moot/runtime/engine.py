@@ -13,6 +13,7 @@ from moot.core.commands import (
     AckDispatch,
     Command,
     CompleteTurn,
+    ExpireDispatch,
     ExpireLease,
     FailTurn,
     ReportStep,
@@ -226,6 +227,8 @@ class Engine:
                 job = turn_input(self.session_id, self.state, turn)
                 return self._dispatch.start(job, self.state.team.name, self._report, self._show)
             case Deadline(after_s=after_s, command=command):
+                if isinstance(command, ExpireDispatch):
+                    return self._await_start(effect, command)
                 return self._timers.start(after_s, lambda: self._fire(command))
             case RunTask(run=run, dispatch_id=dispatch_id):
                 job = task_input(self.session_id, self.state, run, dispatch_id)
@@ -239,6 +242,18 @@ class Engine:
             case StepDeadline(at=at, command=command):
                 delay_s = max(0.0, seconds_between(self._clock.now(), at))
                 return self._timers.start(delay_s, lambda: self._fire(command))
+
+    def _await_start(self, late: Deadline, command: ExpireDispatch) -> Handle:
+        """A task that was taken and waits in line for room is not late."""
+
+        def look() -> None:
+            worker = self._under_way.get(command.dispatch_id)
+            if isinstance(worker, Worker) and worker.is_in_line:
+                self._under_way[late.key] = self._await_start(late, command)
+            else:
+                self._fire(command)
+
+        return self._timers.start(late.after_s, look)
 
     def _watch(self, check: LeaseCheck) -> Handle:
         def look() -> None:

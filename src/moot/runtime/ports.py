@@ -179,6 +179,10 @@ class Worker(Handle, Protocol):
     def is_alive(self) -> bool:
         """Whether it still holds its lease."""
 
+    @property
+    def is_in_line(self) -> bool:
+        """Whether it has taken a task and waits for room to start it."""
+
 
 class Dispatch(Protocol):
     """Hands turns to workers. A worker reports steps and exactly one end; a report that comes too late is ignored."""

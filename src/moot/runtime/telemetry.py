@@ -144,7 +144,13 @@ class TracedDispatch:
             return _TracedWorker(self._inner.offer(turn, team, _tell(report, span, task), show), (span, task))
 
     def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
-        about = {OPERATION: "execute_tool", TOOL_NAME: call.name, TOOL_CALL_ID: call.call_id, AGENT_ID: member, TEAM: team}
+        about = {
+            OPERATION: "execute_tool",
+            TOOL_NAME: call.name,
+            TOOL_CALL_ID: call.call_id,
+            AGENT_ID: member,
+            TEAM: team,
+        }
         span = self._begin(f"execute_tool {call.name}", None, about)
         with self._inside(span):
             return _TracedHandle(self._inner.call(call, member, team, _tell(report, span)), (span,))
@@ -215,6 +221,10 @@ class _TracedWorker(_TracedHandle):
     @property
     def is_alive(self) -> bool:
         return self._worker.is_alive
+
+    @property
+    def is_in_line(self) -> bool:
+        return self._worker.is_in_line
 
 
 def _tell(report: Report, *spans: "Span") -> Report:
