@@ -43,9 +43,9 @@ class Server:
             env=environment,
             capture_output=True,
         )
-        teams = [str(TEAMS / f"{name}.yaml") for name in ("chat", "pair", "work", "failing", "stream")]
+        teams = [str(TEAMS / f"{name}.yaml") for name in ("chat", "pair", "work", "failing", "stream", "studio")]
         self._process = subprocess.Popen(
-            [*moot, "serve", *teams, "content-studio", "--port", str(self.port)],
+            [*moot, "serve", *teams, "--port", str(self.port)],
             cwd=ROOT,
             env=environment,
             stdout=subprocess.DEVNULL,

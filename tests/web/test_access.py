@@ -98,6 +98,7 @@ def test_the_screen_reader_hears_each_message_once(open_page: Open, server: Serv
     """UX screen readers: who begins, the finished message, whose turn it is; never every token."""
     page = open_page(server.create("stream"))
     expect(page.locator("[role=log]")).to_have_attribute("aria-live", "off")
+    expect(page.locator("chat-log .blank")).to_contain_text("Say something")
     page.evaluate(
         """() => {
           window.heard = [];

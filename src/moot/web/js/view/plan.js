@@ -138,7 +138,7 @@ Object.assign(PLAN, {
   "task.failed"(/** @type {View} */ view, /** @type {any} */ said) {
     const failed = onTask("fail", "task_execution_result:failure")(view, said);
     const title = view.work?.tasks[said.task_id]?.task.title ?? said.task_id;
-    const counters = { ...view.counters, failed_turns: view.counters.failed_turns + 1 };
+    const counters = addUsage({ ...view.counters, failed_turns: view.counters.failed_turns + 1 }, said.usage);
     return mark({ ...failed, counters }, "task_failed", { title, error: said.error_type, text: said.message });
   },
   "task.lease_expired": onTask("lose_lease", "stopped"),

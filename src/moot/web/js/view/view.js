@@ -107,7 +107,7 @@ function endTurn(view, turnId) {
 /** @type {(view: View, said: any) => View} */
 function failTurn(view, said) {
   const counters = { ...view.counters, failed_turns: view.counters.failed_turns + 1 };
-  return { ...endTurn(view, said.turn_id), counters };
+  return { ...endTurn(view, said.turn_id), counters: spend(counters, said.usage) };
 }
 
 /** @type {Record<string, (view: View, frame: Frame) => View>} */

@@ -1,0 +1,37 @@
+"""The supervisor flow in the browser: a question answered, a review stop, output put right."""
+
+from playwright.sync_api import expect
+
+from tests.web.conftest import Open
+from tests.web.server import Server
+from tests.web.talking import card, say
+
+
+def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
+    """Issue 7, supervisor: decisions are told in words; a question is answered; an output is checked and put right."""
+    session_id = server.create("studio")
+    page = open_page(session_id)
+    page.get_by_role("tab", name="Tasks").click()
+    say(page, "A story for the evening")
+    expect(card(page).locator(".what")).to_have_text("Who should read it?")
+    expect(card(page).locator(".asker")).to_have_text("asked by Asker")
+    expect(page.locator("article.message", has_text="First a brief.").locator(".body")).to_have_text("First a brief.")
+    expect(page.locator(".note.decided")).to_contain_text(["→ Asker: Who is it for?"])
+    card(page).get_by_label("Children").check()
+    card(page).get_by_label("Everybody").check()
+    card(page).get_by_role("button", name="Answer").click()
+    expect(page.locator(".note.answer")).to_contain_text(["Children, Everybody"])
+    expect(card(page).locator("button").first).to_be_visible()
+    expect(page.locator("job-board .choices b").first).to_have_text("→ Writer")
+    page.reload()
+    page.locator("confirm-cards button", has_text="Edit").click()
+    output = page.get_by_label("Output as JSON")
+    expect(output).to_have_value('{\n  "draft": {\n    "body": "Once upon a time"\n  }\n}')
+    output.fill("{ not json")
+    page.get_by_role("button", name="Use this instead").click()
+    expect(page.locator(".output .problem")).not_to_be_empty()
+    output.fill('{"draft": {"body": "Twice upon a time"}}')
+    page.get_by_role("button", name="Use this instead").click()
+    expect(page.locator(".note.mark", has_text="The work is done")).to_be_visible()
+    page.locator("job-board details", has_text="draft").locator("summary").click()
+    expect(page.locator("job-board pre", has_text="Twice")).to_be_visible()
