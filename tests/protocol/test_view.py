@@ -107,6 +107,16 @@ def test_streaming_text_grows_with_its_turn_and_goes_with_it() -> None:
     assert reduce(ended, delta(turn_id, "late")) == ended
 
 
+def test_what_a_failed_turn_cost_is_counted() -> None:
+    """Issue 6, budgets: tokens and cost of turns that failed are shown like those of the others."""
+    usage = {"input_tokens": 60, "output_tokens": 50, "cost_usd": 0.25}
+    failed = {"turn_id": "t1", "member": "bob", "error_type": "agent", "message": "no", "usage": usage}
+    before = view_of(FRAMES)
+    after = reduce(before, {**FRAMES[-1], "event": "turn.failed", "seq": before.seq + 1, "metadata": failed})
+    assert after.counters.failed_turns == before.counters.failed_turns + 1
+    assert after.counters.tokens == before.counters.tokens + 110
+
+
 def test_everything_that_grows_is_bounded() -> None:
     """Reliability: bounded; the newest are kept, counters count all."""
     view = view_of(FRAMES[:2])

@@ -107,7 +107,8 @@ def _complete_task(view: View, frame: Frame, said: Frame) -> View:
 
 def _fail_task(view: View, frame: Frame, said: Frame) -> View:
     failed = _on_task("task.failed")(view, frame, said)
-    return replace(failed, counters=replace(view.counters, failed_turns=view.counters.failed_turns + 1))
+    counters = replace(view.counters, failed_turns=view.counters.failed_turns + 1)
+    return spend(replace(failed, counters=counters), said)
 
 
 def follow_turn(view: View, said: Frame) -> View:

@@ -92,7 +92,7 @@ def spend(view: View, said: Frame) -> View:
 
 def _fail_turn(view: View, frame: Frame, said: Frame) -> View:  # noqa: ARG001
     counters = replace(view.counters, failed_turns=view.counters.failed_turns + 1)
-    return replace(_end_turn(view, said["turn_id"]), counters=counters)
+    return spend(replace(_end_turn(view, said["turn_id"]), counters=counters), said)
 
 
 def _end_turn(view: View, turn_id: str) -> View:

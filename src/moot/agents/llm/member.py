@@ -1,5 +1,6 @@
 """`llm`: a member that is played by a model behind an API."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from itertools import count
@@ -55,7 +56,7 @@ class LlmMember:
         context = build_context(turn, self._instructions, prompts=self._prompts)
         spent = Usage()
         for attempt in count(1):
-            talk = self._begin(turn)
+            talk = await self._begin(turn)
             try:
                 async with aclosing(talk.outputs(context)) as outputs:
                     async for output in outputs:
@@ -77,17 +78,15 @@ class LlmMember:
         has_hope = failure.error_type in RETRYABLE and attempt < TRIES and delay_s <= CAP_S
         return delay_s if has_hope else None
 
-    def _begin(self, turn: TurnInput) -> "Talk":
-        agent = self._find_agent(turn.job)
+    async def _begin(self, turn: TurnInput) -> "Talk":
+        if turn.job not in self._agents:
+            # the library takes a second to load, which other sessions should not have to wait for
+            self._agents[turn.job] = await asyncio.to_thread(self._make_agent, turn.job)
         from moot.agents.llm.talk import Patience, Talk
 
         patience = Patience(self._spec.start_timeout_s, self._spec.idle_timeout_s)
+        agent = self._agents[turn.job]
         return Talk(agent, self._address, SHAPES.get(turn.job), patience, self._clock, turn.language)
-
-    def _find_agent(self, job: Job) -> "Agent[None, Any]":
-        if job not in self._agents:
-            self._agents[job] = self._make_agent(job)
-        return self._agents[job]
 
     def _make_agent(self, job: Job) -> "Agent[None, Any]":
         spec = self._spec
