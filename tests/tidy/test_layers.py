@@ -21,7 +21,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "protocol": {"core", "protocol"},
     "gateway": {"core", "runtime", "config", "app", "protocol", "gateway", "moot"},
     "client": {"core", "runtime", "protocol", "client", "moot"},
-    "cli": {"core", "runtime", "config", "agents", "app", "protocol", "gateway", "client", "cli", "moot"},
+    "tui": {"core", "app", "protocol", "client", "tui"},
+    "cli": {"core", "runtime", "config", "agents", "app", "protocol", "gateway", "client", "tui", "cli", "moot"},
     "moot": {"agents", "app", "client", "moot"},
 }
 THIRD_PARTY: dict[str, set[str]] = {
@@ -34,6 +35,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "protocol": {"msgspec"},
     "gateway": {"h11", "msgspec", "prometheus_client", "starlette", "uvicorn", "websockets"},
     "client": {"msgspec", "websockets"},
+    "tui": {"msgspec", "rich", "textual"},
     "cli": {"msgspec", "uvloop"},
     "moot": set(),
 }

@@ -6,6 +6,7 @@ from moot.cli.lines.supervisor import SUPERVISOR_LINES
 from moot.cli.lines.telling import Telling
 from moot.core import events
 from moot.core.codec import Event
+from moot.core.events import Fact
 from moot.core.evolve import evolve
 from moot.core.plan.events import FinalAnswered
 from moot.core.state import State
@@ -22,10 +23,13 @@ class Transcript:
         self._is_whole = is_whole
 
     def lines(self, event: Event) -> list[str]:
+        return self.tell(event.fact)
+
+    def tell(self, fact: Fact) -> list[str]:
         before = self.state
-        self.state = evolve(before, event.fact)
-        tell = LINES.get(type(event.fact))
-        return tell(Telling(before or self.state, self.state, self._is_whole), event.fact) if tell else []
+        self.state = evolve(before, fact)
+        tell = LINES.get(type(fact))
+        return tell(Telling(before or self.state, self.state, self._is_whole), fact) if tell else []
 
 
 def to_markdown(events_of_session: list[Event]) -> str:

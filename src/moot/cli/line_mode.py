@@ -1,0 +1,156 @@
+"""`moot chat --plain`: a session as lines that are only ever appended; what is typed is said, line by line.
+
+A line that is `approve`, `reject` or an option's id answers the open question; so does any line when somebody asks for
+words. From a pipe each line waits until the floor is back with a human, and the end of the input ends the command.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from threading import Thread
+from typing import Any, Protocol
+
+from moot.cli import exits
+from moot.cli.run import read_answer
+from moot.cli.transcript import Transcript
+from moot.core.codec import Event
+from moot.core.commands import Answer, HumanCommand, Post
+from moot.core.errors import Refused
+from moot.core.events import StepAsked
+from moot.core.machines.session import Status
+from moot.core.notices import explain
+from moot.core.state import State
+
+SHOWN_LINES = 40  # of what was said before, when a session is opened again
+
+
+class Accepted(Protocol):
+    @property
+    def seq(self) -> int: ...
+
+
+class LineSession(Protocol):
+    """What this needs of a session, here or on a server."""
+
+    id: str
+
+    async def state(self) -> State: ...
+
+    async def submit(self, command: HumanCommand) -> Accepted: ...
+
+    def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]: ...
+
+
+class LineMode:
+    def __init__(self, session: LineSession, speaks_as: str | None) -> None:
+        self._session = session
+        self._speaks_as = speaks_as
+        self._transcript = Transcript()
+        self._seq = 0  # shown so far
+        self._accepted_seq = 1
+        self._refusals = 0
+        self._is_typed = sys.stdin.isatty()
+
+    async def run(self, *, is_new: bool) -> int:
+        print(f"session {self._session.id}", file=sys.stderr)
+        if not is_new:
+            await self._recall()
+        lines, line, is_ended = read_lines(), None, False
+        async with aclosing(self._session.follow(self._seq)) as batches:
+            batch = asyncio.create_task(_next(batches))
+            while not (self._is_over or (is_ended and self._is_settled)):
+                if line is None and not is_ended and (self._is_typed or self._is_settled):
+                    line = asyncio.create_task(lines.get())
+                await asyncio.wait([batch, *([line] if line else [])], return_when=asyncio.FIRST_COMPLETED)
+                if batch.done():
+                    self._show(batch.result())
+                    batch = asyncio.create_task(_next(batches))
+                if line and line.done():
+                    said, line = line.result(), None
+                    is_ended = said is None
+                    await self._say(said or "")
+            await _cancel(batch, line)
+        return exits.FAILED if self._refusals and not self._is_typed else exits.OK
+
+    async def _recall(self) -> None:
+        """The end of what was said before."""
+        until, lines = (await self._session.state()), []
+        async with aclosing(self._session.follow()) as batches:
+            async for events in batches:
+                for event in events:
+                    lines += self._transcript.lines(event)
+                self._seq = events[-1].seq
+                if self._transcript.state == until or self._is_settled:
+                    break
+        print("\n".join(lines[-SHOWN_LINES:]), flush=True)
+
+    @property
+    def _is_settled(self) -> bool:
+        state = self._transcript.state
+        return state is not None and state.is_settled and self._seq >= self._accepted_seq
+
+    @property
+    def _is_over(self) -> bool:
+        state = self._transcript.state
+        return state is not None and state.status is Status.COMPLETED
+
+    def _show(self, events: list[Event]) -> None:
+        for event in events:
+            for line in self._transcript.lines(event):
+                print(line, flush=True)
+        self._seq = events[-1].seq
+
+    async def _say(self, line: str) -> None:
+        if not line.strip():
+            return
+        state = await self._session.state()
+        try:
+            self._accepted_seq = (await self._session.submit(self._read(line, state))).seq
+        except Refused as refusal:
+            self._refusals += 1
+            print(f"moot: {explain(refusal, state.language)}", file=sys.stderr, flush=True)
+
+    def _read(self, line: str, state: State) -> HumanCommand:
+        step = next(iter(state.open_steps.values()), None)
+        if step and answers(step, line):
+            return Answer(step_id=step.step_id, by=self._speaks_as, **read_answer(step, line))
+        return Post(text=line, by=self._speaks_as)
+
+
+def answers(step: StepAsked, line: str) -> bool:
+    """Whether a line is meant for the question rather than for the conversation."""
+    if line.startswith("/"):
+        return False
+    is_choice = line in ("approve", "reject") or any(option.id == line for option in step.options)
+    return is_choice or step.kind == "ask_user"
+
+
+def read_lines() -> "asyncio.Queue[str | None]":
+    """What is typed, then None. On a thread of its own, which may wait for ever: it ends with the process."""
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def put(line: str | None) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(lines.put_nowait, line)
+
+    def read() -> None:
+        for line in sys.stdin:
+            put(line.rstrip("\n"))
+        put(None)
+
+    Thread(target=read, daemon=True).start()
+    return lines
+
+
+async def _next(batches: AsyncGenerator[list[Event], None]) -> list[Event]:
+    return await anext(batches)
+
+
+async def _cancel(*tasks: "asyncio.Task[Any] | None") -> None:
+    for task in tasks:
+        if task and not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task

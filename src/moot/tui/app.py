@@ -1,0 +1,307 @@
+"""The terminal UI: sessions, conversation and composer, timeline, tasks and state machines on one screen.
+
+Frames are folded as they come; the screen is painted at most ten times a second, and only what differs.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
+
+from textual import work
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.events import Resize
+from textual.screen import Screen
+
+from moot.client.errors import HistoryReset
+from moot.core import commands
+from moot.core.commands import HumanCommand, Post
+from moot.core.errors import MootError, Refused
+from moot.core.machines.connection import State as Connection
+from moot.core.notices import explain
+from moot.tui import top_lines
+from moot.tui.composer import Composer
+from moot.tui.conversation import Conversation, local_time
+from moot.tui.help import HelpScreen, help_content
+from moot.tui.hosts import Entry, Host, Talk
+from moot.tui.plain import Line, plain, plain_line
+from moot.tui.seat import Seat
+from moot.tui.side_panes import INSPECTOR, InspectorPane, SessionPane, TaskList
+from moot.tui.story import Item, Teller
+from moot.tui.tabs import TabLine
+from moot.tui.talk_pane import TalkPane
+from moot.tui.words import Words
+
+REPAINT_S, TICK_S, LIST_S = 0.1, 1.0, 3.0
+YIELD_FRAMES = 200  # folded in a row before others may run
+WIDE = 100  # columns from which on three panes stand side by side
+PANES = ("talk", *INSPECTOR, "sessions")
+
+
+class MootApp(App[None]):
+    TITLE = "Moot"
+    CSS_PATH = "style.tcss"
+    AUTO_FOCUS = "Composer"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", priority=True, show=False),
+        Binding("escape", "pause", show=False),
+        Binding("f1", "help", priority=True, show=False),
+        Binding("f2", "pane('timeline')", priority=True, show=False),
+        Binding("f3", "pane('tasks')", priority=True, show=False),
+        Binding("f4", "pane('state')", priority=True, show=False),
+        Binding("f6", "next_pane(1)", priority=True, show=False),
+        Binding("shift+f6", "next_pane(-1)", priority=True, show=False),
+        Binding("f7", "question", priority=True, show=False),
+        Binding("ctrl+n", "new_session", show=False),
+    ]
+
+    def __init__(self, host: Host, talk: Talk, make_teller: Callable[[], Teller], speaks_as: str | None = None) -> None:
+        super().__init__(ansi_color=False)
+        self.host, self.talk = host, talk
+        self._make_teller, self._speaks_as = make_teller, speaks_as
+        self.seat = Seat(make_teller, speaks_as)
+        self.words = Words("en")
+        self.pane = "talk"
+        self.trouble = ""  # why the session cannot be followed any more
+        self._entries: list[Entry] = []
+        self._is_dirty, self._painted_at = False, 0.0
+        self._lost_at = ""
+        self._retry_at = 0.0
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="top"):
+            yield Line(id="queue")
+            yield Line(id="status")
+        yield Line(id="caption")
+        yield TabLine(id="tabs")
+        with Horizontal(id="main"):
+            yield SessionPane(id="list")
+            yield TalkPane(id="talk")
+            yield InspectorPane(id="inspector")
+        yield Line(id="link")
+        yield Line(id="keys")
+
+    def on_mount(self) -> None:
+        self.set_interval(TICK_S, self._mark_dirty)
+        self.set_interval(LIST_S, self.list_sessions)
+        self.follow()
+        self.list_sessions()
+
+    # frames
+
+    @work(exclusive=True, group="follow")
+    async def follow(self) -> None:
+        """Fold what comes, for as long as the session is there; a history that was another one is read again."""
+        folded = 0
+        while True:
+            try:
+                async for frame in self.talk.frames():
+                    self.seat.take(frame)
+                    self._note_link(frame)
+                    self._mark_dirty()
+                    folded += 1
+                    if folded % YIELD_FRAMES == 0:
+                        await asyncio.sleep(0)
+            except HistoryReset:
+                self.seat.restart()
+                self.talk = await self.host.open(self.talk.id)
+            except MootError as error:
+                self.trouble = str(error)
+                self._mark_dirty()
+                return
+            else:
+                return
+
+    def _note_link(self, frame: dict[str, Any]) -> None:
+        link = self.seat.view.connection
+        if frame.get("seq") is None and frame["event"] == "connection.changed":
+            self._retry_at = self._now() + link.retry_in_s
+            is_lost = link.state != Connection.CONNECTED
+            self._lost_at = (self._lost_at or local_time(top_lines.utc_now().isoformat())) if is_lost else ""
+
+    def _mark_dirty(self) -> None:
+        """Paint soon: at once after a quiet time, else when the last painting is a tenth of a second ago."""
+        if not self._is_dirty:
+            self._is_dirty = True
+            wait_s = max(0.0, self._painted_at + REPAINT_S - self._now())
+            # not set_timer: on a busy machine a timer of Textual that comes too late does not come at all
+            asyncio.get_running_loop().call_later(wait_s, self.call_later, self.paint)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    # painting
+
+    def paint(self) -> None:
+        self._is_dirty, self._painted_at = False, self._now()
+        if not self.is_running or not self.query("#talk"):
+            return
+        view, seat, now = self.seat.view, self.seat, top_lines.utc_now()
+        if view.language != self.words.language and view.seq:
+            self.words = Words(view.language)
+        words = self.words
+        self.query_one("#queue", Line).show(top_lines.queue_line(view, seat.viewer, words, now))
+        self.query_one("#status", Line).show(top_lines.status_line(view, seat.viewer, words))
+        left_s = self._retry_at - self._now()
+        link = top_lines.link_line(view, self.host.url, len(seat.unsent), self._lost_at, left_s, words)
+        self.query_one("#link", Line).show(plain_line(f"○ {self.trouble}", "red") if self.trouble else link)
+        self.query_one("#keys", Line).show(top_lines.key_line(words, bool(view.questions)))
+        labels = {each: words(f"tab.{each}") for each in INSPECTOR}
+        tabs = {"talk": words("pane.talk"), **labels, "sessions": words("pane.sessions")}
+        self.query_one("#tabs", TabLine).show(tabs, self.pane)
+        self.query_one(TalkPane).paint(seat, words, now)
+        self.query_one(InspectorPane).paint(seat, words, self.host.url is not None)
+        self.query_one(SessionPane).paint(self._entries, self.talk.id, seat, words)
+
+    def on_resize(self, event: Resize) -> None:
+        self.screen.set_class(event.size.width < WIDE, "narrow")
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Wide: three panes. Narrow: the chosen one."""
+        is_wide = self.size.width >= WIDE
+        self.query_one("#list").set_class(not (is_wide or self.pane == "sessions"), "away")
+        self.query_one("#talk").set_class(not (is_wide or self.pane == "talk"), "away")
+        self.query_one("#inspector").set_class(not (is_wide or self.pane in INSPECTOR), "away")
+        self._mark_dirty()
+
+    @work(exclusive=True, group="list")
+    async def list_sessions(self) -> None:
+        try:
+            self._entries = await self.host.sessions()
+        except MootError:
+            return  # the line about the link says it
+        self._mark_dirty()
+
+    # saying something
+
+    def on_composer_sent(self, event: Composer.Sent) -> None:
+        if event.text.strip():
+            self.say(event.text)
+
+    def say(self, text: str) -> None:
+        self.query_one(TalkPane).complain("")
+        self.send(Post(text=text, by=self._speaks_as), text)
+
+    def on_talk_pane_answered(self, event: TalkPane.Answered) -> None:
+        self.send(event.answer)
+
+    def on_task_list_asked(self, event: TaskList.Asked) -> None:
+        self.send(event.command)
+
+    @work(group="send")
+    async def send(self, command: HumanCommand, text: str = "") -> None:
+        """Have it accepted, once. What is refused is explained where it was asked for."""
+        seat, number = self.seat, self.seat.begin_sending(text) if text else 0
+        self._mark_dirty()
+        try:
+            await self.talk.submit(command)
+        except Refused as refusal:
+            self._refuse(command, explain(refusal, self.words.language), text)
+        except MootError as error:
+            self._refuse(command, str(error), text)
+        finally:
+            seat.end_sending(number)
+            self._mark_dirty()
+
+    def _refuse(self, command: HumanCommand, sentence: str, text: str) -> None:
+        pane = self.query_one(TalkPane)
+        if isinstance(command, commands.Answer):
+            pane.refuse_answer(sentence)
+        pane.complain(sentence, text)
+
+    # keys and commands
+
+    def action_pause(self) -> None:
+        """Esc closes what is open, else it pauses."""
+        pane = self.query_one(TalkPane)
+        if pane.close_editor():
+            return
+        if self.pane != "talk" and self.size.width < WIDE:
+            self.action_pane("talk")
+        elif self.seat.view.running or (self.seat.view.work and self.seat.view.work.is_active):
+            self.send(commands.Pause(by=self._speaks_as))
+        else:
+            pane.composer.focus()
+
+    def action_help(self) -> None:
+        self.push_screen(HelpScreen(help_content(self.words.language)))
+
+    def action_pane(self, name: str) -> None:
+        self.pane = name
+        inspector = self.query_one(InspectorPane)
+        if name in INSPECTOR:
+            inspector.open_tab(name)
+        self.arrange()
+        if name == "talk":
+            self.query_one(Composer).focus()
+        elif name == "sessions":
+            self.query_one("#sessions").focus()
+        else:
+            inspector.focus_tab()
+
+    def action_next_pane(self, by: int) -> None:
+        self.action_pane(PANES[(PANES.index(self.pane) + by) % len(PANES)])
+
+    def action_question(self) -> None:
+        if self.pane != "talk":
+            self.action_pane("talk")
+        self.query_one(TalkPane).focus_question()
+
+    def on_tab_line_picked(self, event: TabLine.Picked) -> None:
+        self.action_pane(event.name)
+
+    def on_talk_pane_repaint(self) -> None:
+        self._mark_dirty()
+
+    def on_inspector_pane_jumped(self, event: InspectorPane.Jumped) -> None:
+        if self.size.width < WIDE:
+            self.action_pane("talk")
+        self.query_one(Conversation).go_to(event.seq)
+
+    def on_conversation_paged(self, event: Conversation.Paged) -> None:
+        self.show_item(event.item)
+
+    def show_item(self, item: Item) -> None:
+        self.push_screen(HelpScreen(plain(item.text)))
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002
+        words, by = self.words, self._speaks_as
+        sent: dict[str, HumanCommand] = {
+            "queue.pause": commands.Pause(by=by),
+            "queue.resume": commands.Resume(by=by),
+            "queue.cancel": commands.CancelTurn(by=by),
+            "queue.skip": commands.ChangeQueue(action="skip", by=by),
+            "queue.clear": commands.ChangeQueue(action="clear", by=by),
+        }
+        for key, command in sent.items():
+            yield SystemCommand(words(key), words(f"{key}.hint"), lambda command=command: self.send(command))
+        yield SystemCommand(words("retry_turn"), "/retry", lambda: self.send(commands.Retry(by=by)))
+        yield SystemCommand(words("end_session"), "/end", lambda: self.send(commands.End(by=by)))
+        yield SystemCommand(words("new_session"), "Ctrl+N", self.action_new_session)
+        yield SystemCommand(words("help.title"), "F1", self.action_help)
+        yield SystemCommand(words("key.quit"), "Ctrl+Q", self.exit)
+
+    # other sessions
+
+    def on_session_pane_picked(self, event: SessionPane.Picked) -> None:
+        if event.session_id != self.talk.id:
+            self.switch(event.session_id)
+
+    def action_new_session(self) -> None:
+        self.switch(None)
+
+    @work(exclusive=True, group="switch")
+    async def switch(self, session_id: str | None) -> None:
+        try:
+            talk = await (self.host.create() if session_id is None else self.host.open(session_id))
+        except MootError as error:
+            self.query_one(TalkPane).complain(str(error))
+            return
+        self.talk, self.trouble = talk, ""
+        self.seat = Seat(self._make_teller, self._speaks_as)
+        self.follow()
+        self.list_sessions()
+        self.action_pane("talk")

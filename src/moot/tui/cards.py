@@ -1,0 +1,184 @@
+"""A question that waits for one answer: a card above the composer. It takes no focus by itself."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
+
+from moot.core.commands import Answer
+from moot.protocol.view import View
+from moot.protocol.view_parts import Question
+from moot.tui.plain import Button, Chooser, Content, Line, Ticks, plain, plain_line
+from moot.tui.words import Words
+
+MOST_BUTTONS = 12
+
+
+def card_head(question: Question, view: View, words: Words, now: datetime) -> Content:
+    """`Needs your decision · asked by Moot · 4:32 left · then: Reject`."""
+    asker = view.name(question.asked_by) if question.asked_by and not question.code else "Moot"
+    parts = [words("card.title"), words("card.by", name=asker)]
+    if len(view.questions) > 1:
+        parts.append(words("card.many", at=1, count=len(view.questions)))
+    if question.expires_at:
+        left = max(0, int((datetime.fromisoformat(question.expires_at) - now) / timedelta(seconds=1)))
+        parts.append(words("card.left", time=f"{left // 60}:{left % 60:02}"))
+        default = next((each.label for each in question.options if each.id == question.default), question.default)
+        parts += [words("card.default", option=default)] if default else []
+    return plain_line(" · ".join(parts), "bold yellow")
+
+
+def plan_lines(question: Question, view: View, words: Words) -> Iterator[Content]:
+    if question.plan_summary:
+        yield plain(question.plan_summary)
+    for number, task in enumerate(question.tasks or (), 1):
+        who = view.name(str(task["member"])) if task.get("member") else task.get("role") or words("any_executor")
+        needed = task.get("depends_on")
+        after = f" · {words('after', tasks=', '.join(map(str, needed)))}" if needed else ""
+        yield Content.assemble(
+            plain_line(f"{number}. {task.get('title', '')}", "bold"), plain_line(f"  {who}{after}", "dim")
+        )
+
+
+class Card(Vertical):
+    """Made anew for each question."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "press('approve')", show=False),
+        Binding("e", "press('edit')", show=False),
+        Binding("r", "press('reject')", show=False),
+        Binding("up", "app.focus_previous", show=False),
+        Binding("down", "app.focus_next", show=False),
+    ]
+
+    class Answered(Message):
+        def __init__(self, answer: Answer) -> None:
+            super().__init__()
+            self.answer = answer
+
+    class EditAsked(Message):
+        def __init__(self, question: Question) -> None:
+            super().__init__()
+            self.question = question
+
+    def __init__(self, question: Question, view: View, words: Words, now: datetime) -> None:
+        super().__init__(classes=f"card {'plan' if question.kind == 'plan' else 'choice'}")
+        self.question = question
+        self._view, self._words = view, words
+        self._head = Line(card_head(question, view, words, now), classes="head")
+        self._choices: dict[str, str] = {}  # id of a button → id of its option
+
+    def tick(self, view: View, now: datetime) -> None:
+        self._head.show(card_head(self.question, view, self._words, now))
+
+    def refuse(self, sentence: str) -> None:
+        problem = self.query_one(".problem", Line)
+        problem.show(plain_line(sentence, "bold red"))
+        problem.display = True
+
+    def compose(self) -> ComposeResult:
+        yield self._head
+        with VerticalScroll(classes="what", can_focus=False):
+            yield Line(plain(self.question.text))
+            if self.question.kind == "plan":
+                yield Line(Content("\n").join(plan_lines(self.question, self._view, self._words)))
+            else:
+                yield from self._descriptions()
+        problem = Line(classes="problem")
+        problem.display = False
+        yield problem
+        yield from self._plan() if self.question.kind == "plan" else self._decision()
+
+    def _descriptions(self) -> Iterator[Widget]:
+        told = [each for each in self.question.options if each.description]
+        if told:
+            yield Line(Content("\n").join([plain_line(f"{each.label}: {each.description}", "dim") for each in told]))
+
+    def _plan(self) -> ComposeResult:
+        words = self._words
+        with Horizontal(classes="buttons"):
+            count = len(self.question.tasks or ())
+            yield Button(words("plan.approve", count=count) + " (a)", id="approve", classes="primary")
+            yield Button(words("plan.edit") + " (e)", id="edit")
+            yield Button(words("plan.reject_ask") + " (r)", id="reject")
+        with Vertical(classes="feedback") as feedback:
+            feedback.display = False
+            yield Input(placeholder=words("plan.feedback"), id="feedback", compact=True)
+            with Horizontal(classes="buttons"):
+                yield Button(words("plan.again"), id="again", classes="primary")
+                yield Button(words("plan.reject"), id="reject-now")
+
+    def _decision(self) -> ComposeResult:
+        question, words = self.question, self._words
+        options = question.options
+        if question.selection == "multiple" and options:
+            yield Ticks([(each.label, each.id) for each in options], id="ticks")
+        elif options:
+            with Vertical(classes="options"):
+                for number, option in enumerate(options[:MOST_BUTTONS]):
+                    self._choices[f"option-{number}"] = option.id
+                    yield Button(option.label, id=f"option-{number}")
+        if any(each.id == "reassign" for each in options):
+            members = [(each.display_name, each.id) for each in self._view.members if not each.is_human]
+            with Horizontal(classes="buttons"):
+                yield Line(plain_line(words("reassign_to") + " "))
+                yield Chooser([(words("anybody"), "-"), *members], "-", id="reassign-to")
+        if not options or question.kind == "ask_user" or question.allow_custom_input:
+            yield Input(placeholder=words("card.answer"), id="answer", compact=True)
+        if not options or question.selection == "multiple" or question.allow_custom_input:
+            with Horizontal(classes="buttons"):
+                yield Button(words("card.send"), id="send", classes="primary")
+
+    # what is done with it
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self._do(event.button.id or "")
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._do("again" if event.input.id == "feedback" else "send")
+
+    def action_press(self, name: str) -> None:
+        if self.question.kind == "plan":
+            self._do(name)
+
+    def _do(self, name: str) -> None:
+        if name in self._choices:
+            self._choose(self._choices[name])
+        elif name == "approve":
+            self._answer(confirmed=True)
+        elif name == "edit":
+            self.post_message(self.EditAsked(self.question))
+        elif name == "reject":
+            feedback = self.query_one(".feedback")
+            feedback.display = not feedback.display
+            self.query_one("#feedback").focus()
+        elif name == "reject-now":
+            self._answer(confirmed=False)
+        elif name == "again":
+            said = self.query_one("#feedback", Input).value.strip()
+            self._answer(**({"answer": said} if said else {"confirmed": False}))
+        elif name == "send":
+            self._send()
+
+    def _choose(self, choice: str) -> None:
+        to = self.query_one("#reassign-to", Chooser).value if choice == "reassign" else "-"
+        said = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
+        answer = said or (str(to) if to != "-" else "")
+        self._answer(choice=choice, **({"answer": answer} if answer else {}))
+
+    def _send(self) -> None:
+        said = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
+        chosen = tuple(self.query_one("#ticks", Ticks).selected) if self.query("#ticks") else ()
+        if said or chosen:
+            self._answer(**({"selected_ids": chosen} if chosen else {}), **({"answer": said} if said else {}))
+
+    def _answer(self, **said: Any) -> None:
+        self.post_message(self.Answered(Answer(step_id=self.question.step_id, **said)))

@@ -1,0 +1,163 @@
+"""Where people write. Enter sends, and so do Ctrl+J, Alt+Enter and F5: some terminals keep one or another of them."""
+
+from textual.events import Key
+from textual.message import Message
+from textual.widgets import TextArea
+
+from moot.protocol.view import View
+from moot.tui.completion import Completion, Offer, complete
+from moot.tui.plain import Content, Line, plain_line
+from moot.tui.words import Words
+
+SENDS = ("enter", "ctrl+j", "alt+enter", "f5")
+BREAKS = ("shift+enter", "ctrl+enter")
+SCROLLS = ("pageup", "pagedown", "ctrl+home", "ctrl+end")
+HISTORY = 200
+OFFERS = 6
+
+
+class Composer(TextArea):
+    class Sent(Message):
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Scrolled(Message):
+        """A key that is meant for the conversation."""
+
+        def __init__(self, key: str) -> None:
+            super().__init__()
+            self.key = key
+
+    class Offered(Message):
+        """What may be inserted; nothing closes the list."""
+
+        def __init__(self, offers: tuple[Offer, ...], active: int) -> None:
+            super().__init__()
+            self.offers, self.active = offers, active
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, show_line_numbers=False, soft_wrap=True, highlight_cursor_line=False, compact=True)
+        self.view, self.words = View(), Words("en")
+        self._completion: Completion | None = None
+        self._active = 0
+        self._history: list[str] = []
+        self._at = 0
+        self._draft = ""
+
+    def put(self, text: str) -> None:
+        """Replace what stands here, the cursor behind it."""
+        self.text = text
+        self.move_cursor(self.document.end)
+
+    def remember(self, text: str) -> None:
+        """What was said can be had again with the arrow keys."""
+        self._history = [*(each for each in self._history if each != text), text][-HISTORY:]
+        self._at = len(self._history)
+
+    # keys
+
+    async def _on_key(self, event: Key) -> None:
+        if self._press(event.key):
+            event.prevent_default()
+            event.stop()
+            return
+        await super()._on_key(event)
+
+    def _press(self, key: str) -> bool:
+        """Whether the key was ours."""
+        if self._completion and self._press_in_offers(key):
+            return True
+        if key in SCROLLS or (key in ("home", "end") and not self.text):
+            self.post_message(self.Scrolled(key))
+        elif key in BREAKS or (key == "enter" and self._ends_in_backslash()):
+            self._break_line()
+        elif key in SENDS:
+            self._send()
+        elif key == "up" and self.cursor_location[0] == 0 and self._history:
+            self._recall(-1)
+        elif key == "down" and self.cursor_location[0] == self.document.line_count - 1 and self._is_recalling:
+            self._recall(1)
+        else:
+            return False
+        return True
+
+    def _press_in_offers(self, key: str) -> bool:
+        offers = self._completion.offers if self._completion else ()
+        if key in ("up", "down"):
+            self._active = (self._active + (1 if key == "down" else -1)) % len(offers)
+            self.post_message(self.Offered(offers, self._active))
+        elif key in ("tab", "enter"):
+            self._accept(offers[self._active])
+        elif key == "escape":
+            self._offer(None)
+        else:
+            return False
+        return True
+
+    def _ends_in_backslash(self) -> bool:
+        row, column = self.cursor_location
+        return self.document.get_line(row)[:column].endswith("\\")
+
+    def _break_line(self) -> None:
+        if self._ends_in_backslash():
+            self.action_delete_left()
+        self.insert("\n")
+
+    def _send(self) -> None:
+        said = self.text
+        self._offer(None)
+        if said.strip():
+            self.remember(said)
+        self.text = ""
+        self.post_message(self.Sent(said))
+
+    @property
+    def _is_recalling(self) -> bool:
+        return self._at < len(self._history)
+
+    def _recall(self, by: int) -> None:
+        if not self._is_recalling:
+            self._draft = self.text
+        self._at = min(max(self._at + by, 0), len(self._history))
+        self.put(self._history[self._at] if self._is_recalling else self._draft)
+        self._offer(None)
+
+    # completion
+
+    def on_text_area_changed(self) -> None:
+        if not self.has_focus:
+            return
+        self._offer(complete(self.text, self._caret(), self.view.members, self.words))
+
+    def _caret(self) -> int:
+        return int(self.document.get_index_from_location(self.cursor_location))  # type: ignore[attr-defined]
+
+    def _offer(self, completion: Completion | None) -> None:
+        if completion and self._is_recalling:
+            completion = None
+        self._completion, self._active = completion, 0
+        self.post_message(self.Offered(completion.offers if completion else (), 0))
+
+    def _accept(self, offer: Offer) -> None:
+        found = self._completion
+        assert found is not None  # noqa: S101 - only asked while something is offered
+        start = self.document.get_location_from_index(found.start)  # type: ignore[attr-defined]
+        self._completion = None
+        self.replace(offer.insert, start, self.cursor_location)
+        self._offer(None)
+
+
+class Offers(Line):
+    """What may be inserted, above the composer."""
+
+    def offer(self, offers: tuple[Offer, ...], active: int) -> None:
+        first = max(0, min(active - OFFERS + 1, len(offers) - OFFERS))
+        lines = [_offer_line(offer, first + at == active) for at, offer in enumerate(offers[first : first + OFFERS])]
+        self.display = bool(lines)
+        self.show(Content("\n").join(lines))
+
+
+def _offer_line(offer: Offer, is_active: bool) -> Content:
+    label = plain_line(offer.label, "bold reverse" if is_active else "bold")
+    return Content("▸ " if is_active else "  ") + label + Content("  ") + plain_line(offer.hint, "dim")

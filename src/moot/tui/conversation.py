@@ -1,0 +1,219 @@
+"""The conversation: wrapped lines of everything that was said, and at its end what is being written right now.
+
+Only the lines on the screen are drawn. It follows its end until somebody scrolls up, and again when they are back.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.events import Resize
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from moot.protocol.view import View
+from moot.protocol.view_parts import RunningTurn
+from moot.tui.plain import printable
+from moot.tui.seat import Unsent
+from moot.tui.story import Item
+from moot.tui.words import Words
+
+INDENT = "  "
+STREAM_LINES = 200  # of what is being written: its end
+COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
+NOTES = {"⚠": "yellow", "❌": "red", "✗": "red", "?": "bold yellow", "✓": "green", "⏸": "magenta", "■": "magenta"}
+
+
+def local_time(at: str) -> str:
+    """An instant as the clock on the wall shows it."""
+    return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S") if at else ""
+
+
+class Conversation(ScrollView, can_focus=True):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "copy", show=False),
+        Binding("o", "pager", show=False),
+    ]
+
+    class Followed(Message):
+        """`unseen` items stand below what is shown."""
+
+        def __init__(self, unseen: int) -> None:
+            super().__init__()
+            self.unseen = unseen
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._items: Sequence[Item] = ()
+        self._first, self._last = 0, 0  # seqs of what is laid out
+        self._lines: list[Text] = []
+        self._places: list[tuple[int, Item]] = []  # the line that each item begins at
+        self._tail: list[Text] = []
+        self._is_following = True
+        self._count, self._seen = 0, 0
+        self._empty_words = ""
+
+    # what is shown
+
+    def show(self, items: Sequence[Item], count: int, view: View, words: Words, unsent: Iterable[Unsent] = ()) -> None:
+        first, last = (items[0].seq, items[-1].seq) if items else (0, 0)
+        if first != self._first or last < self._last:
+            self._lay_out_again(items, view)
+        elif last > self._last:
+            self._append((item for item in items if item.seq > self._last), view)
+        self._items, self._first, self._last, self._count, self._view = items, first, last, count, view
+        self._tail = list(self._lay_out_tail(view, words, unsent))
+        if not view.counters.messages and not self._tail:
+            self._tail = [Text(""), *self._wrap(Text(INDENT + words("say_something"), "dim italic"), INDENT)]
+        self._resize_content()
+
+    def _lay_out_again(self, items: Sequence[Item], view: View) -> None:
+        self._lines, self._places = [], []
+        self._append(items, view)
+
+    def _append(self, items: Iterable[Item], view: View) -> None:
+        for item in items:
+            self._places.append((len(self._lines), item))
+            self._lines += self._lay_out(item, view)
+
+    def _lay_out(self, item: Item, view: View) -> list[Text]:
+        if not item.name:
+            return [line for part in printable(item.text).split("\n") for line in self._wrap(note(part), INDENT)]
+        return [Text(""), *self._wrap(header(item, view)), *self._body(item.text)]
+
+    def _body(self, said: str) -> list[Text]:
+        lines = []
+        for part in printable(said).split("\n"):
+            lines += self._wrap(Text(INDENT + part), INDENT)
+        return lines
+
+    def _wrap(self, text: Text, indent: str = "") -> list[Text]:
+        """What follows the first line is indented."""
+        width = max(10, self.scrollable_content_region.width - 1)
+        if text.cell_len <= width:
+            return [text]
+        first, *rest = text.wrap(self.app.console, width - len(indent), tab_size=4)
+        return [first, *(Text(indent).append_text(line) for line in rest)]
+
+    def _lay_out_tail(self, view: View, words: Words, unsent: Iterable[Unsent]) -> Iterator[Text]:
+        for turn in view.running:
+            yield Text("")
+            name = (printable(turn.name), f"bold {colour(turn.member, view)}")
+            yield from self._wrap(Text.assemble(name, "  ", (words("writing"), "dim")))
+            yield from self._steps(turn, words)
+            yield from self._body(turn.streamed)[-STREAM_LINES:] if turn.streamed else ()
+        for each in unsent:
+            yield Text("")
+            yield Text.assemble((words("you"), "bold"), "  ", (words("unsent_mark"), "yellow"))
+            yield from self._body(each.text)
+
+    def _steps(self, turn: RunningTurn, words: Words) -> Iterator[Text]:
+        for step in turn.steps[-3:]:
+            for kind in ("thought", "action", "observation"):
+                said = getattr(step, kind)
+                if said:
+                    line = " ".join(printable(said).split())
+                    yield from self._wrap(Text(f"{INDENT}· {words(f'step.{kind}')} {line}", "dim"), INDENT * 2)
+
+    # scrolling
+
+    def _resize_content(self) -> None:
+        height = len(self._lines) + len(self._tail)
+        self.virtual_size = Size(self.scrollable_content_region.width, height)
+        if self._is_following:
+            self._seen = self._count
+            self.scroll_end(animate=False, immediate=True)
+        self.post_message(self.Followed(self._count - self._seen))
+        self.refresh()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if new_value >= self.max_scroll_y:
+            self._is_following, self._seen = True, self._count
+            self.post_message(self.Followed(0))
+        elif new_value < old_value:
+            self._is_following = False
+
+    def on_resize(self, event: Resize) -> None:  # noqa: ARG002
+        if self._items:
+            self._first, self._last = self._items[0].seq, self._items[-1].seq  # the list may have grown meanwhile
+            self._lay_out_again(self._items, self._view)
+            self._resize_content()
+
+    def scroll_by_key(self, key: str) -> None:
+        scroll = {"pageup": self.scroll_page_up, "pagedown": self.scroll_page_down}.get(key)
+        if scroll:
+            scroll(animate=False)
+        elif key.endswith("home"):
+            self.scroll_home(animate=False)
+        else:
+            self.scroll_end(animate=False)
+
+    def go_to(self, seq: int) -> None:
+        """The item at this event, or the first one after it."""
+        line = next((line for line, item in self._places if item.seq >= seq), None)
+        if line is not None:
+            self._is_following = False
+            self.scroll_to(y=max(0, line - 1), animate=False)
+
+    def render_line(self, y: int) -> Strip:
+        at, width = y + self.scroll_offset.y, self.size.width
+        shown = self._lines[at] if at < len(self._lines) else None
+        if shown is None and at - len(self._lines) < len(self._tail):
+            shown = self._tail[at - len(self._lines)]
+        if shown is None:
+            return Strip.blank(width, self.rich_style)
+        segments = [each for each in shown.render(self.app.console, end="") if each.text]
+        strip = Strip(segments).crop(0, width).extend_cell_length(width).apply_style(self.rich_style)
+        return Strip(list(_over(strip, self.rich_style)), width)
+
+    # what can be done with a message
+
+    def current(self) -> Item | None:
+        """The last message that begins above the lower edge."""
+        bottom = self.scroll_offset.y + self.size.height
+        messages = [item for line, item in self._places if item.name and line < bottom]
+        return messages[-1] if messages else None
+
+    def action_copy(self) -> None:
+        item = self.current()
+        if item:
+            self.app.copy_to_clipboard(printable(item.text))
+
+    def action_pager(self) -> None:
+        item = self.current()
+        if item:
+            self.post_message(self.Paged(item))
+
+    class Paged(Message):
+        def __init__(self, item: Item) -> None:
+            super().__init__()
+            self.item = item
+
+
+def _over(strip: Strip, below: Style) -> Iterator[Segment]:
+    """Every segment stands on the widget's own colours."""
+    for segment in strip:
+        yield Segment(segment.text, below + segment.style if segment.style else below)
+
+
+def colour(member: str, view: View) -> str:
+    ids = [each.id for each in view.members]
+    return COLOURS[ids.index(member) % len(COLOURS)] if member in ids else "white"
+
+
+def header(item: Item, view: View) -> Text:
+    name = " ".join(printable(item.name).split())
+    return Text.assemble((name, f"bold {colour(item.member, view)}"), (f"  {local_time(item.at)} #{item.seq}", "dim"))
+
+
+def note(line: str) -> Text:
+    """A line of Moot's own, by its sign."""
+    style = next((style for sign, style in NOTES.items() if line.lstrip().startswith(sign)), "dim")
+    return Text(INDENT + line, style)

@@ -1,0 +1,141 @@
+"""Where the sessions are: in this process, or on a server. A screen needs no more of them than this."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from moot.app import App, Session
+from moot.client.client import Client
+from moot.client.session import RemoteSession
+from moot.core.codec import frame as encode_frame
+from moot.core.commands import HumanCommand
+from moot.core.evolve import evolve
+from moot.core.state import State
+
+Frame = dict[str, Any]
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """A session in the list."""
+
+    session_id: str
+    title: str
+    team: str
+    status: str
+    waiting_for: str | None
+    updated_at: str
+
+
+class Talk(Protocol):
+    """A session: frames to fold, from the first, and commands. Raises Refused when one is refused."""
+
+    @property
+    def id(self) -> str: ...
+
+    def frames(self) -> AsyncGenerator[Frame, None]: ...
+
+    async def submit(self, command: HumanCommand) -> object: ...
+
+
+class Host(Protocol):
+    @property
+    def url(self) -> str | None:
+        """Of the server; None when the sessions are in this process."""
+
+    async def sessions(self) -> list[Entry]: ...
+
+    async def open(self, session_id: str) -> Talk: ...
+
+    async def create(self) -> Talk: ...
+
+
+class LocalTalk:
+    def __init__(self, session: Session, app: App) -> None:
+        self.id = session.id
+        self._session, self._app = session, app
+
+    async def submit(self, command: HumanCommand) -> object:
+        return await self._session.submit(command)
+
+    async def frames(self) -> AsyncGenerator[Frame, None]:
+        """Logged ones, each in the language that the session spoke then, and streaming text."""
+        arrived: asyncio.Queue[Frame | BaseException] = asyncio.Queue()
+
+        def hear(session_id: str, turn_id: str, text: str) -> None:
+            if session_id == self.id:
+                said = {"turn_id": turn_id, "text": text}
+                arrived.put_nowait({"event": "turn.delta", "session_id": session_id, "metadata": said})
+
+        self._app.streams.listeners.add(hear)
+        pump = asyncio.create_task(self._pump(arrived))
+        try:
+            while True:
+                each = await arrived.get()
+                if isinstance(each, BaseException):
+                    raise each
+                yield each
+        finally:
+            self._app.streams.listeners.discard(hear)
+            pump.cancel()
+
+    async def _pump(self, arrived: "asyncio.Queue[Frame | BaseException]") -> None:
+        state: State | None = None
+        try:
+            async for events in self._session.follow():
+                for event in events:
+                    state = evolve(state, event.fact)
+                    arrived.put_nowait(msgspec.json.decode(encode_frame(event, state.language)))
+        except Exception as error:  # whoever reads is told
+            arrived.put_nowait(error)
+
+
+class Here:
+    """Sessions in this process; new ones are of the app's first team."""
+
+    url = None
+
+    def __init__(self, app: App, title: str = "") -> None:
+        self._app = app
+        self._title = title
+
+    async def sessions(self) -> list[Entry]:
+        return [
+            Entry(
+                session_id=each.session_id,
+                title=each.summary.title,
+                team=each.summary.team,
+                status=each.summary.status,
+                waiting_for=each.summary.waiting_for,
+                updated_at=each.updated_at,
+            )
+            for each in await self._app.log.sessions()
+        ]
+
+    async def open(self, session_id: str) -> Talk:
+        return LocalTalk(await self._app.session(session_id), self._app)
+
+    async def create(self) -> Talk:
+        return LocalTalk(await self._app.session(title=self._title), self._app)
+
+
+class There:
+    """Sessions on a server."""
+
+    def __init__(self, client: Client, team: str | None, title: str = "") -> None:
+        self._client, self._team, self._title = client, team, title
+
+    @property
+    def url(self) -> str:
+        return str(self._client.address)
+
+    async def sessions(self) -> list[Entry]:
+        return [msgspec.convert(each, Entry) for each in await self._client.sessions()]
+
+    async def open(self, session_id: str) -> RemoteSession:
+        return await self._client.session(session_id)
+
+    async def create(self) -> RemoteSession:
+        return await self._client.session(team=self._team, title=self._title)

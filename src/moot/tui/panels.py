@@ -1,0 +1,158 @@
+"""What the panels beside the conversation say: timeline, tasks, state machines, sessions. Pure."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from moot.core.fsm import Machine
+from moot.core.machines.catalogue import MACHINES
+from moot.core.machines.session import Status
+from moot.core.machines.task import State as Task
+from moot.protocol.view import View
+from moot.protocol.work_view import TaskRow
+from moot.tui.conversation import local_time
+from moot.tui.hosts import Entry
+from moot.tui.plain import Content, plain, plain_line
+from moot.tui.rows import Row
+from moot.tui.words import Words
+
+SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "■", "expired": "⌛", "superseded": "■"}
+STYLES = {"ok": "green", "failed": "red", "cancelled": "yellow", "expired": "yellow"}
+# where a task stands on the board, in the order in which the columns are shown
+COLUMNS: dict[str, tuple[Task, ...]] = {
+    "running": (Task.RUNNING, Task.EXECUTION_FAILED),
+    "dispatching": (Task.DISPATCHING, Task.DISPATCH_FAILED, Task.DISPATCHED),
+    "review": (Task.EXECUTION_SUCCEEDED, Task.REVIEWING, Task.REWORK_REQUIRED),
+    "ready": (Task.CREATED, Task.READY),
+    "failed": (Task.BLOCKED, Task.CANCELLED),
+    "done": (Task.DONE,),
+}
+BAR = 10
+
+
+def timeline(rows: list[Row], view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
+    for row in rows:
+        sign = SIGNS.get(row.outcome, "▸" if row.lasts and not row.ended_at else "·")
+        label = words(f"event.{row.name}")
+        who = f" {view.name(row.member)}" if row.member and row.category != "input" else ""
+        took = f" {duration(row)}" if row.ended_at else ""
+        head = Content.assemble(
+            plain_line(f"{local_time(row.at)} ", "dim"),
+            plain_line(f"{sign} {label}", STYLES.get(row.outcome, "bold" if row.category == "input" else "")),
+            plain_line(f"{who}{took}", "dim"),
+        )
+        what = Content("")
+        if row.what:
+            shown = plain_line(row.what, "dim").truncate(max(10, width - 12), ellipsis=True)
+            what = Content("\n           ") + shown
+        yield str(row.seq), Content.assemble(head, what)
+
+
+def duration(row: Row) -> str:
+    ms = (datetime.fromisoformat(row.ended_at) - datetime.fromisoformat(row.at)) / timedelta(milliseconds=1)
+    return f"{ms:.0f} ms" if ms < 1_000 else f"{ms / 1_000:.1f} s" if ms < 60_000 else f"{ms / 60_000:.0f} min"
+
+
+def board_head(view: View, words: Words) -> Content:
+    """The goal, and how far it is."""
+    work = view.work
+    if work is None or not work.tasks:
+        return plain(words("no_tasks"), "dim")
+    done, count = work.done_count, len(work.tasks)
+    more = [words("aggregating")] if work.is_aggregating else []
+    more += [words(f"outcome.{work.outcome}")] if work.outcome else []
+    filled = BAR * done // count
+    bar = f"{'▓' * filled}{'░' * (BAR - filled)} {done}/{count}"
+    return Content("\n").join([plain_line(work.question, "bold"), plain_line(" · ".join([bar, *more]))])
+
+
+def board(view: View, words: Words) -> Iterator[tuple[str, Content]]:
+    tasks = list(view.work.tasks.values()) if view.work else []
+    for column, states in COLUMNS.items():
+        for row in tasks:
+            if row.state in states:
+                yield row.id, _card(row, column, view, words)
+
+
+def _card(row: TaskRow, column: str, view: View, words: Words) -> Content:
+    sign = {"done": "✓", "running": "▶", "failed": "✗", "review": "◇"}.get(column, "○")
+    style = {"done": "green", "running": "bold cyan", "failed": "red"}.get(column, "")
+    facts = [words("task.skipped") if row.is_skipped else words(f"state.{row.state}")]
+    facts += [view.name(row.member)] if row.member else []
+    facts += [f"{row.done}/{row.total}" if row.total else str(row.done)] if row.done and column == "running" else []
+    facts += [words("task.retries", n=row.retries, max=row.max_attempts)] if row.retries else []
+    facts += [words("task.next_in", s=f"{row.retry_in_s:g}")] if row.retry_in_s else []
+    lines = [plain_line(f"{sign} {row.title}", style), plain_line(f"  {' · '.join(facts)}", "dim")]
+    trouble = (
+        row.message if column in ("failed", "running") and row.message else row.feedback if column == "review" else ""
+    )
+    lines += [plain_line(f"  {trouble[:200]}", "yellow")] if trouble else []
+    lines += [plain_line(f"  {row.step[:80]}", "dim")] if row.step and column == "running" else []
+    return Content("\n").join(lines)
+
+
+def machines(view: View, words: Words, is_linked: bool) -> Content:
+    """Where each machine stands, and what would move it on. Without a link there is no machine of one."""
+    parts: list[Content] = []
+    for machine in MACHINES if is_linked else [each for each in MACHINES if each.name != "connection"]:
+        for about, state in _states(machine.name, view):
+            parts.append(_machine(machine, about, state, words))
+    return Content("\n").join(parts)
+
+
+def _states(name: str, view: View) -> Iterator[tuple[str, str]]:
+    work = view.work
+    if name == "session":
+        yield "", view.status
+    elif name == "connection":
+        yield "", view.connection.state
+    elif name == "workflow" and work:
+        yield "", work.status
+    elif name == "input_routing":
+        yield "", view.input_routing
+    elif name == "interrupt":
+        yield "", view.interrupt
+    elif name == "task" and work:
+        yield from ((row.title, row.state) for row in work.tasks.values())
+    elif name == "agent" and work:
+        yield from work.slots.items()
+
+
+def _machine(machine: Machine, about: str, state: str, words: Words) -> Content:  # type: ignore[type-arg]
+    name = words(f"machine.{machine.name}") + (f" · {about}" if about else "")
+    ways = "\n    ".join(dict.fromkeys(f"{row.trigger} → {row.target}" for row in machine.rows if row.state == state))
+    return Content.assemble(
+        plain_line(name, "bold"),
+        Content("\n  ● "),
+        plain_line(str(state), "bold green"),
+        plain_line(f" ({words('current')})", "dim"),
+        plain(f"\n    {ways}\n" if ways else "\n", "dim"),
+    )
+
+
+def sessions(
+    entries: list[Entry], open_id: str, view: View, viewer: str | None, words: Words
+) -> Iterator[tuple[str, Content]]:
+    for entry in entries:
+        is_open = entry.session_id == open_id
+        status, waiting = (view.status, view.waiting_for) if is_open and view.seq else (entry.status, entry.waiting_for)
+        state = _session_state(status, waiting, viewer)
+        sign = {"completed": "✓", "running": "⏳", "waits": "●"}.get(state, "○")
+        yield (
+            entry.session_id,
+            Content("\n").join(
+                [
+                    plain_line(f"{'▸' if is_open else ' '} {entry.title or entry.team}", "bold" if is_open else ""),
+                    plain_line(f"  {sign} {words(f'list.{state}')}", "dim"),
+                ]
+            ),
+        )
+
+
+def _session_state(status: str, waiting_for: str | None, viewer: str | None) -> str:
+    if status == Status.COMPLETED:
+        return "completed"
+    if status == Status.ACTIVE:
+        return "running"
+    if waiting_for is None:
+        return "new"
+    return "waits" if viewer is None or waiting_for == viewer else "others"

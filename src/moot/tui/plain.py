@@ -1,0 +1,122 @@
+"""The only door for text on the screen: what people, models and tools wrote is never read as markup.
+
+Textual's widgets that read markup (Static, Label, Button, OptionList, DataTable, Select …) are used through these;
+tests/tui/test_markup.py holds the rest of the package to it.
+"""
+
+from collections.abc import Iterable
+
+from rich.text import Text
+from textual.content import Content
+from textual.widgets import Button as TextualButton
+from textual.widgets import DataTable, OptionList, Select, SelectionList, Static
+from textual.widgets.option_list import Option
+from textual.widgets.selection_list import Selection
+
+from moot.core.text import clean
+
+__all__ = ["Button", "Chooser", "Content", "Entries", "Line", "Table", "Ticks", "plain", "plain_line", "printable"]
+
+
+def printable(text: str) -> str:
+    """Without control characters, and without the mark that makes some signs as wide as terminals disagree about."""
+    return clean(text).replace("\t", "    ").replace("\ufe0f", "")
+
+
+def plain(text: str, style: str = "") -> Content:
+    """Text as it is; `style` is ours."""
+    shown = printable(text)
+    return Content.styled(shown, style) if style else Content(shown)
+
+
+def plain_line(text: str, style: str = "") -> Content:
+    """The same on one line."""
+    return plain(" ".join(text.splitlines()), style)
+
+
+class Line(Static):
+    """Some text; `show` changes it only if it differs."""
+
+    def __init__(self, content: Content | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        self._shown = content or Content("")
+        super().__init__(self._shown, id=id, classes=classes, markup=False)
+
+    def show(self, content: Content) -> None:
+        if not self._shown.is_same(content):
+            self._shown = content
+            self.update(content)
+
+    @property
+    def text(self) -> str:
+        return self._shown.plain
+
+
+class Button(TextualButton):
+    def __init__(self, label: str, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(plain_line(label), id=id, classes=classes, compact=True)
+
+    def rename(self, label: str) -> None:
+        self.label = plain_line(label)
+        self.refresh(layout=True)
+
+
+class Entries(OptionList):
+    """A list to choose from; ids are ours."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, markup=False, compact=True)
+        self._entries: list[tuple[str, Content]] = []
+
+    def show(self, entries: Iterable[tuple[str, Content]]) -> bool:
+        """Change what differs; the highlighted entry stays, by its id. Whether something was changed."""
+        wanted = list(entries)
+        if len(wanted) == len(self._entries) and all(
+            a[0] == b[0] and a[1].is_same(b[1]) for a, b in zip(wanted, self._entries, strict=True)
+        ):
+            return False
+        at = self.highlighted
+        kept = self._entries[at][0] if at is not None and at < len(self._entries) else None
+        if [key for key, _ in wanted[: len(self._entries)]] == [key for key, _ in self._entries]:
+            for number, (old, new) in enumerate(zip(self._entries, wanted, strict=False)):
+                if not old[1].is_same(new[1]):
+                    self.replace_option_prompt_at_index(number, new[1])
+            self.add_options([Option(content) for _, content in wanted[len(self._entries) :]])
+        else:
+            self.clear_options()
+            self.add_options([Option(content) for _, content in wanted])
+            keys = [key for key, _ in wanted]
+            self.highlighted = keys.index(kept) if kept in keys else None
+        self._entries = wanted
+        return True
+
+    def key_at(self, index: int | None) -> str | None:
+        return self._entries[index][0] if index is not None and 0 <= index < len(self._entries) else None
+
+
+class Chooser(Select[str]):
+    """One of some values, or none."""
+
+    def __init__(self, options: Iterable[tuple[str, str]], value: str, *, id: str | None = None) -> None:  # noqa: A002
+        given = [(plain_line(label), each) for label, each in options]
+        super().__init__(given, value=value, allow_blank=False, compact=True, id=id)
+
+
+class Ticks(SelectionList[str]):
+    """Any of some values."""
+
+    def __init__(self, options: Iterable[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(*(Selection(plain_line(label), value) for label, value in options), id=id, compact=True)
+
+
+class Table(DataTable[Text]):
+    """Rows of plain text, each cell with a style of ours."""
+
+    def name_columns(self, labels: Iterable[str]) -> None:
+        self.add_columns(*(Text(label) for label in labels))
+
+    def show(self, rows: Iterable[Iterable[tuple[str, str]]], at: int) -> None:
+        self.clear()
+        for row in rows:
+            self.add_row(*(Text(" ".join(printable(text).split()), style) for text, style in row))
+        if self.row_count:
+            self.move_cursor(row=min(max(at, 0), self.row_count - 1), animate=False)

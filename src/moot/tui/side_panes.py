@@ -1,0 +1,125 @@
+"""Left and right of the conversation: the sessions; timeline, tasks and state machines."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+
+from moot.core.commands import CancelTask, HumanCommand, RestartTask
+from moot.tui import panels
+from moot.tui.hosts import Entry
+from moot.tui.plain import Entries, Line, plain, plain_line
+from moot.tui.seat import Seat
+from moot.tui.tabs import TabLine
+from moot.tui.words import Words
+
+INSPECTOR = ("timeline", "tasks", "state")
+
+
+class SessionPane(Vertical):
+    class Picked(Message):
+        def __init__(self, session_id: str) -> None:
+            super().__init__()
+            self.session_id = session_id
+
+    def compose(self) -> ComposeResult:
+        yield Line(id="list-head")
+        yield Entries(id="sessions")
+
+    def paint(self, entries: list[Entry], open_id: str, seat: Seat, words: Words) -> None:
+        self.query_one("#list-head", Line).show(plain_line(f"{words('sessions')}  ^n {words('list.new')}", "dim"))
+        self.query_one(Entries).show(panels.sessions(entries, open_id, seat.view, seat.viewer, words))
+
+    def on_option_list_option_selected(self, event: Entries.OptionSelected) -> None:
+        event.stop()
+        session_id = self.query_one(Entries).key_at(event.option_index)
+        if session_id:
+            self.post_message(self.Picked(session_id))
+
+
+class TaskList(Entries):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "ask('restart')", show=False),
+        Binding("c", "ask('cancel')", show=False),
+    ]
+
+    class Asked(Message):
+        def __init__(self, command: HumanCommand) -> None:
+            super().__init__()
+            self.command = command
+
+    def action_ask(self, what: str) -> None:
+        task_id = self.key_at(self.highlighted)
+        if task_id:
+            command = RestartTask(task_id=task_id) if what == "restart" else CancelTask(task_id=task_id)
+            self.post_message(self.Asked(command))
+
+
+class InspectorPane(Vertical):
+    """`tab` is the one that is shown; only that one is painted."""
+
+    class Jumped(Message):
+        """To the message at, or after, this event."""
+
+        def __init__(self, seq: int) -> None:
+            super().__init__()
+            self.seq = seq
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.tab = "timeline"
+        self._painted = (-1, "", "", 0)
+
+    def compose(self) -> ComposeResult:
+        yield TabLine(id="inspector-tabs")
+        yield Entries(id="timeline")
+        with Vertical(id="tasks-pane"):
+            yield Line(id="goal")
+            yield TaskList(id="board")
+            yield Line(id="task-hint")
+        with VerticalScroll(id="states"):
+            yield Line(id="machines")
+
+    def on_mount(self) -> None:
+        self.open_tab("timeline")
+
+    def open_tab(self, tab: str) -> None:
+        self.tab = tab
+        for name, selector in zip(INSPECTOR, ("#timeline", "#tasks-pane", "#states"), strict=True):
+            self.query_one(selector).display = name == tab
+
+    def focus_tab(self) -> None:
+        self.query_one({"timeline": "#timeline", "tasks": "#board", "state": "#states"}[self.tab]).focus()
+
+    def paint(self, seat: Seat, words: Words, is_linked: bool) -> None:
+        view = seat.view
+        self.query_one("#inspector-tabs", TabLine).show({each: words(f"tab.{each}") for each in INSPECTOR}, self.tab)
+        if self.tab == "timeline":
+            self._paint_timeline(seat, words)
+        elif self.tab == "tasks":
+            self.query_one("#goal", Line).show(panels.board_head(view, words))
+            self.query_one("#board", Entries).show(panels.board(view, words))
+            has_tasks = bool(view.work and view.work.tasks)
+            self.query_one("#task-hint", Line).show(plain(words("task.hint") if has_tasks else ""))
+        else:
+            self.query_one("#machines", Line).show(panels.machines(view, words, is_linked))
+
+    def _paint_timeline(self, seat: Seat, words: Words) -> None:
+        """It follows its end unless somebody has chosen a row."""
+        painted = (seat.rows.version, seat.view.session_id, words.language, self.size.width)
+        if painted == self._painted:
+            return
+        self._painted = painted
+        entries = self.query_one("#timeline", Entries)
+        is_chosen = entries.has_focus and entries.highlighted not in (None, entries.option_count - 1)
+        entries.show(panels.timeline(seat.rows.list, seat.view, words, entries.size.width))
+        if not is_chosen:
+            entries.scroll_end(animate=False)
+
+    def on_option_list_option_selected(self, event: Entries.OptionSelected) -> None:
+        event.stop()
+        if event.option_list.id == "timeline":
+            seq = self.query_one("#timeline", Entries).key_at(event.option_index)
+            self.post_message(self.Jumped(int(seq or 0)))

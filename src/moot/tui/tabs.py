@@ -1,0 +1,41 @@
+"""A line of tabs; the open one is underlined."""
+
+from textual.events import Click
+from textual.message import Message
+from textual.widget import Widget
+
+from moot.tui.plain import Content, plain_line
+
+
+class TabLine(Widget):
+    class Picked(Message):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._tabs: dict[str, str] = {}
+        self._active = ""
+
+    def show(self, tabs: dict[str, str], active: str) -> None:
+        """`tabs`: name to label."""
+        if (tabs, active) != (self._tabs, self._active):
+            self._tabs, self._active = tabs, active
+            self.refresh()
+
+    def render(self) -> Content:
+        labels = [
+            plain_line(f" {label} ", "bold reverse" if name == self._active else "dim")
+            for name, label in self._tabs.items()
+        ]
+        return Content(" ").join(labels)
+
+    def on_click(self, event: Click) -> None:
+        at = 0
+        for name, label in self._tabs.items():
+            width = plain_line(f" {label} ").cell_length + 1
+            if at <= event.x < at + width:
+                self.post_message(self.Picked(name))
+                return
+            at += width

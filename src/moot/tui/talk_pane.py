@@ -1,0 +1,147 @@
+"""The middle: the conversation, what is asked, and where people write."""
+
+from datetime import datetime
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from moot.core.commands import Answer
+from moot.core.machines.session import Status
+from moot.tui.cards import Card
+from moot.tui.composer import Composer, Offers
+from moot.tui.conversation import Conversation
+from moot.tui.plain import Line, plain_line
+from moot.tui.plan_edit import Tasks
+from moot.tui.plan_editor import PlanEditor
+from moot.tui.seat import Seat
+from moot.tui.words import Words
+
+
+class TalkPane(Vertical):
+    class Answered(Message):
+        def __init__(self, answer: Answer) -> None:
+            super().__init__()
+            self.answer = answer
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._drafts: dict[str, Tasks] = {}  # plans that were edited and not yet approved, by step
+        self._asked: tuple[str, str] = ("", "")  # step and language of the card
+        self._seat: Seat | None = None
+        self._words = Words("en")
+
+    def compose(self) -> ComposeResult:
+        yield Conversation(id="conversation")
+        yield Line(id="below")
+        yield Vertical(id="asked")
+        yield Line(id="problem")
+        yield Offers(id="offers")
+        yield Composer(id="composer")
+        yield Line(id="hint")
+
+    @property
+    def composer(self) -> Composer:
+        return self.query_one(Composer)
+
+    # painting
+
+    def paint(self, seat: Seat, words: Words, now: datetime) -> None:
+        self._seat, self._words = seat, words
+        view, story, composer = seat.view, seat.story, self.composer
+        self.query_one(Conversation).show(story.items, story.count, view, words, seat.unsent)
+        composer.view, composer.words = view, words
+        is_over = view.status is Status.COMPLETED
+        if composer.disabled != is_over:
+            composer.disabled = is_over
+        acting = view.running[0].name if view.running else ""
+        busy = words("composer.busy", name=acting) if acting else words("composer.hint")
+        self.query_one("#hint", Line).show(plain_line(words("session_over") if is_over else busy))
+        self._paint_question(now)
+
+    def _paint_question(self, now: datetime) -> None:
+        assert self._seat is not None  # noqa: S101 - painted before
+        view = self._seat.view
+        question = view.questions[0] if view.questions else None
+        asked = (question.step_id, view.language) if question else ("", "")
+        if asked != self._asked:
+            self._asked = asked
+            self._replace(Card(question, view, self._words, now) if question else None)
+        elif question:
+            for card in self.query(Card):
+                card.tick(view, now)
+
+    def _replace(self, shown: Card | PlanEditor | None) -> None:
+        area = self.query_one("#asked")
+        self.screen.set_class(isinstance(shown, PlanEditor), "editing")  # it takes the room of the side panes
+        had_focus = area.has_focus_within
+        area.remove_children()
+        if shown:
+            area.mount(shown)
+        if had_focus:
+            self.composer.focus()
+
+    def focus_question(self) -> None:
+        """The card's first button; it is only given the focus by who asks for it."""
+        for each in self.query("#asked Button, #asked Ticks, #asked Input"):
+            if each.focusable:
+                each.focus()
+                return
+
+    # plans
+
+    def on_card_edit_asked(self, event: Card.EditAsked) -> None:
+        question = event.question
+        assert self._seat is not None  # noqa: S101 - painted before
+        self._replace(PlanEditor(question, self._seat.view, self._words, self._drafts.get(question.step_id)))
+
+    def on_plan_editor_left(self) -> None:
+        self.close_editor()
+
+    def close_editor(self) -> bool:
+        """Whether there was one."""
+        editors = list(self.query(PlanEditor))
+        for editor in editors:
+            self._drafts[editor.question.step_id] = editor.tasks
+        self._asked = ("", "") if editors else self._asked
+        if editors:
+            self._replace(None)
+            self.post_message(self.Repaint())
+        return bool(editors)
+
+    class Repaint(Message):
+        """Something here has to be drawn again."""
+
+    def on_card_answered(self, event: Card.Answered) -> None:
+        self.post_message(self.Answered(event.answer))
+
+    def on_plan_editor_approved(self, event: PlanEditor.Approved) -> None:
+        self.post_message(self.Answered(event.answer))
+
+    def refuse_answer(self, sentence: str) -> None:
+        for card in self.query(Card):
+            card.refuse(sentence)
+        for editor in self.query(PlanEditor):
+            editor.refuse(sentence)
+
+    # writing
+
+    def on_composer_scrolled(self, event: Composer.Scrolled) -> None:
+        self.query_one(Conversation).scroll_by_key(event.key)
+
+    def on_composer_offered(self, event: Composer.Offered) -> None:
+        self.query_one(Offers).offer(event.offers, event.active)
+
+    def on_conversation_followed(self, event: Conversation.Followed) -> None:
+        below = self.query_one("#below", Line)
+        below.display = event.unseen > 0
+        if event.unseen:
+            below.show(plain_line(self._words("new_below", count=event.unseen)))
+
+    def complain(self, sentence: str, text: str = "") -> None:
+        """Why something was not taken; the text comes back, unless something new was written meanwhile."""
+        problem = self.query_one("#problem", Line)
+        problem.display = bool(sentence)
+        problem.show(plain_line(sentence, "bold"))
+        if text and not self.composer.text.strip():
+            self.composer.put(text)

@@ -1,0 +1,67 @@
+"""What the terminal says: the words of the web page, so that both speak alike, and a few of its own."""
+
+import json
+import re
+from functools import cache
+from importlib import resources
+
+from moot.core.team import Language
+
+# only what a page has no use for
+TERMINAL: dict[str, dict[Language, str]] = {
+    "here": {"zh": "本机 · 第 {seq} 条", "en": "On this machine · #{seq}"},
+    "reconnect_reset": {"zh": "历史已重新载入", "en": "The history was loaded again"},
+    "new_below": {"zh": "↓ {count} 条新消息（End 到底部）", "en": "↓ {count} new (End goes there)"},
+    "key.quit": {"zh": "退出", "en": "quit"},
+    "key.pause": {"zh": "暂停", "en": "pause"},
+    "key.focus": {"zh": "切换区域", "en": "next pane"},
+    "key.card": {"zh": "到问题", "en": "to the question"},
+    "key.help": {"zh": "帮助", "en": "help"},
+    "key.palette": {"zh": "命令", "en": "commands"},
+    "key.send": {"zh": "发送", "en": "send"},
+    "key.copy": {"zh": "复制消息", "en": "copy the message"},
+    "key.pager": {"zh": "在分页器中打开", "en": "open in the pager"},
+    "composer.hint": {
+        "zh": "Enter 发送 · 行末 \\ 加 Enter 换行 · ↑ 历史 · F1 帮助",
+        "en": "Enter sends · \\ before Enter breaks the line · ↑ history · F1 help",
+    },
+    "card.many": {"zh": "{at}/{count}", "en": "{at} of {count}"},
+    "plan.change": {"zh": "修改", "en": "Change"},
+    "plan.after_hint": {"zh": "任务 id，用逗号分隔", "en": "ids of tasks, with commas"},
+    "task.hint": {"zh": "r 重新执行 · c 取消 · Enter 结果", "en": "r run again · c cancel · Enter result"},
+    "copied": {"zh": "已复制", "en": "Copied"},
+    "pausing": {"zh": "这一轮后暂停", "en": "Pausing after this turn"},
+    "nothing_runs": {"zh": "没有正在执行的内容", "en": "Nothing runs"},
+    "goodbye.session": {"zh": "会话 {id}", "en": "session {id}"},
+    "goodbye.resume": {"zh": "继续：{command}", "en": "to go on: {command}"},
+    "goodbye.transcript": {"zh": "全文：{path}", "en": "transcript: {path}"},
+    "goodbye.kept_not": {"zh": "演示不保存任何内容", "en": "a demo keeps nothing"},
+    "demo.next": {"zh": "Enter 继续 · 也可以自己输入", "en": "Enter goes on · or type something yourself"},
+    "demo.over": {"zh": "演示结束。Ctrl+Q 退出", "en": "The demo is over. Ctrl+Q leaves"},
+    "resumed": {"zh": "已补齐 {count} 条事件", "en": "caught up: {count} events replayed"},
+    "help.title": {"zh": "帮助", "en": "Help"},
+}
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def _catalogue(language: Language) -> dict[str, str]:
+    text = resources.files("moot").joinpath("web", "lang", f"{language}.json").read_text(encoding="utf-8")
+    words: dict[str, str] = json.loads(text)
+    return words
+
+
+class Words:
+    """`words("plan.approve", count=3)`; plural forms stand beside each other as `key.one` and `key.other`."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self._words = _catalogue(language)
+
+    def __call__(self, key: str, **params: object) -> str:
+        form = ""
+        if isinstance(params.get("count"), int):
+            form = "one" if params["count"] == 1 and self.language == "en" else "other"
+        own = TERMINAL.get(key, {}).get(self.language)
+        text = own or self._words.get(f"{key}.{form}") or self._words.get(f"{key}.other") or self._words.get(key) or key
+        return _NAME.sub(lambda found: str(params.get(found[1], found[0])), text)

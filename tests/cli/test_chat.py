@@ -1,0 +1,58 @@
+"""`moot chat` without a screen: lines in, lines out."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import CHAT, Moot
+
+PLAN = "plan-demo"
+
+
+def test_lines_are_said_and_answered(moot: Moot, tmp_path: Path) -> None:
+    """Surfaces, UX: without a terminal line mode is chosen by itself; each line waits for the floor; the end of the
+    input ends it."""
+    said = moot("chat", CHAT, "--as", "alice", stdin="[NEXT: bob] 你好\n[DONE]\n".encode())
+    assert said.code == 0, said.err
+    assert said.err.startswith("session s_")
+    assert any("你好" in line for line in said.lines)
+    assert said.lines[-1].startswith("■")
+
+
+def test_an_open_question_takes_the_answer(moot: Moot) -> None:
+    """UX line mode: `approve` and `reject` answer the plan, other lines are said."""
+    said = moot("chat", PLAN, "--plain", stdin=b"Please prepare the reading night.\nreject\n")
+    assert said.code == 0, said.err
+    assert "rejected" in said.out
+
+
+def test_a_session_goes_on(moot: Moot) -> None:
+    """UX line mode: --session shows the end of what was said, then goes on there."""
+    session_id, _ = moot.talk("alice: [NEXT: bob] quince")
+    said = moot("chat", CHAT, "--session", session_id[:8], "--as", "zoe", stdin=b"[NEXT: bob] medlar\n")
+    assert said.code == 0, said.err
+    assert sum("quince" in line for line in said.lines) == 1
+    assert sum("medlar" in line for line in said.lines) == 1
+
+
+def test_a_refused_line_fails_the_command(moot: Moot) -> None:
+    """Surfaces: exit 1 when a line was refused; the sentence is on stderr."""
+    said = moot("chat", CHAT, stdin=b"/nonsense\n")
+    assert said.code == 1
+    assert "Unknown command /nonsense" in said.err
+
+
+def test_no_input_is_no_error(moot: Moot) -> None:
+    """Surfaces: no prompts without a terminal: an empty input ends it with exit 0."""
+    assert moot("chat", CHAT).code == 0
+
+
+def test_what_is_not_there_is_said(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Surfaces exit codes: 3 for a file that is none, 4 for a session that is none; without FILE ./moot.yaml, else a
+    built-in team."""
+    monkeypatch.chdir(tmp_path)
+    assert moot("chat", "no-such-file.yaml").code == 3
+    assert moot("chat", CHAT, "--session", "s_none").code == 4
+    assert "You, Claude, Bob, Carol" in moot("chat").out
+    (tmp_path / "moot.yaml").write_text(Path(CHAT).read_text(encoding="utf-8"), encoding="utf-8")
+    assert "You, Claude, Bob, Carol" not in moot("chat").out

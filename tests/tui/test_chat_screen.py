@@ -1,0 +1,222 @@
+"""The conversation on a screen: writing, following, panes."""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from moot.core.turns import TurnInput
+from moot.tui.app import MootApp
+from moot.tui.composer import Composer
+from moot.tui.conversation import Conversation
+from tests.client.deadline import run
+from tests.tui.screens import NARROW, ai, chat_team, playing
+
+TEAM = chat_team(ai("bob", "Hello from Bob. [NEXT: Carol]"), ai("carol", "And from Carol. [NEXT: Ann]"))
+
+
+def test_a_conversation_goes_round() -> None:
+    """UX terminal: what is sent appears, members answer in turn, the floor comes back, timeline and list show it."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            await here.sees("Say something.", "New")
+            await here.type("[NEXT: Bob] A poster, please.")
+            await here.press("enter")
+            await here.sees(
+                "A poster, please.", "Hello from Bob.", "And from Carol.", "Waiting for you", "waits for you"
+            )
+            await here.sees("Input", "Routed", "Turn Bob")
+            assert here.ui.query_one(Composer).text == ""
+
+    run(play())
+
+
+def test_several_keys_send() -> None:
+    """UX terminal: Enter, Ctrl+J, Alt+Enter and F5 send; a backslash before Enter breaks the line."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            for key in ("enter", "ctrl+j", "alt+enter", "f5"):
+                await here.type(f"by {key}")
+                await here.press(key)
+                await here.sees(f"by {key}")
+                assert here.ui.query_one(Composer).text == ""
+            await here.type("first\\")
+            await here.press("enter", *"second", "enter")
+            await here.until(lambda: here.ui.seat.view.messages[-1].text == "first\nsecond")
+
+    run(play())
+
+
+def test_the_composer_remembers_and_completes() -> None:
+    """UX terminal: ↑ brings back what was said; @ and / offer members and commands, Tab takes one."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            composer = here.ui.query_one(Composer)
+            await here.say("one")
+            await here.say("two")
+            await here.press("up", "up")
+            assert composer.text == "one"
+            await here.press("down", "down")
+            assert composer.text == ""
+            await here.press("@", "c", "a")
+            await here.sees("▸ Carol  AI")
+            await here.press("tab")
+            assert composer.text == "[NEXT: Carol] "
+            composer.text = ""
+            await here.press("/", "q")
+            await here.sees("▸ /queue  show the queue", "/queue skip")
+            await here.press("down", "tab")
+            assert composer.text == "/queue skip"
+
+    run(play())
+
+
+def test_a_refused_text_comes_back() -> None:
+    """UX web and terminal: what is refused is explained in a sentence, and the text is there again to be mended."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            await here.say("/nonsense")
+            await here.sees("Unknown command /nonsense")
+            assert here.ui.query_one(Composer).text == "/nonsense"
+
+    run(play())
+
+
+def test_scrolling_up_pauses_following() -> None:
+    """UX terminal: who reads above is not pulled down; a line counts what is new, and End goes there."""
+    talkative = ai("bob", "\n".join(f"line {number}" for number in range(60)))
+
+    async def play() -> None:
+        async with playing(chat_team(talkative)) as here:
+            await here.say("[NEXT: Bob] go")
+            await here.sees("line 59", "Waiting for you")
+            conversation = here.ui.query_one(Conversation)
+            await here.press("pageup")
+            was = conversation.scroll_y
+            await here.say("[NEXT: Bob] again")
+            await here.sees("2 new")
+            assert conversation.scroll_y == was
+            await here.press("end")
+            await here.until(lambda: "2 new" not in here.screen and "line 59" in here.screen)
+
+    run(play())
+
+
+def test_a_stream_is_painted_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """UX terminal: text appears while it is written, at most ten repaints a second, and ends as the message."""
+
+    async def recite(turn: TurnInput) -> AsyncIterator[str]:
+        for number in range(200):
+            await asyncio.sleep(0.001)
+            yield f"w{number} "
+
+    paints: list[float] = []
+    paint = MootApp.paint
+
+    def count(ui: MootApp) -> None:
+        paints.append(time.monotonic())
+        paint(ui)
+
+    monkeypatch.setattr(MootApp, "paint", count)
+
+    async def play() -> None:
+        async with playing(TEAM, agents={"bob": recite}) as here:
+            await here.say("[NEXT: Bob] go")
+            await here.sees("w199")
+
+    run(play())
+    gaps = [after - before for before, after in itertools.pairwise(paints)]
+    assert all(gap > 0.09 for gap in gaps)
+
+
+def test_esc_pauses() -> None:
+    """UX terminal: Esc pauses what runs: the turn ends, the queue waits, /resume goes on."""
+    slow = ai("bob", {"delay_s": 0.4, "text": "done [NEXT: Carol]"})
+
+    async def play() -> None:
+        async with playing(chat_team(slow, ai("carol", "late"))) as here:
+            await here.say("[NEXT: Bob] go")
+            await here.sees("Bob ⏳", "is replying")
+            await here.press("escape")
+            await here.until(lambda: here.ui.seat.view.pause_reason == "user_pause")
+            assert "late" not in here.screen
+            await here.say("/resume")
+            await here.sees("late")
+
+    run(play())
+
+
+def test_a_narrow_terminal_shows_one_pane() -> None:
+    """UX terminal: below 100 columns one pane and tabs; F2, F3, F4 and F6 change it, Esc goes back."""
+
+    async def play() -> None:
+        async with playing(TEAM, NARROW) as here:
+            await here.say("[NEXT: Bob] hello")
+            await here.sees("Conversation   Timeline", "And from Carol.")
+            assert "Routed" not in here.screen
+            await here.press("f2")
+            await here.sees("Routed")
+            assert "And from Carol." not in here.screen
+            await here.press("f4")
+            await here.sees("● paused (Current)")
+            await here.press("escape")
+            await here.sees("And from Carol.")
+            await here.press("shift+f6")
+            await here.sees("waits for you")
+
+    run(play())
+
+
+def test_other_sessions_are_a_key_away() -> None:
+    """UX terminal: Ctrl+N starts a session, the list opens another one, each with its own history."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            first = here.ui.talk.id
+            await here.say("only in the first")
+            await here.sees("only in the first")
+            await here.press("ctrl+n")
+            await here.until(lambda: here.ui.talk.id != first and here.ui.seat.view.seq)
+            await here.sees("Say something.")
+            assert "only in the first" not in here.screen
+            await here.until(lambda: here.screen.count("poster") >= 3)
+            here.ui.switch(first)
+            await here.sees("only in the first")
+
+    run(play())
+
+
+def test_it_speaks_chinese() -> None:
+    """UX: zh and en from one catalogue; /lang changes what is on the screen."""
+
+    async def play() -> None:
+        async with playing(chat_team(ai("bob", "好的。"), language="zh")) as here:
+            await here.say("[NEXT: Bob] 你好，写一张海报")
+            await here.sees("你好，写一张海报", "好的。", "等你", "时间线", "本机", "暂停")
+            await here.say("/lang en")
+            await here.sees("Waiting for you", "Timeline", "On this machine")
+
+    run(play())
+
+
+def test_a_row_of_the_timeline_leads_to_its_message() -> None:
+    """UX terminal: Enter on a row of the timeline shows what was said there."""
+    talkative = ai("bob", "\n".join(f"line {number}" for number in range(60)))
+
+    async def play() -> None:
+        async with playing(chat_team(talkative)) as here:
+            await here.say("the very first thing")
+            await here.say("[NEXT: Bob] go")
+            await here.sees("line 59")
+            conversation = here.ui.query_one(Conversation)
+            assert conversation.scroll_y > 0
+            await here.press("f2", "home", "enter")
+            await here.until(lambda: conversation.scroll_y == 0 or "the very first thing" in here.screen.split("│")[1])
+
+    run(play())

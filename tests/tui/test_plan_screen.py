@@ -1,0 +1,151 @@
+"""Questions on a screen: a plan approved, edited, rejected; decisions; an agent's question."""
+
+from textual.widgets import Input
+
+from moot.tui.plain import Table, Ticks
+from moot.tui.plan_editor import PlanEditor
+from tests.client.deadline import run
+from tests.tui.screens import Playing, ai, chat_team, plan_team, playing
+
+
+async def until_asked(here: Playing) -> None:
+    await here.say("Please prepare the reading night.")
+    await here.sees("Needs your decision", "Approve 3 tasks", "Find readers", "Two things side by side")
+
+
+def test_a_plan_is_approved_with_one_key() -> None:
+    """UX terminal: the card is docked and takes no focus; F7 goes there, A approves exactly what it names."""
+
+    async def play() -> None:
+        async with playing(plan_team()) as here:
+            await until_asked(here)
+            assert here.ui.focused is here.ui.query_one("#composer")
+            await here.press("f7", "a")
+            await here.sees("All of it.")
+            assert not here.ui.query("Card")
+            await here.press("f3")
+            await here.sees("✓ Find readers", "3/3", "complete")
+
+    run(play())
+
+
+def test_a_plan_is_edited_in_a_table() -> None:
+    """UX terminal: title, order, who, dependencies, adding and removing; the button counts tasks and changes; what
+    was approved is what runs."""
+
+    async def play() -> None:
+        async with playing(plan_team()) as here:
+            await until_asked(here)
+            await here.press("f7", "e")
+            await here.until(lambda: here.ui.query(PlanEditor) and here.ui.focused is here.ui.query_one(Table))
+            editor = here.ui.query_one(PlanEditor)
+            await here.press("down", "down", "enter", *" neatly")
+            await here.sees("Write it down neatly", "title changed", "Approve 3 tasks (1 changed)")
+            await here.press("enter", "up", "up")
+            await here.pilot.click("#remove")
+            await here.sees("Approve 2 tasks (2 changed)", "− Find readers")
+            await here.pilot.click("#add")
+            await here.press(*"Sweep up")
+            await here.sees("Approve 3 tasks (3 changed)", "new")
+            await here.press("alt+up")
+            assert [task["id"] for task in editor.tasks] == ["b", "t3", "c"]
+            editor.query_one("#after", Input).value = "nowhere"
+            await here.sees("There is no task nowhere")
+            assert editor.query_one("#approve").disabled
+            editor.query_one("#after", Input).value = "b"
+            await here.press("ctrl+s")
+            await here.sees("Ann changed the plan and approved it", "All of it.")
+            work = here.ui.seat.view.work
+            assert work
+            assert [row.title for row in work.tasks.values()] == ["Find rooms", "Sweep up", "Write it down neatly"]
+            assert work.tasks["t3"].task["depends_on"] == ["b"]
+
+    run(play())
+
+
+def test_a_draft_is_kept() -> None:
+    """UX plan editor: Later, or Esc, closes it; opened again it has what was changed."""
+
+    async def play() -> None:
+        async with playing(plan_team()) as here:
+            await until_asked(here)
+            await here.press("f7", "e")
+            await here.until(lambda: here.ui.query(PlanEditor) and here.ui.focused is here.ui.query_one(Table))
+            await here.press("enter", *"!!", "escape")
+            await here.sees("Approve 3 tasks (a)")
+            await here.press("f7", "e")
+            await here.sees("Find readers!!", "(1 changed)")
+            assert not any(row.state == "RUNNING" for row in here.ui.seat.view.work.tasks.values())  # type: ignore[union-attr]
+
+    run(play())
+
+
+def test_a_plan_goes_back_with_a_reason() -> None:
+    """UX confirm card: R asks what should be different; with an answer the planner plans again, without it is over."""
+
+    async def play() -> None:
+        async with playing(plan_team()) as here:
+            await until_asked(here)
+            await here.press("f7", "r")
+            await here.press(*"cheaper", "enter")
+            await here.until(
+                lambda: sum(row.name == "user_confirmation_required" for row in here.ui.seat.rows.list) == 2
+            )
+            await here.sees("cheaper", "Approve 3 tasks")
+            await here.press("f7", "r")
+            await here.pilot.click("#reject-now")
+            await here.until(lambda: here.ui.seat.view.work and here.ui.seat.view.work.outcome == "user_reject")
+
+    run(play())
+
+
+def test_a_failed_task_asks_what_to_do() -> None:
+    """UX confirm card: one generic card shows any decision, with what happened and a button for each way on."""
+    fails = {"error": {"type": "auth", "message": "no key"}}
+
+    async def play() -> None:
+        async with playing(plan_team(works=fails, plan={"confirm": "never"})) as here:
+            await here.say("Please prepare the reading night.")
+            await here.sees("no key", "Try again", "Go on without it", "Give it to another member")
+            await here.press("f7")
+            await here.pilot.click("#option-1")
+            await here.until(lambda: any(row.is_skipped for row in here.ui.seat.view.work.tasks.values()))  # type: ignore[union-attr]
+
+    run(play())
+
+
+def test_an_agent_asks_a_person() -> None:
+    """Spec 3 ask_user on a screen: the options of an agent are buttons, the answer goes to who asked."""
+
+    async def play() -> None:
+        async with playing("content-studio") as here:
+            await here.say("A post about growing herbs on a balcony, with two pictures.")
+            await here.sees("Who should read the post?", "Needs your decision")
+            question = here.ui.seat.view.questions[0]
+            assert question.selection == "multiple" or question.options
+            await here.press("f7")
+            if here.ui.query(Ticks):
+                await here.press("space")
+                await here.pilot.click("#send")
+            else:
+                await here.press("enter")
+            await here.until(lambda: question not in here.ui.seat.view.questions)
+            await here.sees("✓ You:")
+
+    run(play())
+
+
+def test_clearing_the_queue_asks_first() -> None:
+    """UX: /queue clear is answered on the card like any other question."""
+    slow = ai("bob", {"delay_s": 3, "text": "done"})
+
+    async def play() -> None:
+        async with playing(chat_team(slow, ai("carol", "late"))) as here:
+            await here.say("[NEXT: Bob, Carol] go")
+            await here.say("/queue clear")
+            await here.sees("Clear the queue?")
+            assert here.ui.seat.view.pending == ("carol",)
+            await here.press("f7", "enter")
+            await here.until(lambda: here.ui.seat.view.pending == ())
+
+    run(play())
