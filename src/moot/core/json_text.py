@@ -157,14 +157,14 @@ _GRAMMAR: dict[tuple[str, str], str] = {
 
 
 def _tidy(value: Any) -> Any:
-    match value:
-        case str():
-            return clean(value)
-        case float() if not isfinite(value):
-            raise ValueError("a number beyond all bounds")
-        case list():
-            return [_tidy(item) for item in value]
-        case dict():
-            return {clean(name): _tidy(item) for name, item in value.items()}
-        case _:
-            return value
+    """By exact types, which is what a decoder gives: a `match` would try its patterns one after the other."""
+    kind = type(value)
+    if kind is str:
+        return clean(value)
+    if kind is list:
+        return [_tidy(item) for item in value]
+    if kind is dict:
+        return {clean(name): _tidy(item) for name, item in value.items()}
+    if kind is float and not isfinite(value):
+        raise ValueError("a number beyond all bounds")
+    return value
