@@ -1,9 +1,13 @@
-"""The plan flow on a screen: after every event the view shows what the core knows, and everything people need."""
+"""The plan flow on a screen: after every event the view shows what the core knows, and everything people need.
+
+`python -m tests.protocol.test_plan_view` from the root of the repository writes the expected view anew.
+"""
 
 import json
 from functools import reduce as fold
 from typing import Any
 
+import msgspec
 from hypothesis import Phase, given, settings
 
 from moot.core.codec import Head, frame, stamp
@@ -18,6 +22,10 @@ from moot.testing import PlanScenario, task
 from tests.core.plan_moves import Move, histories
 from tests.core.plan_teams import EDITED, GATED, TEAM, planned, solving
 from tests.core.test_plan_properties import AT, opening, play, teams
+from tests.protocol.client_cases import DATA
+
+LOG = (DATA / "golden" / "plan-v1.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+EXPECTED = DATA / "protocol" / "plan-v1.view.json"
 
 
 def frames_of(team: Team, facts: list[Fact]) -> list[dict[str, Any]]:
@@ -88,6 +96,15 @@ def test_the_view_agrees_with_the_core(team: Team, history: list[Move]) -> None:
             was = before.get(task_id) or row
             is_anew = (row.attempt, row.starts) > (was.attempt, was.starts) or not row.starts
             assert row.done >= was.done or is_anew
+
+
+def golden_view() -> View:
+    return fold(reduce, [json.loads(line) for line in LOG], View())
+
+
+def test_the_golden_log_folds_to_the_expected_view() -> None:
+    """UX: web page and terminal show the same state for the same recorded session."""
+    assert golden_view() == msgspec.json.decode(EXPECTED.read_bytes(), type=View)
 
 
 def view_of(scenario: PlanScenario) -> View:
@@ -167,3 +184,7 @@ def test_long_results_are_cut() -> None:
     """Reliability: bounded; the log has all of it."""
     row = work_of(solving(TEAM, task("a")).completes("a", "x" * 2 * RESULT_CHARS)).tasks["a"]
     assert len(row.result) == RESULT_CHARS
+
+
+if __name__ == "__main__":
+    EXPECTED.write_bytes(msgspec.json.format(msgspec.json.encode(golden_view())) + b"\n")

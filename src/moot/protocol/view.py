@@ -34,14 +34,7 @@ def reduce(view: View, frame: Frame) -> View:
     if seq <= view.seq:
         return view
     said = frame.get("metadata", {})
-    placed = replace(
-        view,
-        session_id=frame["session_id"],
-        seq=seq,
-        at=frame["timestamp"],
-        input_routing=move_input(view.input_routing, event, said, view.work, view.supervision),
-        interrupt=move_interrupt(view.interrupt, event, said),
-    )
+    placed = _move(replace(view, session_id=frame["session_id"], seq=seq, at=frame["timestamp"]), event, said)
     if "timeline" in frame:
         placed = replace(placed, timeline=(*placed.timeline, _moment(frame, said))[-TIMELINE:])
     logged = LOGGED.get(event)
@@ -56,7 +49,7 @@ def _move(view: View, event: str, said: Frame) -> View:
         return view
     return replace(
         view,
-        input_routing=move_input(view.input_routing, event, said, view.work),
+        input_routing=move_input(view.input_routing, event, said, view.work, view.supervision),
         interrupt=move_interrupt(view.interrupt, event, said),
     )
 
