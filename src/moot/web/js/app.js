@@ -133,6 +133,7 @@ export class App {
     if (this.tape?.id === id) return;
     if (this.tape) this.socket.half.leave(this.tape.id);
     this.tape = new Tape(id);
+    this.inside = { seq: 0, at: 0, input_routing: "", interrupt: "" };
     this.replay = null;
     this.selected = Number(location.hash.slice(1)) || null;
     this.connection.target = this.sessions.find((each) => each.session_id === id)?.seq ?? 0;
@@ -198,6 +199,18 @@ export class App {
     }
     this.changed();
   }
+
+  /** The machines that the log does not tell move by move: asked for, at most once a second. */
+  async lookInside() {
+    const { tape } = this, seq = tape?.view.seq ?? 0;
+    if (!tape || this.replay || this.inside.seq === seq || Date.now() - this.inside.at < 1_000) return;
+    this.inside = { ...this.inside, seq, at: Date.now() };
+    const { state } = await api.session(tape.id);
+    this.inside = { ...this.inside, input_routing: state.door?.state ?? "", interrupt: state.interrupt ?? "" };
+    this.changed();
+  }
+
+  inside = { seq: 0, at: 0, input_routing: "", interrupt: "" };
 
   /** @param {number | null} seq */
   select(seq) {

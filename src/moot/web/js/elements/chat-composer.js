@@ -24,7 +24,7 @@ export class ChatComposer extends Part {
           oninput: () => this.#typed(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event), onblur: () => setTimeout(() => this.#offer(null), 150),
         }),
         h("button", { class: "primary send", text: t("send") })),
-      h("p", { class: "hint" }));
+      h("p", { class: "foot" }, h("button", { type: "button", class: "again", text: t("retry_turn"), onclick: () => void this.app.send("user.retry") }), h("span", { class: "hint" })));
     this.#session = "";
   }
 
@@ -57,6 +57,8 @@ export class ChatComposer extends Part {
     const acting = view?.running[0]?.name;
     const hint = app.me?.role === "viewer" ? t("viewer") : isOver ? t("session_over") : acting ? t("composer.busy", { name: acting }) : t("composer.hint");
     set(find(this, ".hint"), { text: hint });
+    const hasFailed = view?.status === "paused" && ["agent_error", "agent_timeout"].includes(view.pause_reason ?? "");
+    set(find(this, ".again"), { hidden: !may || !hasFailed });
     set(find(this, ".problem"), { text: this.#problem, hidden: !this.#problem });
   }
 

@@ -24,14 +24,20 @@ export class NewSession extends Part {
 
   #open() {
     if (!this.app.mayCreate || this.#dialog.open) return;
+    find(this, ".problem").textContent = "";
+    this.#dialog.showModal();
+    this.render();
+  }
+
+  /** The teams may come after the dialog. */
+  render() {
+    if (!this.#dialog.open) return;
     const { t, teams } = this.app;
     keyed(find(this, ".list"), teams, (team) => team.name, (team) => h("label", { class: "team" },
       h("input", { type: "radio", name: "team", value: team.name }),
       h("span", {}, h("b", { text: team.name }), h("small", { text: `${t(`flow.${team.flow}`)} · ${team.members.map((/** @type {any} */ each) => each.display_name).join(", ")}` }))));
     const first = find(this, "input[type=radio]");
     if (first && !find(this, "input:checked")) first.checked = true;
-    find(this, ".problem").textContent = "";
-    this.#dialog.showModal();
   }
 
   async #create() {

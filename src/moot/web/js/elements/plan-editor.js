@@ -95,6 +95,7 @@ export class PlanEditor extends Part {
     keyed(rows, tasks, (task) => task.id, (task) => makeRow(this, task));
     tasks.forEach((task, at) => updateRow(rows.children[at], this, task, at, {
       changed: changes.added.includes(task.id) ? ["added"] : changes.changed[task.id] ?? [],
+      was: this.#proposed.find((each) => each.id === task.id),
       problems: problems.filter((each) => each.at === at).map(({ code, params }) => t(code, params)),
     }));
     keyed(find(this, ".removed"), changes.removed, (task) => task.id, (task) => h("li", {}, h("s", { text: task.title }), " ",

@@ -20,12 +20,12 @@ export function makeRow(editor, task) {
     h("span", { class: "moves" }, button("up", "↑", () => editor.move(id, -1)), button("down", "↓", () => editor.move(id, 1)), button("remove", "✕", () => editor.removeTask(id))),
     h("textarea", { class: "objective", rows: 1, "aria-label": t("plan.objective"), placeholder: t("plan.objective"), value: task.objective ?? "", oninput: (/** @type {Event} */ event) => editor.patch(id, { objective: read(event) }) }),
     h("fieldset", { class: "deps" }, h("legend", { text: t("plan.deps") }), h("span", { class: "boxes" })),
-    h("ul", { class: "problems" }));
+    h("p", { class: "was" }), h("ul", { class: "problems" }));
 }
 
 /** @param {Element} row @param {PlanEditor} editor @param {Task} task @param {number} at
- * @param {{changed: string[], problems: string[]}} state */
-export function updateRow(row, editor, task, at, { changed, problems }) {
+ * @param {{changed: string[], problems: string[], was: Task | undefined}} state `was`: as it was proposed */
+export function updateRow(row, editor, task, at, { changed, problems, was }) {
   const { t } = editor.app;
   set(row, { "data-changed": changed.length ? changed.join(" ") : null, "data-problem": problems.length ? "" : null, "aria-label": `${at + 1}. ${task.title}` });
   set(find(row, ".title"), { value: task.title, "aria-invalid": problems.length ? "true" : null });
@@ -49,5 +49,15 @@ export function updateRow(row, editor, task, at, { changed, problems }) {
     set(find(boxes.children[index], "span"), { text: each.id, title: each.title });
   });
   keyed(find(row, ".problems"), problems, (text) => text, (text) => h("li", { text }));
+  const before = changed.map((field) => describe(editor, field, was)).filter(Boolean).join(" · ");
+  set(find(row, ".was"), { text: before, hidden: !before });
   set(find(row, ".id"), { title: changed.map((field) => t(`changed.${field}`)).join(", ") });
+}
+
+/** What was proposed where something else stands now. @param {PlanEditor} editor @param {string} field @param {Task | undefined} was */
+function describe({ app }, field, was) {
+  if (!was) return app.t("changed.added");
+  const value = was[/** @type {keyof Task} */ (field)];
+  const text = Array.isArray(value) ? value.join(", ") : app.view?.members.find((each) => each.id === value)?.display_name ?? value;
+  return `${app.t(`changed.${field}`)}: ${text || "–"}`;
 }

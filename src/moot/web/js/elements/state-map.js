@@ -31,6 +31,7 @@ export class StateMap extends Part {
 
   /** @param {import("../app.js").App} app */
   render(app) {
+    void app.lookInside();
     const { t } = app, lit = walks(app);
     const picker = find(this, "select");
     keyed(picker, lit, (each) => each.id, (each) => h("option", { value: each.id }));

@@ -5,7 +5,7 @@ import { begin } from "../view/walk.js";
 /** @typedef {{id: string, machine: string, about: string, walk: import("../view/walk.js").Walk}} Lit */
 
 /** @param {import("../app.js").App} app @returns {Lit[]} */
-export function walks({ view, connection }) {
+export function walks({ view, connection, inside, replay }) {
   /** @type {Lit[]} */
   const lit = [];
   const add = (/** @type {string} */ machine, /** @type {string} */ about, /** @type {import("../view/walk.js").Walk} */ walk) =>
@@ -14,6 +14,9 @@ export function walks({ view, connection }) {
   if (view) add("session", "", begin(view.status));
   for (const run of Object.values(view?.work?.tasks ?? {})) add("task", run.task.title, run.walk);
   for (const [id, walk] of Object.entries(view?.work?.slots ?? {})) add("agent", id, walk);
+  for (const name of /** @type {const} */ (["input_routing", "interrupt"])) {
+    if (view?.flow !== "chat" && !replay && inside[name]) add(name, "", begin(inside[name]));
+  }
   add("connection", "", begin(connection.state));
   return lit;
 }
