@@ -6,11 +6,12 @@ from typing import Any
 
 from hypothesis import Phase, given, settings
 
+from moot.protocol.supervisor_view import SupervisedJob
 from moot.protocol.view import View, reduce
 from moot.protocol.work_view import Work
 from tests.core.plan_moves import Move, histories
 from tests.core.test_plan_properties import opening, play, teams
-from tests.protocol.client_cases import GOLDEN
+from tests.protocol.client_cases import DATA
 from tests.protocol.test_plan_view import frames_of
 from tests.web.node import NODE, ROOT, needs_node
 
@@ -32,6 +33,7 @@ def project(view: View) -> Frame:
         ],
         "running": [[each.turn_id, len(each.steps)] for each in view.running],
         "work": None if work is None else project_work(work),
+        "supervision": None if view.supervision is None else project_job(view.supervision),
     }
 
 
@@ -52,6 +54,16 @@ def project_work(work: Work) -> Frame:
     }
 
 
+def project_job(job: SupervisedJob) -> Frame:
+    review = job.review
+    return {
+        **{name: getattr(job, name) for name in ("goal", "acting", "steps", "outcome", "reason", "state", "writers")},
+        "review": None if review is None else [review.approved, review.iteration, review.fallback],
+        "choices": [[each.seq, each.next, each.corrected_from, each.fault] for each in job.choices],
+        "tools": [[each.call_id, each.agent, each.name, each.round, each.is_done, each.error] for each in job.tools],
+    }
+
+
 def check_agreement(sessions: list[list[Frame]]) -> None:
     lines = "".join(json.dumps(frames) + "\n" for frames in sessions)
     command = [NODE or "", str(ROOT / "tests" / "web" / "js" / "project.mjs")]
@@ -65,9 +77,11 @@ def check_agreement(sessions: list[list[Frame]]) -> None:
 
 
 @needs_node
-def test_the_golden_chat_agrees() -> None:
-    """UX: both interfaces show the same state for the same recorded session."""
-    check_agreement([[json.loads(line) for line in GOLDEN]])
+def test_the_golden_sessions_agree() -> None:
+    """UX: both interfaces show the same state for the same recorded sessions, of all three flows."""
+    logs = sorted((DATA / "golden").glob("*.jsonl"))
+    assert len(logs) >= 3
+    check_agreement([[json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]] for log in logs])
 
 
 @needs_node

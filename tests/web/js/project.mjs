@@ -11,7 +11,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 function project(view) {
-  const { seq, status, waiting_for, pause_reason, executing, pending, hops, counters, work } = view;
+  const { seq, status, waiting_for, pause_reason, executing, pending, hops, counters, work, supervision: job } = view;
   return {
     seq, status, waiting_for, pause_reason, executing, pending, hops,
     counters: [counters.messages, counters.turns, counters.failed_turns, counters.tokens],
@@ -19,6 +19,12 @@ function project(view) {
     notices: view.notices.map((each) => [each.seq, each.text]),
     questions: view.questions.map((each) => [each.step_id, each.kind, each.text, (each.tasks ?? []).map((task) => task.id)]),
     running: view.running.map((each) => [each.turn_id, each.steps.length]),
+    supervision: job && {
+      goal: job.goal, acting: job.acting, steps: job.steps, outcome: job.outcome, reason: job.reason, state: job.state,
+      writers: job.writers, review: job.review && [job.review.approved, job.review.iteration, job.review.fallback ?? null],
+      choices: job.choices.map((each) => [each.seq, each.next, each.corrected_from ?? null, each.fault]),
+      tools: job.tools.map((each) => [each.call_id, each.agent, each.name, each.round, each.is_done, each.error]),
+    },
     work: work && {
       status: work.workflow.state, summary: work.summary, answer: work.answer, is_aggregating: work.is_aggregating,
       tasks: Object.values(work.tasks).map((run) => [

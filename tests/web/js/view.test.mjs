@@ -1,7 +1,7 @@
 // The reducer folds the recorded sessions to the views that the Python reducer folds them to.
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { EMPTY, queueLine, reduce } from "../../../src/moot/web/js/view/view.js";
@@ -60,10 +60,4 @@ test("the queue line names who acts, who waits, and you", () => {
   assert.equal(queueLine(EMPTY, null, words), null);
   const view = { ...EMPTY, executing: "bob", pending: ["carol", "alice"], members: expected.members };
   assert.equal(queueLine(view, "alice", words), "📋 Queue: [Bob ⏳] → Carol → You");
-});
-
-const plan = new URL("golden/plan-v1.jsonl", data);
-test("a plan's tasks end where the log says", { skip: existsSync(plan) ? false : "no golden plan log yet" }, () => {
-  const view = fold(readFileSync(plan, "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line)));
-  assert.ok(view.work);
 });

@@ -1,5 +1,6 @@
 // The plan flow's part of the view: the work, its tasks and the members' slots, folded from their facts.
 
+import { spend } from "./counters.js";
 import { TASKS } from "./tasks.js";
 import { begin, move } from "./walk.js";
 
@@ -130,7 +131,7 @@ Object.assign(PLAN, {
     const done = onTask("complete", "task_execution_result:success")(view, said);
     const { title, id } = said.task ?? {};
     const who = view.members.find((each) => each.id === said.member)?.display_name ?? said.member ?? "";
-    return mark({ ...done, counters: addUsage(done.counters, said.usage) }, "task_done", { id, title, who, text: said.result });
+    return mark({ ...done, counters: spend(done.counters, said.usage) }, "task_done", { id, title, who, text: said.result });
   },
   "solver.cancelled": (/** @type {View} */ view, /** @type {any} */ said) =>
     mark(onTask("cancel", "stopped")(view, said), "task_cancelled", { title: said.task?.title ?? "" }),
@@ -138,8 +139,8 @@ Object.assign(PLAN, {
   "task.failed"(/** @type {View} */ view, /** @type {any} */ said) {
     const failed = onTask("fail", "task_execution_result:failure")(view, said);
     const title = view.work?.tasks[said.task_id]?.task.title ?? said.task_id;
-    const counters = addUsage({ ...view.counters, failed_turns: view.counters.failed_turns + 1 }, said.usage);
-    return mark({ ...failed, counters }, "task_failed", { title, error: said.error_type, text: said.message });
+    const counters = spend({ ...view.counters, failed_turns: view.counters.failed_turns + 1 }, said.usage);
+    return mark({ ...failed, counters: spend(counters, said.usage) }, "task_failed", { title, error: said.error_type, text: said.message });
   },
   "task.lease_expired": onTask("lose_lease", "stopped"),
   "task.reviewed": onTask("review"),
@@ -148,9 +149,3 @@ Object.assign(PLAN, {
   "error.recovery_started": onTask("retry"),
   "task.retry_due": onTask("end_wait"),
 });
-
-/** @param {View["counters"]} counters @param {any} [usage] */
-function addUsage(counters, usage = {}) {
-  const tokens = (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0);
-  return { ...counters, tokens: counters.tokens + tokens, cost_usd: counters.cost_usd + (usage.cost_usd ?? 0) };
-}

@@ -1,6 +1,7 @@
 // What a screen shows of a session: the fold of its frames. Pure, and the same as protocol/view.py, which says more.
 // The page keeps more messages than a terminal does; everything that grows still has a bound.
 
+import { spend } from "./counters.js";
 import { PLAN } from "./plan.js";
 import { SUPERVISOR, followTurn } from "./supervisor.js";
 
@@ -47,7 +48,7 @@ const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
  * @property {Notice[]} notices
  * @property {Question[]} questions
  * @property {RunningTurn[]} running
- * @property {{messages: number, turns: number, failed_turns: number, tokens: number, cost_usd: number}} counters
+ * @property {import("./counters.js").Counters} counters
  * @property {Connection} connection
  * @property {import("./plan.js").Work | null} work
  * @property {import("./supervisor.js").Job | null} supervision
@@ -206,10 +207,4 @@ function particulars({ tasks, plan_summary, task_id, code, selection, allow_cust
   return Object.fromEntries(
     Object.entries({ tasks, plan_summary, task_id, code, selection, allow_custom_input, job, who }).filter(([, value]) => value),
   );
-}
-
-/** @param {View["counters"]} counters @param {any} [usage] */
-export function spend(counters, usage = {}) {
-  const tokens = Math.trunc(usage.input_tokens ?? 0) + Math.trunc(usage.output_tokens ?? 0);
-  return { ...counters, tokens: counters.tokens + tokens, cost_usd: counters.cost_usd + (usage.cost_usd ?? 0) };
 }
