@@ -1,4 +1,4 @@
-"""What 08_llm_chat.yaml names: a tool for a model, and a member that is a function."""
+"""What 09_llm_chat.yaml names: a tool for a model, and a member that is a function."""
 
 from moot.core.turns import TurnInput
 

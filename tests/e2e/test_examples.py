@@ -28,7 +28,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 ELSEWHERE = {
     "06_three_clis.yaml",  # tests/agents/test_real_clis.py: with the real CLIs and a model on loopback
-    *("07_llm_plan.yaml", "08_llm_chat.yaml", "house.py"),  # tests/e2e/test_llm_examples.py: with a model on loopback
+    *("08_llm_plan.yaml", "09_llm_chat.yaml", "house.py"),  # tests/e2e/test_llm_examples.py: with a model on loopback
 }
 LINES = {
     "01_chat.py": ["ann: A poster, please.", "carol: Add the hours.", "paused, waiting for ann"],

@@ -52,10 +52,10 @@ def moot(tmp_path: Path) -> Moot:
 
 
 def test_models_plan_write_review_and_edit(moot: Moot) -> None:
-    """Examples, 07: a plan is confirmed, done side by side, reviewed by the team's own prompt, and put together."""
+    """Examples, 08: a plan is confirmed, done side by side, reviewed by the team's own prompt, and put together."""
     with fake_models(plays) as models:
         say = ["--say", "A one-page guide to our repair café", "--answer", "approve"]
-        done = moot("run", "07_llm_plan.yaml", *say, OPENAI_BASE_URL=models.url)
+        done = moot("run", "08_llm_plan.yaml", *say, OPENAI_BASE_URL=models.url)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Open on Sundays, 10 to 4. Bring what is broken." in done.stdout
     assert len(models.asked) == 1 + 3 + 3 + 1
@@ -64,12 +64,12 @@ def test_models_plan_write_review_and_edit(moot: Moot) -> None:
 
 
 def test_a_model_uses_a_tool_and_hands_over_to_a_function(moot: Moot) -> None:
-    """Examples, 08: nothing runs before it is trusted; then tool, model and function work together."""
-    say = ["run", "08_llm_chat.yaml", "--say", "[NEXT: Sage] When are you open on Sunday?"]
+    """Examples, 09: nothing runs before it is trusted; then tool, model and function work together."""
+    say = ["run", "09_llm_chat.yaml", "--say", "[NEXT: Sage] When are you open on Sunday?"]
     with fake_models(hosts) as models:
         refused = moot(*say, OPENAI_BASE_URL=models.url)
         assert (refused.returncode, "sage: python house:opening_hours" in refused.stderr) == (3, True)
-        assert moot("trust", "08_llm_chat.yaml", "--yes").returncode == 0
+        assert moot("trust", "09_llm_chat.yaml", "--yes").returncode == 0
         done = moot(*say, OPENAI_BASE_URL=models.url)
     assert done.returncode == 0, done.stdout + done.stderr
     for line in ("Sage: On Sunday we are open from 10 to 4.", "Counter: 9 words."):
