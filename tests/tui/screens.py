@@ -51,7 +51,7 @@ def plan_team(*, works: Any = "Done.", **fields: Any) -> dict[str, Any]:
 class Playing:
     """`press` keys, wait `until` something is so, read the `screen`."""
 
-    def __init__(self, ui: MootApp, pilot: Pilot[None], app: App) -> None:
+    def __init__(self, ui: MootApp, pilot: Pilot[None], app: App | None = None) -> None:
         self.ui, self.pilot, self.app = ui, pilot, app
 
     @property

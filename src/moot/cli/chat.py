@@ -1,8 +1,5 @@
 """`moot chat`: the terminal UI, or line by line where there is no room or no terminal for it."""
 
-import os
-import shutil
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,11 +9,11 @@ from moot.app import open_app
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.line_mode import LineMode, LineSession
 from moot.cli.run import find_session_id, pick_session_id
+from moot.cli.terminal import has_screen
 from moot.cli.trusting import folder_of, load_trusted
 from moot.tui.hosts import Here, Host, There
 
 FOUND_FILE = "moot.yaml"
-SMALLEST = (60, 15)  # columns and rows of a terminal that the screen fits into
 FALLBACK_TEAM = "chat-demo"
 
 
@@ -32,15 +29,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--connect", metavar="URL", help="of a server, instead of --data; FILE is then a team that it offers"
     )
-
-
-def has_screen() -> bool:
-    """A terminal on all sides, and large enough."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)  # Textual draws on the last one
-    if not all(stream.isatty() for stream in streams) or os.environ.get("TERM") == "dumb":
-        return False
-    size = shutil.get_terminal_size()
-    return size.columns >= SMALLEST[0] and size.lines >= SMALLEST[1]
 
 
 async def run(options: Namespace) -> int:

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from moot.app import Session, open_app
 from moot.cli import exits
 from moot.cli.demos.scenes import Demo, Scene
+from moot.cli.terminal import has_screen
 from moot.cli.transcript import Transcript
 from moot.core.commands import Answer, Post
 from moot.core.state import State
@@ -20,11 +21,21 @@ LONGEST_S = 60.0
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--flow", choices=FLOWS, default="chat")
-    parser.add_argument("--plain", action="store_true", help="line by line, unattended (the only way so far)")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--plain", action="store_true", help="line by line, unattended; so without a terminal")
+    how.add_argument("--web", action="store_true", help="in the browser")
 
 
 async def run(options: Namespace) -> int:
     demo: Demo = importlib.import_module(f"moot.cli.demos.{options.flow}").DEMO
+    if options.web:
+        from moot.cli.demos.watching import show_in_browser  # only now: --plain needs no server
+
+        return await show_in_browser(demo)
+    if not options.plain and has_screen():
+        from moot.cli.demos.watching import show_on_screen
+
+        return await show_on_screen(demo)
     async with open_app(demo.team) as app, asyncio.timeout(LONGEST_S):
         await play(await app.session(title="Demo"), demo)
     return exits.OK

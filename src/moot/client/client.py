@@ -51,6 +51,10 @@ class Client:
     def state(self) -> ConnectionState:
         return self._half.state
 
+    def cut(self) -> None:
+        """Break the link, as a bad network would: for demonstrations and tests."""
+        self._link.cut()
+
     async def moves(self) -> AsyncGenerator[Moved, None]:
         """What becomes of the link, from now on; the newest counts, a slow reader may miss some between."""
         seen = None

@@ -45,11 +45,17 @@ class Link:
         self._language = language
         self._takes_batches = True
         self._work = asyncio.Event()
+        self._socket: ClientConnection | None = None
         self._random = SystemRandom().random
 
     def wake(self) -> None:
         """There may be something to send."""
         self._work.set()
+
+    def cut(self) -> None:
+        """Break the link, as a bad network would; it heals like any other."""
+        if self._socket:
+            self._socket.transport.abort()
 
     async def run(self) -> None:
         """Until it is given up."""
@@ -75,6 +81,7 @@ class Link:
         except (OSError, WebSocketException) as error:  # TimeoutError is an OSError
             self.trouble = str(error) or "timed out"
             return None
+        self._socket = socket
         try:
             return await self._use(socket)
         finally:

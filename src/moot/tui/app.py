@@ -25,7 +25,7 @@ from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation, local_time
 from moot.tui.help import HelpScreen, help_content
 from moot.tui.hosts import Entry, Host, Talk
-from moot.tui.plain import Line, plain, plain_line
+from moot.tui.plain import Content, Line, plain, plain_line
 from moot.tui.seat import Seat
 from moot.tui.side_panes import INSPECTOR, InspectorPane, SessionPane, TaskList
 from moot.tui.story import Item, Teller
@@ -34,6 +34,7 @@ from moot.tui.talk_pane import TalkPane
 from moot.tui.words import Words
 
 REPAINT_S, TICK_S, LIST_S = 0.1, 1.0, 3.0
+HEALED_S = 8.0  # for so long it is said how much was missed
 YIELD_FRAMES = 200  # folded in a row before others may run
 WIDE = 100  # columns from which on three panes stand side by side
 PANES = ("talk", *INSPECTOR, "sessions")
@@ -67,7 +68,7 @@ class MootApp(App[None]):
         self.trouble = ""  # why the session cannot be followed any more
         self._entries: list[Entry] = []
         self._is_dirty, self._painted_at = False, 0.0
-        self._lost_at = ""
+        self._lost_at, self._lost_seq, self._healed_at = "", 0, 0.0
         self._retry_at = 0.0
 
     def compose(self) -> ComposeResult:
@@ -118,8 +119,10 @@ class MootApp(App[None]):
         link = self.seat.view.connection
         if frame.get("seq") is None and frame["event"] == "connection.changed":
             self._retry_at = self._now() + link.retry_in_s
-            is_lost = link.state != Connection.CONNECTED
-            self._lost_at = (self._lost_at or local_time(top_lines.utc_now().isoformat())) if is_lost else ""
+            if link.state == Connection.CONNECTED:
+                self._lost_at, self._healed_at = "", self._now()
+            elif not self._lost_at:
+                self._lost_at, self._lost_seq = local_time(top_lines.utc_now().isoformat()), self.seat.view.seq
 
     def _mark_dirty(self) -> None:
         """Paint soon: at once after a quiet time, else when the last painting is a tenth of a second ago."""
@@ -146,6 +149,9 @@ class MootApp(App[None]):
         self.query_one("#status", Line).show(top_lines.status_line(view, seat.viewer, words))
         left_s = self._retry_at - self._now()
         link = top_lines.link_line(view, self.host.url, len(seat.unsent), self._lost_at, left_s, words)
+        missed = view.seq - self._lost_seq
+        if self._lost_seq and missed and not self._lost_at and self._now() - self._healed_at < HEALED_S:
+            link = Content.assemble(link, plain_line(f" · {words('resumed', count=missed)}", "bold"))
         self.query_one("#link", Line).show(plain_line(f"○ {self.trouble}", "red") if self.trouble else link)
         self.query_one("#keys", Line).show(top_lines.key_line(words, bool(view.questions)))
         labels = {each: words(f"tab.{each}") for each in INSPECTOR}

@@ -36,7 +36,10 @@ TERMINAL: dict[str, dict[Language, str]] = {
     "goodbye.resume": {"zh": "继续：{command}", "en": "to go on: {command}"},
     "goodbye.transcript": {"zh": "全文：{path}", "en": "transcript: {path}"},
     "goodbye.kept_not": {"zh": "演示不保存任何内容", "en": "a demo keeps nothing"},
-    "demo.next": {"zh": "Enter 继续 · 也可以自己输入", "en": "Enter goes on · or type something yourself"},
+    "demo.next": {
+        "zh": "（Enter 继续，也可以自己输入；Ctrl+D 切断连接）",
+        "en": "(Enter goes on, or type something yourself; Ctrl+D cuts the connection)",
+    },
     "demo.over": {"zh": "演示结束。Ctrl+Q 退出", "en": "The demo is over. Ctrl+Q leaves"},
     "resumed": {"zh": "已补齐 {count} 条事件", "en": "caught up: {count} events replayed"},
     "help.title": {"zh": "帮助", "en": "Help"},

@@ -1,0 +1,81 @@
+"""Plays the human's part of a demo while somebody watches: says what to look at, waits, then acts, unless they did."""
+
+from collections import deque
+from contextlib import aclosing
+from typing import Protocol
+
+from moot.app import Session
+from moot.cli.demos.scenes import Demo, Scene
+from moot.core.commands import Answer, Post
+from moot.core.errors import Refused
+from moot.core.evolve import evolve
+from moot.core.machines.session import Status
+from moot.core.state import State
+
+READING_S, CHARS_PER_S = 2.5, 22.0  # before the human's part is played
+ON_CUE_S = 1.2  # the work does not wait
+
+
+class Screen(Protocol):
+    """What the director needs of whoever shows the demo."""
+
+    def show_caption(self, caption: str) -> None: ...
+
+    def prepare(self, text: str) -> None:
+        """What will be said next."""
+
+    async def wait(self, seconds: float) -> bool:
+        """Less when the viewer wants to go on; whether they have said something themselves."""
+
+
+class Director:
+    def __init__(self, session: Session, demo: Demo, screen: Screen, *, hurry: float = 1.0) -> None:
+        self._session, self._screen, self._hurry = session, screen, hurry
+        self._scenes = deque(demo.scenes)
+        self._state: State | None = None
+        self._accepted_seq = 0
+
+    async def play(self) -> None:
+        """Until the last scene is acted and nothing is left to wait for, or the viewer has ended the session."""
+        async with aclosing(self._session.follow()) as batches:
+            async for batch in batches:
+                for event in batch:
+                    self._state = evolve(self._state, event.fact)
+                state = self._state
+                assert state is not None  # noqa: S101 - it has just folded an event
+                if state.status is Status.COMPLETED:
+                    return
+                is_settled = state.is_settled and batch[-1].seq >= self._accepted_seq
+                while self._scenes and (is_settled or self._scenes[0].is_cued(batch)):
+                    scene = self._scenes.popleft()
+                    self._screen.show_caption(scene.caption)
+                    if scene.acts and await self._act(scene, is_settled=is_settled):
+                        break
+
+    async def _act(self, scene: Scene, *, is_settled: bool) -> bool:
+        """Whether something comes of it."""
+        before, reading_s = await self._count(), READING_S + len(scene.caption) / CHARS_PER_S
+        self._screen.prepare(scene.say)
+        has_spoken = await self._screen.wait(self._hurry * (reading_s if is_settled else ON_CUE_S))
+        if has_spoken or await self._count() != before:
+            return True  # the viewer was faster
+        try:
+            self._accepted_seq = await self._play(scene, self._session)
+        except Refused:  # the viewer went another way: the story goes on from there
+            return False
+        finally:
+            self._screen.prepare("")
+        return self._accepted_seq > 0
+
+    async def _play(self, scene: Scene, session: Session) -> int:
+        if scene.answer is None:
+            return (await session.submit(Post(text=scene.say))).seq
+        steps = (await session.state()).open_steps
+        if not steps:
+            return 0
+        return (await session.submit(Answer(step_id=next(iter(steps)), **scene.answer))).seq
+
+    async def _count(self) -> tuple[int, int]:
+        """Changes with whatever a human does: messages and answers."""
+        state = await self._session.state()
+        return len(state.closed_steps), sum(1 for each in state.history if state.team.member(each.member).is_human)

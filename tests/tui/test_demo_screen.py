@@ -1,0 +1,105 @@
+"""`moot demo` when somebody watches."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from moot.cli.demos import chat, plan
+from moot.cli.demos.director import Director
+from moot.cli.demos.scenes import Demo
+from moot.cli.demos.stage import staged
+from moot.cli.transcript import Transcript
+from moot.client.client import connect
+from moot.core.machines.session import Status
+from moot.runtime.clock import SystemClock
+from moot.tui.demo import DemoApp
+from moot.tui.hosts import There
+from tests.client.deadline import run
+from tests.tui.screens import WIDE, Playing
+
+HURRY = 0.05  # of the time that people get to read
+
+
+@pytest.fixture(autouse=True)
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    sleep = SystemClock.sleep
+
+    async def shorter(self: SystemClock, delay_s: float) -> None:
+        await sleep(self, delay_s * 0.2)
+
+    monkeypatch.setattr(SystemClock, "sleep", shorter)
+
+
+async def watch(demo: Demo, *, cut_after: str, sees: str) -> None:
+    """The demo on a screen; the link is cut when a text has been seen."""
+    async with staged(demo.team) as stage, connect(stage.url, stage.token) as client:
+        session = await stage.app.session(title="Demo")
+        host = There(client, demo.team)
+        play = lambda screen: Director(session, demo, screen, hurry=HURRY).play()  # noqa: E731
+        ui = DemoApp(host, await host.open(session.id), Transcript, play, client.cut)
+        async with ui.run_test(size=WIDE) as pilot:
+            here = Playing(ui, pilot)
+            await here.sees(cut_after)
+            assert "»" in here.screen
+            await here.press("ctrl+d")
+            await here.until(lambda: ui.seat.view.status is Status.COMPLETED)
+            await here.sees(sees, "The demo is over", "Connected")
+            head = (await stage.app.log.head(session.id)).seq
+            assert ui.seat.view.seq == head
+
+
+def test_the_chat_demo_plays_on_the_screen() -> None:
+    """UX first five minutes: a line says what to look at; a cut link heals and replays what was missed; it ends."""
+    run(watch(chat.DEMO, cut_after="Happy to. Bob drafts it", sees="Perfect, thank you all."))
+
+
+def test_the_plan_demo_plays_on_the_screen() -> None:
+    """UX first five minutes: plan, edit, approve, timeout, retry and answer, while the link is cut once."""
+    run(watch(plan.DEMO, cut_after="You changed the plan and approved it", sees="Lovely, thank you all."))
+
+
+def test_the_viewer_may_be_faster() -> None:
+    """UX: the session of a demo is a real one: what the viewer says counts, and the story goes on from there."""
+
+    async def play() -> None:
+        demo = chat.DEMO
+        async with staged(demo.team) as stage, connect(stage.url, stage.token) as client:
+            session = await stage.app.session(title="Demo")
+            host = There(client, demo.team)
+            play = lambda screen: Director(session, demo, screen).play()  # noqa: E731
+            ui = DemoApp(host, await host.open(session.id), Transcript, play, client.cut)
+            async with ui.run_test(size=WIDE) as pilot:
+                here = Playing(ui, pilot)
+                await here.sees("Can you three write the poster?", "»")
+                composer = ui.query_one("TalkPane").composer  # type: ignore[attr-defined]
+                composer.put("Something of my own. [DONE]")
+                await here.press("f5")
+                await here.sees("Something of my own.", "The demo is over")
+                assert len(ui.seat.view.messages) == 1
+
+    run(play())
+
+
+def test_the_demo_plays_in_the_browser() -> None:
+    """Surfaces: --web serves the page of the demo's session and opens it; Ctrl-C ends it with exit 0."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "moot.cli.main", "demo", "--web"],
+        env={**os.environ, "BROWSER": "true", "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    with process:
+        assert process.stdout
+        url = process.stdout.readline().strip()
+        found = re.fullmatch(r"(http://127\.0\.0\.1:\d+)(/s/s_\w+)#token=\S+", url)
+        assert found, url
+        with urllib.request.urlopen(found[1] + found[2], timeout=10) as page:  # noqa: S310
+            assert b"<html" in page.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(15) == 0
