@@ -23,6 +23,7 @@ Moot: sessions in which people and AI agents work together. The floor always com
 # a module of this package each, in the order of --help
 COMMANDS: dict[str, str] = {
     "demo": "play a built-in scripted team: no key, no network",
+    "init": "write a team file that runs, from what this machine has",
     "chat": "talk to a team in the terminal; --plain line by line",
     "validate": "check a team file: every problem with its line",
     "run": "run a session without a screen",
