@@ -5,6 +5,8 @@ import json
 import re
 import subprocess
 
+from moot.core.notices import CATALOGUE
+from moot.core.team import Language
 from tests.web.node import NODE, ROOT, TSC, needs_node, needs_tsc
 
 WEB = ROOT / "src" / "moot" / "web"
@@ -56,3 +58,14 @@ def test_both_languages_have_the_same_words() -> None:
     zh, en = ({key.removesuffix(".one").removesuffix(".other") for key in each} for each in words)
     assert zh == en
     assert all(text.strip() for each in words for text in each.values())
+
+
+def test_choices_have_the_words_of_the_catalogue() -> None:
+    """House style: one catalogue; the page says Moot's own choices as every other interface does."""
+    languages: tuple[Language, ...] = ("zh", "en")
+    for language in languages:
+        words = json.loads((WEB / "lang" / f"{language}.json").read_text(encoding="utf-8"))
+        said = {key.removeprefix("option."): text for key, text in words.items() if key.startswith("option.")}
+        shared = {name for name in said if f"option_{name}" in CATALOGUE}  # one that the page lacks keeps its label
+        assert {name: CATALOGUE[f"option_{name}"][language] for name in shared} == {name: said[name] for name in shared}
+        assert len(shared) >= 20

@@ -39,7 +39,7 @@ export class App {
     this.sent = new Map();
     /** @type {Toast[]} */
     this.toasts = [];
-    this.connection = { state: "DISCONNECTED", attempt: 0, retryAt: 0, reason: "", since: Date.now(), heardAt: 0, target: 0 };
+    this.connection = { state: "DISCONNECTED", attempt: 0, retryAt: 0, reason: "", since: Date.now(), target: 0 };
     /** @type {number | null} the event that timeline and conversation show together */
     this.selected = null;
     this.speaker = recall("speaker");
@@ -71,6 +71,11 @@ export class App {
     if (this.me?.member) return this.me.member;
     if (this.humans.length === 1) return this.humans[0].id;
     return this.humans.find((each) => each.id === this.speaker)?.id ?? null;
+  }
+
+  /** When the server was last heard, be it a heartbeat. */
+  get heardAt() {
+    return Date.now() - (this.socket.now - this.socket.half.heardAt) * 1000;
   }
 
   get mayWrite() {
@@ -284,7 +289,6 @@ export class App {
 
   /** @param {import("./link/half.js").Happening[]} happened */
   #take(happened) {
-    if (this.socket.half.isOpen) this.connection.heardAt = Date.now();
     for (const each of happened) this.#happen(each);
     if (happened.length >= BURST) this.#burstUntil = performance.now() + BURST_MS;
     this.changed();

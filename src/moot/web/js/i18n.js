@@ -14,6 +14,13 @@ export function translator(words, language) {
   };
 }
 
+/** Moot's own choices are told in the reader's language, others as they were written.
+ * @param {Translate} t @param {string | undefined} code of the question, when Moot asks @param {{id: string, label: string}} option */
+export function optionLabel(t, code, { id, label }) {
+  const own = t(`option.${id.toLowerCase()}`);
+  return code && !own.startsWith("option.") ? own : label;
+}
+
 /** From the address, else what was chosen, else what the browser speaks.
  * @param {string} search @param {string | null} chosen @param {readonly string[]} spoken @returns {Language} */
 export function pickLanguage(search, chosen, spoken) {

@@ -1,6 +1,7 @@
 // What stands in a conversation, one maker each.
 
 import { find, h, set } from "../dom.js";
+import { optionLabel } from "../i18n.js";
 import { body } from "../text/body.js";
 import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/view.js";
@@ -81,7 +82,9 @@ function result(app, summary, text) {
 }
 
 /** @param {App} app @param {any} answer */
-function answerText({ view, t }, { by, outcome, what, label }) {
+function answerText({ view, t }, { by, outcome, what, code, chosen, said }) {
+  const labels = chosen.map((/** @type {any} */ option) => optionLabel(t, code, option)).join(", ");
+  const label = [labels, said].filter(Boolean).join(": ");
   if (outcome !== "answered") return `${t(`answer.${outcome}`)}: ${what}`;
   return `✓ ${t("answer.by", { name: by ? nameOf(/** @type {any} */ (view), by) : "?", label })}`;
 }

@@ -1,7 +1,7 @@
 // How the link is, said honestly: state, last confirmed time, how far behind, what is unsent.
 
 /** @param {import("../app.js").App} app @returns {{state: string, words: string}} */
-export function connectionText({ connection, tape, unsent, t, language }) {
+export function connectionText({ connection, tape, unsent, heardAt, t, language }) {
   const clock = (/** @type {number} */ at) => new Intl.DateTimeFormat(language, { timeStyle: "medium" }).format(at);
   const waiting = unsent.length ? ` · ${t("unsent", { count: unsent.length })}` : "";
   const seq = tape?.view.seq ?? 0;
@@ -10,7 +10,7 @@ export function connectionText({ connection, tape, unsent, t, language }) {
       if (tape && !tape.ended && seq < connection.target) {
         return { state: "catching", words: t("link.catching", { from: seq, to: connection.target }) + waiting };
       }
-      return { state: "connected", words: t("link.connected", { seq, at: clock(connection.heardAt) }) + waiting };
+      return { state: "connected", words: t("link.connected", { seq, at: clock(heardAt) }) + waiting };
     case "CONNECTING": return { state: "connecting", words: t("link.connecting") + waiting };
     case "RECONNECTING": {
       const seconds = Math.max(0, Math.ceil((connection.retryAt - Date.now()) / 1000));

@@ -52,7 +52,7 @@ const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
  * @property {Connection} connection
  * @property {import("./plan.js").Work | null} work
  * @property {import("./supervisor.js").Job | null} supervision
- * @property {{seq: number, by?: string, outcome: string, what: string, label: string}[]} answers questions that are closed
+ * @property {{seq: number, by?: string, outcome: string, what: string, code: string, chosen: Option[], said: string, label: string}[]} answers questions that are closed
  * @property {{seq: number, name: string, params: Record<string, string | number>}[]} marks landmarks of the work
  */
 
@@ -186,20 +186,20 @@ export const LOGGED = {
   },
   "agent.user_confirm_closed"(view, said) {
     const asked = view.questions.find((each) => each.step_id === said.step_id);
-    const answer = { seq: view.seq, by: said.by, outcome: said.outcome, what: asked?.text ?? "", label: labelOf(asked, said) };
+    const chosen = chosenOf(asked, said);
+    const answer = {
+      seq: view.seq, by: said.by, outcome: said.outcome, what: asked?.text ?? "", code: /** @type {any} */ (asked)?.code ?? "",
+      chosen, said: said.answer ?? "", label: [...chosen.map((option) => option.label), said.answer].filter(Boolean).join(": "),
+    };
     return { ...view, questions: view.questions.filter((each) => each !== asked), answers: grow(view.answers, answer, NOTICES) };
   },
 };
 
-/** What was answered, in words. @param {Question | undefined} asked @param {any} said */
-function labelOf(asked, { choice, answer, confirmed, tasks, selected_ids = [] }) {
-  if (selected_ids.length) {
-    const labels = selected_ids.map((/** @type {string} */ id) => asked?.options.find((option) => option.id === id)?.label ?? id);
-    return [labels.join(", "), answer].filter(Boolean).join(": ");
-  }
-  const chosen = asked?.options.find((option) => option.id === (choice ?? (confirmed ? "approve" : "reject")));
-  const edited = tasks ? ` (${tasks.length})` : "";
-  return [chosen ? chosen.label + edited : choice, answer].filter(Boolean).join(": ") || (confirmed ? "✓" : "✗");
+/** The options that were chosen. @param {Question | undefined} asked @param {any} said @returns {Option[]} */
+function chosenOf(asked, { choice, answer, confirmed, selected_ids = [] }) {
+  const plain = confirmed === undefined || confirmed === null ? null : confirmed ? "approve" : "reject";
+  const ids = selected_ids.length ? selected_ids : [choice ?? (answer ? null : plain)];
+  return ids.filter(Boolean).map((/** @type {string} */ id) => asked?.options.find((option) => option.id === id) ?? { id, label: id });
 }
 
 /** What some kinds of questions have beyond the others. @param {any} said */
