@@ -16,7 +16,7 @@ check: $(VENV)/.tested
 	$(BIN)/ruff format --check src tests bench docs examples
 	$(BIN)/ruff check src tests bench docs examples
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 format: $(VENV)/.tested
 	$(BIN)/ruff format src tests bench docs examples
