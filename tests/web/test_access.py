@@ -66,7 +66,7 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
     check_fits(page)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Approve 3 tasks").click()
-    for pane in ("Sessions", "Inspector", "Conversation"):
+    for pane in ("Sessions", "Inspector", "Talk"):
         page.locator("pane-tabs").get_by_role("button", name=pane).click()
         check_fits(page)
     expect(page.locator("#composer")).to_be_in_viewport()

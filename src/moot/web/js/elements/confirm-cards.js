@@ -29,7 +29,7 @@ export class ConfirmCards extends Part {
   /** @param {Question} question */
   #make(question) {
     const { app } = this, { t, view } = app;
-    const asker = question.who || (question.asked_by && !question.code ? nameOf(/** @type {any} */ (view), question.asked_by) : "Moot");
+    const asker = question.code ? "Moot" : question.who || nameOf(/** @type {any} */ (view), question.asked_by) || "Moot";
     const content = question.kind === "plan" ? planCard(app, question) : choices(app, question);
     const card = h("section", { class: `card ${question.kind}`, "data-step": question.step_id, "aria-label": t("card.title"), tabindex: -1 },
       h("header", {}, h("b", { text: t("card.title") }), h("span", { class: "asker", text: t("card.by", { name: asker }) }), h("span", { class: "left" })),
