@@ -16,6 +16,7 @@ import msgspec
 
 from moot.app import DATABASE
 from moot.cli import exits
+from moot.cli.copies import fork_session, import_session, read_export
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.lines.board import list_board
 from moot.cli.run import pick_session_id
@@ -39,19 +40,23 @@ def add_arguments(parser: ArgumentParser) -> None:
     for name, action in ACTIONS.items():
         each = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
         each.set_defaults(action=action)
-        if name != "list":
+        if name == "import":
+            each.add_argument("file", metavar="FILE", help="as `sessions export` wrote it (jsonl); - is standard input")
+        elif name != "list":
             each.add_argument("id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough")
         if name == "export":
             each.add_argument("--format", choices=["jsonl", "md", "html"], default="jsonl")
             each.add_argument("--html", action="store_const", dest="format", const="html", help="one file, no server")
             each.add_argument("--out", metavar="FILE", help="instead of standard output")
-        elif name != "rm":
+        elif name not in LOCAL:
             each.add_argument("--json", action="store_true", help="JSON Lines")
+        if name == "fork":
+            each.add_argument("--at", type=int, metavar="SEQ", help="the last event to take over (default: all)")
         if name == "replay":
             each.add_argument("--at", type=int, metavar="SEQ", help="stop after this event and show the state there")
             each.add_argument("--speed", type=float, default=0.0, help="times the real pace; 0 = at once")
         add_data_argument(each)
-        if name != "rm":  # what a server keeps is removed where it is kept
+        if name not in LOCAL:
             each.add_argument("--connect", metavar="URL", help="of a server, instead of --data")
 
 
@@ -226,12 +231,39 @@ async def remove(options: Namespace) -> int:
     return exits.OK
 
 
+async def fork(options: Namespace) -> int:
+    """a new session from any event of another: the same until there, then its own"""
+    log = await SqliteLog.open(database(options))
+    try:
+        source = await find(log, options.id)
+        print(await fork_session(log, source, options.at))
+    finally:
+        await log.close()
+    return exits.OK
+
+
+async def import_file(options: Namespace) -> int:
+    """a session that was exported as jsonl, checked and under a new id; nothing of it is run"""
+    with open(options.file, "rb") if options.file != "-" else nullcontext(sys.stdin.buffer) as file:  # noqa: ASYNC230
+        events = read_export(file)
+    data_folder(options).mkdir(parents=True, exist_ok=True)
+    log = await SqliteLog.open(data_folder(options) / DATABASE)
+    try:
+        print(await import_session(log, events))
+    finally:
+        await log.close()
+    return exits.OK
+
+
+LOCAL = ("rm", "fork", "import")  # what a server keeps is changed where it is kept
 ACTIONS = {
     "list": list_sessions,
     "show": show,
     "export": export,
     "replay": replay,
     "verify": verify,
+    "fork": fork,
+    "import": import_file,
     "rm": remove,
 }
 

@@ -3,6 +3,15 @@
 from moot.core.team import Language
 
 WORK_TEXTS: dict[str, dict[Language, str]] = {
+    # copies of sessions
+    "forked": {
+        "zh": "⑂ 从会话 {detail} 的第 {count} 条事件分出",
+        "en": "⑂ Forked from session {detail} at event {count}",
+    },
+    "imported": {
+        "zh": "⇣ 从文件导入，原会话 {detail}，共 {count} 条事件；只读，可用 fork 继续",
+        "en": "⇣ Imported from a file: session {detail}, {count} events; it is over, `sessions fork` goes on with it",
+    },
     # the front door
     "understood": {
         "zh": "◦ 理解为{relation}（把握 {percent}%）：{reason}",
