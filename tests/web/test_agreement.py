@@ -9,6 +9,7 @@ from hypothesis import Phase, given, settings
 from moot.protocol.supervisor_view import SupervisedJob
 from moot.protocol.view import View, reduce
 from moot.protocol.work_view import Work
+from tests.core import test_supervisor_properties as supervised
 from tests.core.plan_moves import Move, histories
 from tests.core.test_plan_properties import opening, play, teams
 from tests.protocol.client_cases import DATA
@@ -93,6 +94,21 @@ def test_made_up_plans_agree() -> None:
     @given(teams, histories)
     def collect(team: Any, history: list[Move]) -> None:
         facts, _ = play(team, [opening[0], *history])
+        sessions.append(frames_of(team, facts))
+
+    collect()
+    check_agreement(sessions)
+
+
+@needs_node
+def test_made_up_jobs_agree() -> None:
+    """UX, spec 1: decisions, tools, reviews and the shared state of made-up supervisor sessions, event by event."""
+    sessions: list[list[Frame]] = []
+
+    @settings(max_examples=30, phases=[Phase.generate])
+    @given(supervised.teams, supervised.histories)
+    def collect(team: Any, parts: tuple[list[Any], list[Any]]) -> None:
+        facts, _ = supervised.play(team, [*supervised.begin, *parts[0], *parts[1]])
         sessions.append(frames_of(team, facts))
 
     collect()

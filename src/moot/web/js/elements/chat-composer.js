@@ -11,6 +11,8 @@ export class ChatComposer extends Part {
   #active = 0;
   #session = "";
   #problem = "";
+  /** @type {import("../view/view.js").Member[] | undefined} */
+  #members;
 
   /** @param {import("../i18n.js").Translate} t */
   build(t) {
@@ -41,6 +43,10 @@ export class ChatComposer extends Part {
       this.#box.value = recall(`draft.${session}`) ?? "";
       this.#problem = "";
       this.#grow();
+    }
+    if (view?.members !== this.#members) { // somebody may type before it is known who is here
+      this.#members = view?.members;
+      if (document.activeElement === this.#box && this.#box.value) this.#typed();
     }
     const isOver = view?.status === "completed";
     this.hidden = !app.tape || app.tape.ended !== null || app.replay !== null;
