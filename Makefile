@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test check format bench bench-intent crash lock docs clean
+.PHONY: run test check format bench bench-intent crash five-minutes lock docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
@@ -33,6 +33,10 @@ bench-intent: $(VENV)/.tested
 # kill -9 at random moments, a hundred times.
 crash: $(VENV)/.tested
 	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py tests/e2e/test_plan_crash.py -s
+
+# The first five minutes in a clean virtual environment with an empty environment, each step timed.
+five-minutes: $(VENV)/.tested
+	$(BIN)/python -m tests.e2e.five_minutes
 
 # State diagrams, the picture of the demo, the schemas of the protocol: made from the code.
 docs: $(VENV)/.installed
