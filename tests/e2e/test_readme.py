@@ -14,10 +14,14 @@ import pytest
 from docs import draw_demo
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PLAYED = {  # pages whose commands are played, and how many of them at least
+    ROOT / "README.md": 7,
+    ROOT / "README.zh.md": 6,
+    ROOT / "docs" / "terminal.md": 4,
+}
 BLOCK = re.compile(r"<!-- (file: (?P<name>\S+)|checked) -->\n```\w+\n(?P<body>.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+PAGES = [ROOT / name for name in ("README.md", "README.zh.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 PAGES += sorted((ROOT / "docs").glob("*.md"))
 
 
@@ -45,10 +49,11 @@ def run(command: str, folder: Path) -> list[str]:
     return blur(done.stdout)
 
 
-def test_the_first_five_minutes_work(tmp_path: Path) -> None:
-    """README: every command exits 0 and prints every line that is shown below it, in that order."""
+@pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.name)
+def test_the_first_five_minutes_work(page: Path, tmp_path: Path) -> None:
+    """README and guides: every command exits 0 and prints every line that is shown below it, in that order."""
     commands = 0
-    for block in BLOCK.finditer(README):
+    for block in BLOCK.finditer(page.read_text(encoding="utf-8")):
         if block["name"]:
             (tmp_path / block["name"]).write_text(block["body"], encoding="utf-8")
             continue
@@ -57,7 +62,7 @@ def test_the_first_five_minutes_work(tmp_path: Path) -> None:
             printed = iter(run(command, tmp_path))
             assert [line for line in shown if line not in printed] == [], f"$ {command}"
             commands += 1
-    assert commands >= 7  # the blocks are really found
+    assert commands >= PLAYED[page]  # the blocks are really found
 
 
 def test_the_picture_is_fresh() -> None:

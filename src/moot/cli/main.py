@@ -11,12 +11,12 @@ from moot.cli import exits
 
 GREETING = """\
 Moot: sessions in which people and AI agents work together. The floor always comes back to a human.
-  moot demo --plain                              watch a scripted team work: no key, no network
-  moot validate team.yaml                        check a team file: every problem with its line
-  moot run team.yaml --say '[NEXT: bob] hello'   talk to a team; --json for programs
+  moot demo                                      watch a scripted team work: no key, no network
+  moot init                                      write a team file that runs, moot.yaml
+  moot chat                                      talk to your team in the terminal
+  moot serve --open                              the same in the browser
+  moot run moot.yaml --say '[NEXT: bob] hello'   without a screen; --json for programs
   moot sessions list                             what was said, kept for good
-  moot route chat < lines.jsonl                  dry run: who would speak next, and why
-  moot machines                                  the state machines that decide it
   moot --help                                    every command and option
 """
 
