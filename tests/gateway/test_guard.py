@@ -1,5 +1,6 @@
 """The guard in front of everything: Host, Origin, tokens, headers (spec/5: who may connect; E52-E54, E58-E60)."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -300,6 +301,20 @@ async def test_every_answer_is_armoured(tmp_path: Path) -> None:
             assert answer.headers["cache-control"] == ("no-store" if "api" in path or "z" in path else "no-cache")
             assert "access-control-allow-origin" not in answer.headers
             assert "server" not in answer.headers
+
+
+@run
+async def test_files_are_kept_until_one_of_them_changes(tmp_path: Path) -> None:
+    """UX speed: the page names its files by a version; those are kept for good, the page itself is asked for again."""
+    async with open_site(tmp_path) as site, site.client() as client:
+        page = await client.get("/")
+        [script] = re.findall(r'<script type="module" src="(/static/[0-9a-f]{12}/js/main.js)">', page.text)
+        kept, checked = await client.get(script), await client.get("/static/js/main.js")
+        assert kept.content == checked.content
+        assert "immutable" in kept.headers["cache-control"]
+        assert checked.headers["cache-control"] == page.headers["cache-control"] == "no-cache"
+        assert (await client.get(script.replace("/static/", "/static/0"))).status_code == 404
+        assert (await client.get(script.replace("/js/main.js", "/../guard.py"))).status_code == 404
 
 
 @run

@@ -33,5 +33,5 @@ export const api = {
   /** @param {string} id @param {boolean} [isLast] the page is being left */
   remove: (id, isLast) => ask(`/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE", keepalive: isLast }),
   /** @param {string} language */
-  words: (language) => ask(`/static/lang/${language}.json`),
+  words: (language) => ask(new URL(`../lang/${language}.json`, import.meta.url).pathname),
 };
