@@ -28,11 +28,12 @@ def find_violations(page: Page) -> list[str]:
 @pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "zh")])
 def test_axe_finds_nothing(open_page: Open, server: Server, theme: str, language: str) -> None:
     """Issue 7: 0 violations: a conversation, a plan that waits, its editor, tasks, machines, replay, dialogs."""
-    chat, work = server.create("talk", "Talk"), server.create("work", "Work")
+    chat, work, studio = (server.create(team, team.title()) for team in ("talk", "work", "studio"))
     server.command(
         chat, "user.message", content="# Hi\n\n`a` [x](https://a.test/) @Bob [NEXT: Bob, nobody, Slow, Carol]"
     )
     server.command(work, "user.message", content="Make a booklet")
+    server.command(studio, "user.message", content="Write a story")
     page = open_page(chat, query=f"?lang={language}", color_scheme=theme, ignore="inline style")  # axe has some
     expect(page.locator("queue-bar .chip")).to_have_count(2)
     violations = find_violations(page)
@@ -49,6 +50,9 @@ def test_axe_finds_nothing(open_page: Open, server: Server, theme: str, language
     page.locator("confirm-cards [data-key=a]").click()
     page.locator("#tab-tasks").click()
     expect(page.locator("task-board .column.done .task").first).to_be_visible()
+    violations += find_violations(page)
+    page.locator(f"session-list a[href='/s/{studio}']").click()
+    expect(page.locator("job-board .choices li")).to_have_count(1)
     violations += find_violations(page)
     page.locator("top-bar .replay").click()
     page.keyboard.press("Control+k")

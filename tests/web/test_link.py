@@ -106,6 +106,29 @@ def wait_for_links(page: Page, links: list[WebSocketRoute], count: int) -> None:
     raise AssertionError(f"{len(links)} links, {count} were wanted")
 
 
+def test_what_is_unsent_outlives_a_reload(open_page: Open, server: Server) -> None:
+    """UX: typed text and unsent commands stay, and are sent once (command_id)."""
+    session_id = server.create("talk")
+    page = open_page(session_id)
+    expect(page.locator("chat-log .blank")).to_contain_text("Say something")
+    is_mute = True
+
+    def connect(link: WebSocketRoute) -> None:
+        if not is_mute:
+            link.connect_to_server()
+
+    page.route_web_socket(lambda url: "/ws" in url, connect)
+    page.reload()
+    say(page, "are you there?")
+    expect(page.locator("article.unsent")).to_have_count(1)
+    is_mute = False
+    page.reload()
+    expect(page.locator("article.message.human:not(.unsent) .body")).to_have_text("are you there?")
+    page.reload()
+    check_complete(page, server, session_id)
+    assert sum(each["event"] == "message.posted" for each in server.events(session_id)) == 1
+
+
 def test_a_wrong_token_is_told_and_a_right_one_opens(open_page: Open, server: Server) -> None:
     """Spec 5: the token leaves the address bar at once; who has none is asked for one."""
     page = open_page()
