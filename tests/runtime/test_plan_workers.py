@@ -37,10 +37,14 @@ class FarWorker:
         self.is_alive = True
         self.is_in_line = False
         self.is_told_to_stop = False
+        self.answers: list[tuple[str, str | None]] = []
         self._report = report
 
     def cancel(self) -> None:
         self.is_told_to_stop = True
+
+    def answer(self, step_id: str, choice: str | None) -> None:
+        self.answers.append((step_id, choice))
 
     async def says(self, *commands: WorkerCommand) -> None:
         await self._report(*commands)

@@ -4,36 +4,48 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, cast
 
 from moot.core.errors import AgentError
+from moot.core.events import Option
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Delta, Output, Result, Step
+from moot.runtime.ports import Ask, Delta, Output, Result, Step
 
 Said = str | Output | None
-AgentFunction = Callable[[TurnInput], Awaitable[Said] | AsyncIterator[Said]]
+AgentFunction = Callable[..., Awaitable[Said] | AsyncIterator[Said]]  # of the turn and, if it has one, `ask`
 
 
 class PythonMember:
-    """Calls the function once a turn. What it yields is streamed and joined; what it returns is the result."""
+    """Calls the function once a turn. What it yields is streamed and joined; what it returns is the result.
+
+    A function with a parameter `ask` is given a way to ask people (`runtime.ports.Ask`).
+    """
 
     def __init__(self, function: AgentFunction) -> None:
         self._function = function
         self._is_coroutine = inspect.iscoroutinefunction(function)
+        self._asks = "ask" in inspect.signature(function).parameters
         self.__name__ = getattr(function, "__name__", "agent")
         self.__doc__ = function.__doc__
 
-    def __call__(self, turn: TurnInput) -> Awaitable[Said] | AsyncIterator[Said]:
-        return self._function(turn)
+    def __call__(self, turn: TurnInput, **given: Ask) -> Awaitable[Said] | AsyncIterator[Said]:
+        return self._function(turn, **given)
 
-    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+    def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        return self.act_asking(turn, _ask_nobody)
+
+    def act_asking(self, turn: TurnInput, ask: Ask) -> AsyncGenerator[Output, None]:
+        return self._act(partial(self._function, turn, ask=ask) if self._asks else partial(self._function, turn))
+
+    async def _act(self, call: AgentFunction) -> AsyncGenerator[Output, None]:
         if self._is_coroutine:
-            yield _as_result(await self._function(turn))  # type: ignore[misc]
+            yield _as_result(await call())  # type: ignore[misc]
             return
         written: list[str] = []
-        async with aclosing(cast("AsyncGenerator[Said, None]", self._function(turn))) as outputs:
+        async with aclosing(cast("AsyncGenerator[Said, None]", call())) as outputs:
             async for said in outputs:
                 match said:
                     case Result():
@@ -51,6 +63,16 @@ class PythonMember:
                         kind = type(said).__name__
                         raise AgentError("agent", f"yielded {kind}; yield text, a Step, a Delta or a Result")
         yield Result(text="".join(written))
+
+
+async def _ask_nobody(
+    question: str,  # noqa: ARG001 - one signature for all
+    options: Sequence[Option] = (),  # noqa: ARG001
+    *,
+    key: str = "",  # noqa: ARG001
+    default: str | None = None,
+) -> str | None:
+    return default
 
 
 def _as_result(said: Said) -> Result:

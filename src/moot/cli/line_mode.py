@@ -60,7 +60,7 @@ class LineMode:
         async with aclosing(self._session.follow(self._seq)) as batches:
             batch = asyncio.create_task(_next(batches))
             while not (self._is_over or (is_ended and self._is_settled)):
-                if line is None and not is_ended and (self._is_typed or self._is_settled):
+                if line is None and not is_ended and (self._is_typed or self._is_settled or self._is_asked):
                     line = asyncio.create_task(lines.get())
                 await asyncio.wait([batch, *([line] if line else [])], return_when=asyncio.FIRST_COMPLETED)
                 if batch.done():
@@ -89,6 +89,12 @@ class LineMode:
     def _is_settled(self) -> bool:
         state = self._transcript.state
         return state is not None and state.is_settled and self._seq >= self._accepted_seq
+
+    @property
+    def _is_asked(self) -> bool:
+        """A worker waits for an answer in the middle of its turn."""
+        state = self._transcript.state
+        return state is not None and any(step.turn_id for step in state.open_steps.values())
 
     @property
     def _is_over(self) -> bool:

@@ -14,6 +14,7 @@ from moot.cli.data import add_data_argument, data_folder
 from moot.cli.transcript import Transcript
 from moot.cli.trusting import folder_of, load_trusted
 from moot.core.codec import Event, frame
+from moot.core.commands import Answer, HumanCommand
 from moot.core.errors import NotFound, Refused
 from moot.core.events import StepAsked
 from moot.core.notices import explain
@@ -111,6 +112,8 @@ class Conversation(Protocol):
 
     def settle(self) -> AsyncIterator[Event]: ...
 
+    async def submit(self, command: HumanCommand) -> object: ...
+
 
 class Run:
     """Says every text, answers every step, prints every event."""
@@ -151,12 +154,19 @@ class Run:
             step = next(iter(steps.values()))
             await self._print(session.answer(step.step_id, **read_answer(step, self._answers.pop(0))))
 
+    async def _answer_worker(self, step: StepAsked) -> None:
+        """A turn waits for it in the middle, so that it is given while the turn is followed."""
+        if self._answers:
+            await self._session.submit(Answer(step_id=step.step_id, **read_answer(step, self._answers.pop(0))))
+
     async def _print(self, events: AsyncIterator[Event]) -> None:
         """What comes of this; what others did meanwhile is not shown, but counts."""
         self._transcript.state = await self._session.state()
         try:
             async for event in events:
                 self._show(event)
+                if isinstance(event.fact, StepAsked) and event.fact.turn_id:
+                    await self._answer_worker(event.fact)
         except Refused as refusal:
             self._refusals += 1
             print(f"moot: {explain(refusal, (await self._session.state()).language)}", file=sys.stderr)

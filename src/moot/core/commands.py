@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from moot.core.events import Option
 from moot.core.intent import IntentAnalysis
 from moot.core.team import Language, Team
 from moot.core.usage import Usage
@@ -129,6 +130,19 @@ class ReportStep(Struct, frozen=True, kw_only=True, gc=False):
     total: int | None = None  # steps of a task, where the worker knows
 
 
+class AskHuman(Struct, frozen=True, kw_only=True, gc=False):
+    """A worker needs a permission. The same `key` in the same turn is the same question: it is put once.
+
+    The first option is what a plain yes means; `default` is the option for a no, which nobody's answer is too.
+    """
+
+    turn_id: str
+    key: str
+    question: str
+    options: tuple[Option, ...] = ()
+    default: str | None = None
+
+
 class CompleteTurn(Struct, frozen=True, kw_only=True, gc=False):
     """`turn_id` may be a dispatch id. `plan`, `patches` and `review` are results of planners and reviewers that are no
     text; `state`, `tool_calls` and `ask` those of the supervisor flow. All of it is checked by who takes it."""
@@ -197,7 +211,15 @@ class EndGrace(Struct, frozen=True, kw_only=True, gc=False):
 PlanCommand = SolveTasks | CancelTask | RestartTask | CancelPlan | Replan
 HumanCommand = Post | Answer | End | Pause | Resume | Retry | CancelTurn | ChangeQueue | SetLanguage | PlanCommand
 WorkerCommand = (
-    ReportStep | CompleteTurn | CompleteTool | FailTurn | AckDispatch | NackDispatch | StartTask | ReportUnderstanding
+    ReportStep
+    | AskHuman
+    | CompleteTurn
+    | CompleteTool
+    | FailTurn
+    | AckDispatch
+    | NackDispatch
+    | StartTask
+    | ReportUnderstanding
 )
 TimerCommand = CompleteTool | ExpireTurn | ExpireStep | ExpireDispatch | ExpireLease | EndWait | ProbeMember | EndGrace
 Command = CreateSession | HumanCommand | WorkerCommand | TimerCommand

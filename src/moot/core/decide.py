@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from moot.core import commands, controls, limits, slash, steps, text
+from moot.core import commands, controls, limits, permissions, slash, steps, text
 from moot.core.commands import Command
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -53,7 +53,13 @@ def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Deci
         raise Refused("session_completed")
     draft = Draft(state, at, chance)
     match command:
-        case commands.CompleteTurn() | commands.FailTurn() | commands.ReportStep() | commands.ExpireTurn():
+        case (
+            commands.CompleteTurn()
+            | commands.FailTurn()
+            | commands.ReportStep()
+            | commands.AskHuman()
+            | commands.ExpireTurn()
+        ):
             _obey_worker(draft, command)
         case commands.AckDispatch() | commands.NackDispatch() | commands.StartTask():
             plan.obey_worker(draft, command)
@@ -80,10 +86,14 @@ def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Deci
 
 
 def _obey_worker(
-    draft: Draft, command: commands.CompleteTurn | commands.FailTurn | commands.ReportStep | commands.ExpireTurn
+    draft: Draft,
+    command: commands.CompleteTurn | commands.FailTurn | commands.ReportStep | commands.AskHuman | commands.ExpireTurn,
 ) -> None:
     """A turn's id names a turn, or the dispatch of a task."""
     state = draft.state
+    if isinstance(command, commands.AskHuman) and permissions.is_too_much(state, command):
+        why = f"it asked for more than {limits.PERMISSIONS} permissions"
+        command = commands.FailTurn(turn_id=command.turn_id, error_type="agent", message=why)
     if state.work and command.turn_id in state.work.dispatches:
         if isinstance(command, commands.ExpireTurn):
             plan.expire_task(draft, command.turn_id)
@@ -98,6 +108,8 @@ def _obey_worker(
             rules.fail_turn(draft, turn, command)
         case commands.ReportStep():
             _report_step(draft, turn, command)
+        case commands.AskHuman():
+            permissions.ask(draft, turn.member, command)
         case commands.ExpireTurn(turn_id=turn_id):
             late = commands.FailTurn(turn_id=turn_id, error_type="timeout", message="the turn took too long")
             rules.fail_turn(draft, turn, late)
@@ -157,6 +169,8 @@ def _answer(draft: Draft, command: commands.Answer, by: Member | None) -> None:
     step = steps.find_open(draft.state, command.step_id, draft.at)
     if step.code == steps.CLEAR_QUEUE:
         steps.answer_queue_clear(draft, step, command, by)
+    elif step.turn_id:
+        permissions.answer(draft, step, command, by)
     else:
         rules_of(draft.team.flow).answer(draft, step, command, by)
 

@@ -37,6 +37,15 @@ class Draft:
     def add(self, fact: Fact) -> None:
         self.state = evolve(self.state, fact)
         self.facts.append(fact)
+        if self.state.open_steps:
+            self._withdraw()
+
+    def _withdraw(self) -> None:
+        """A turn that is over, however it ended, waits for no answer any more."""
+        for step in self.state.open_steps.values():
+            if step.turn_id and not self.state.is_under_way(step.turn_id):
+                self.add(StepClosed(step_id=step.step_id, outcome="superseded"))  # which looks for the next one
+                return
 
     def set_queue(self, executing: str | None, queue: tuple[Entry, ...]) -> None:
         """Log the queue if it is not what it was."""

@@ -231,6 +231,7 @@ class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
     who: str = ""
     detail: str = ""
     key: str = ""  # of an agent's question: what it is about, asked once
+    turn_id: str = ""  # of the turn or dispatch whose worker waits for the answer
     selection: Selection | None = None
     allow_custom_input: bool = False
 

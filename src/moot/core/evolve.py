@@ -15,7 +15,7 @@ from moot.core.machines.session import SESSION, Status
 from moot.core.markers import Priority
 from moot.core.plan.state import Episode
 from moot.core.routing import Entry
-from moot.core.state import ClosedStep, Outcome, State, Turn
+from moot.core.state import ClosedStep, Outcome, Reply, State, Turn
 from moot.core.team import Team
 
 
@@ -180,9 +180,18 @@ def _close_step(state: State, fact: events.StepClosed) -> State:
         del closed[next(iter(closed))]
     step = state.open_steps.get(fact.step_id)
     answered = replace(state, open_steps=still_open, closed_steps=closed)
+    if step and step.turn_id:
+        return _keep_reply(answered, step, fact)
     if step and step.input:
         answered = evolve_work.choose(answered, fact)
     return evolve_supervision.close_step(evolve_work.note_decisions(answered), step, fact)
+
+
+def _keep_reply(state: State, step: events.StepAsked, fact: events.StepClosed) -> State:
+    """For as long as the turn is under way. Nothing else waits for it: neither the work nor a supervisor's job."""
+    reply = Reply(step.turn_id, fact.choice if fact.outcome == "answered" else step.default)
+    kept = {**state.replies, step.step_id: reply}
+    return replace(state, replies={key: each for key, each in kept.items() if state.is_under_way(each.turn_id)})
 
 
 # One function a fact. Looked up, not matched: folding is hot. A test holds the table to the union.

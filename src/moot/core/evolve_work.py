@@ -60,8 +60,9 @@ def note_decisions(state: State) -> State:
     """Seed 002 §11: whether the work waits for a decision, and between what."""
     if state.work is None:
         return state
-    options = tuple(option.id for step in state.open_steps.values() for option in step.options)
-    noted = replace(state.work, decision_required=bool(state.open_steps), decision_options=options)
+    asked = [step for step in state.open_steps.values() if not step.turn_id]  # for those a single worker waits
+    options = tuple(option.id for step in asked for option in step.options)
+    noted = replace(state.work, decision_required=bool(asked), decision_options=options)
     return replace(state, work=noted)
 
 

@@ -83,6 +83,8 @@ CATALOGUE: dict[str, dict[Language, str]] = {
         "zh": "不确定“{detail}”的意思。您想怎么做？",
         "en": "It is not clear what '{detail}' means for the work. What do you want?",
     },
+    "ask_permission": {"zh": "{who} 请求许可：{detail}", "en": "{who} asks for permission: {detail}"},
+    "option_allow": {"zh": "允许", "en": "Allow"},
     "option_approve": {"zh": "批准", "en": "Approve"},
     "option_reject": {"zh": "拒绝", "en": "Reject"},
     "option_retry": {"zh": "重试", "en": "Try again"},
@@ -364,6 +366,8 @@ def show(fact: Fact, language: Language) -> str | None:
             about = {"who": fact.who, "detail": fact.detail, "error_type": fact.error_type, "names": fact.names}
             return render(code, language, **about, count=len(fact.tasks or ()))
         case StepAsked(question=question) if question:
+        case StepAsked(kind="tool", who=who, question=question):
+            return render("ask_permission", language, who=who, detail=question)
             return question
         case RoutingDecided(user_message=message) if message:
             return message

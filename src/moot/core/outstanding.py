@@ -103,7 +103,19 @@ class StepDeadline(Struct, frozen=True, gc=False):
         return ExpireStep(step_id=self.step_id)
 
 
-Effect = RunTurn | RunTask | RunTool | Understand | Deadline | LeaseCheck | StepDeadline
+class DeliverAnswer(Struct, frozen=True, gc=False):
+    """Tell a worker what came of its question. One that runs again after a crash is told before it asks again."""
+
+    turn_id: str
+    step_id: str
+    choice: str | None
+
+    @property
+    def key(self) -> str:
+        return f"answer:{self.step_id}"
+
+
+Effect = RunTurn | RunTask | RunTool | DeliverAnswer | Understand | Deadline | LeaseCheck | StepDeadline
 
 
 def outstanding(state: State) -> list[Effect]:
@@ -112,7 +124,8 @@ def outstanding(state: State) -> list[Effect]:
         timeout_s = _turn_timeout_s(state)
         for turn in state.running:
             turn_id = turn.turn_id
-            effects += [RunTurn(turn), Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id))]
+            effects.append(RunTurn(turn))
+            effects += _of_worker(state, turn_id, timeout_s)
     if state.open_steps:
         effects += [
             StepDeadline(step.step_id, step.expires_at) for step in state.open_steps.values() if step.expires_at
@@ -124,6 +137,15 @@ def outstanding(state: State) -> list[Effect]:
     if state.supervision is not None and state.supervision.calls:
         effects += _of_tools(state, state.supervision)
     return effects
+
+
+def _of_worker(state: State, turn_id: str, timeout_s: float) -> Iterator[Effect]:
+    """Its time does not count while it waits for an answer, and begins anew with it."""
+    if not any(step.turn_id == turn_id for step in state.open_steps.values()):
+        yield Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id))
+    for step_id, reply in state.replies.items():
+        if reply.turn_id == turn_id:
+            yield DeliverAnswer(turn_id, step_id, reply.choice)
 
 
 def _turn_timeout_s(state: State) -> float:
@@ -174,5 +196,5 @@ def _of_task(state: State, run: TaskRun, dispatch_id: str) -> Iterator[Effect]:
         late = ExpireDispatch(dispatch_id=dispatch_id)
         yield Deadline(f"start:{dispatch_id}", settings.turn_timeout_s, late)
     else:
-        yield Deadline(f"deadline:{dispatch_id}", settings.turn_timeout_s, ExpireTurn(turn_id=dispatch_id))
+        yield from _of_worker(state, dispatch_id, settings.turn_timeout_s)
     yield LeaseCheck(f"lease:{dispatch_id}", limits.LEASE_S, dispatch_id, ExpireLease(dispatch_id=dispatch_id))

@@ -59,6 +59,13 @@ class ClosedStep(Struct, frozen=True, array_like=True, gc=False):
     by: str | None
 
 
+class Reply(Struct, frozen=True, array_like=True, gc=False):
+    """What a worker that asked is told: the option that was chosen, if any."""
+
+    turn_id: str
+    choice: str | None
+
+
 class State(Struct, frozen=True, kw_only=True, gc=False):
     team: Team
     title: str
@@ -84,6 +91,7 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     open_steps: dict[str, events.StepAsked] = {}
     closed_steps: dict[str, ClosedStep] = {}
     step_count: int = 0
+    replies: dict[str, Reply] = {}  # step id → for workers that may still wait for it
     door: Door = Door()
     work: Work | None = None
     supervision: Supervision | None = None
@@ -116,6 +124,10 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
 
     def turn(self, turn_id: str) -> Turn | None:
         return next((turn for turn in self.running if turn.turn_id == turn_id), None)
+
+    def is_under_way(self, turn_id: str) -> bool:
+        """The turn, or the dispatch of a task, has not come to its end."""
+        return self.turn(turn_id) is not None or (self.work is not None and turn_id in self.work.dispatches)
 
 
 def encode(state: State) -> bytes:

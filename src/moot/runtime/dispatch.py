@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from moot.core import limits
+from moot.core import limits, permissions
 from moot.core.commands import (
     AckDispatch,
+    AskHuman,
     CompleteTurn,
     FailTurn,
     NackDispatch,
@@ -16,13 +17,15 @@ from moot.core.commands import (
     WorkerCommand,
 )
 from moot.core.errors import AgentError
+from moot.core.events import Option
 from moot.core.supervisor.events import ToolCall
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Agent, Delta, Handle, Report, Result, Show, Step, Worker
+from moot.runtime.ports import Agent, Ask, Delta, Handle, Output, Report, Result, Show, Step, Worker
 from moot.runtime.tools import FindTool, find_no_tool, run_tool
 
 logger = logging.getLogger(__name__)
 
+ActAsking = Callable[[TurnInput, Ask], AsyncGenerator[Output, None]]
 FindAgent = Callable[[str, str], Agent]  # team name, member id → agent; raises AgentError
 
 
@@ -71,6 +74,7 @@ class _Worker:
         self._find_agent = find_agent
         self._room = room
         self._is_over = False
+        self._answers: dict[str, asyncio.Future[str | None]] = {}  # by the question's step id
         self.is_in_line = False
         self._task = tasks.create_task(self._run())
 
@@ -81,6 +85,22 @@ class _Worker:
     def cancel(self) -> None:
         if not self._is_over:
             self._task.cancel()
+
+    def answer(self, step_id: str, choice: str | None) -> None:
+        answer = self._answer_to(step_id)
+        if not answer.done():
+            answer.set_result(choice)
+
+    def _answer_to(self, step_id: str) -> "asyncio.Future[str | None]":
+        return self._answers.setdefault(step_id, asyncio.get_running_loop().create_future())
+
+    async def _ask(
+        self, question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None
+    ) -> str | None:
+        turn_id, key = self._turn.turn_id, key or question
+        asked = AskHuman(turn_id=turn_id, key=key, question=question, options=tuple(options), default=default)
+        await self._report(asked)
+        return await asyncio.shield(self._answer_to(permissions.name_step(turn_id, key)))  # others may wait for it too
 
     async def _run(self) -> None:
         end: WorkerCommand
@@ -126,7 +146,7 @@ class _Worker:
         turn_id = self._turn.turn_id
         try:
             agent = self._find_agent(self._team, self._turn.member.id)
-            async with aclosing(agent.act(self._turn)) as outputs:
+            async with aclosing(self._act(agent)) as outputs:
                 async for output in outputs:
                     if isinstance(output, Result):
                         return CompleteTurn(
@@ -156,6 +176,10 @@ class _Worker:
             logger.warning("agent %s failed", self._turn.member.id, exc_info=True)
             return FailTurn(turn_id=turn_id, error_type="agent", message=f"{type(error).__name__}: {error}")
         return CompleteTurn(turn_id=turn_id, text="")
+
+    def _act(self, agent: Agent) -> AsyncGenerator[Output, None]:
+        act_asking: ActAsking | None = getattr(agent, "act_asking", None)
+        return act_asking(self._turn, self._ask) if act_asking else agent.act(self._turn)
 
     async def _pass_on(self, output: Delta | Step) -> None:
         turn_id = self._turn.turn_id

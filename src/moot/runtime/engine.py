@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from moot.core.codec import Head
 from moot.core.commands import (
     AckDispatch,
+    AskHuman,
     Command,
     CompleteTurn,
     ExpireDispatch,
@@ -27,6 +28,7 @@ from moot.core.events import Input
 from moot.core.intent import SemanticInput
 from moot.core.outstanding import (
     Deadline,
+    DeliverAnswer,
     Effect,
     LeaseCheck,
     RunTask,
@@ -54,7 +56,7 @@ logger = logging.getLogger(__name__)
 SNAPSHOT_EVERY = 1_000  # events
 SNAPSHOT_WORTH = 100  # events: fewer fold as fast as a snapshot loads
 STORAGE_RETRY_S = 1.0
-PASSING = (ReportStep, AckDispatch, StartTask)  # their workers may be stopped while they wait for the answer
+PASSING = (ReportStep, AskHuman, AckDispatch, StartTask)  # their workers may be stopped while they wait for the answer
 
 Spawn = Callable[["asyncio._CoroutineLike[None]"], "asyncio.Task[None]"]
 FindUnderstander = Callable[[str], Understander]  # by the team's name
@@ -237,6 +239,8 @@ class Engine:
                 return self._spawn(self._understand(said, semantic_input(self.state, said.text)))
             case RunTool(call=call, member=member):
                 return self._dispatch.call(call, member, self.state.team.name, self._report)
+            case DeliverAnswer(turn_id=turn_id, step_id=step_id, choice=choice):
+                return _Delivered(self._under_way[turn_id], step_id, choice)
             case LeaseCheck():
                 return self._watch(effect)
             case StepDeadline(at=at, command=command):
@@ -336,3 +340,14 @@ class Engine:
 
     def _show(self, turn_id: str, delta: str) -> None:
         self._streams.show(self.session_id, turn_id, delta)
+
+
+class _Delivered:
+    """An answer that its worker has. It stays under way for as long as the worker does, so that it is given once."""
+
+    def __init__(self, worker: Handle, step_id: str, choice: str | None) -> None:
+        if isinstance(worker, Worker):
+            worker.answer(step_id, choice)
+
+    def cancel(self) -> None:
+        """There is nothing to stop."""

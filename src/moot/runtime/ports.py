@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from moot.core.codec import Event, Head
 from moot.core.commands import WorkerCommand
+from moot.core.events import Option
 from moot.core.intent import IntentAnalysis, SemanticInput
 from moot.core.machines.session import Status
 from moot.core.supervisor.events import ToolCall
@@ -153,10 +154,24 @@ class Result(Struct, frozen=True, kw_only=True):
 Output = Delta | Step | Result
 
 
+class Ask(Protocol):
+    """Asks people for a permission and waits: the id of the option that they chose.
+
+    The first option is what a plain yes means. A no, and no answer in five minutes, is `default`. Without options they
+    are `allow` and `reject`. `key` names the question within the turn (its text, if there is none): it is put once,
+    also when a crash makes the turn run again. A turn that ends withdraws its questions.
+    """
+
+    async def __call__(
+        self, question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None
+    ) -> str | None: ...
+
+
 class Agent(Protocol):
     """Plays an AI member. Yields outputs, the last one a Result; raises AgentError; is cancelled like any task.
 
-    An agent that has a method `refuse(turn) -> str | None` may turn a task down before it starts.
+    An agent that has a method `refuse(turn) -> str | None` may turn a task down before it starts; one that has a method
+    `act_asking(turn, ask: Ask)` may ask people in the middle of a turn: it is called instead of `act`.
     """
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]: ...
@@ -182,6 +197,9 @@ class Worker(Handle, Protocol):
     @property
     def is_in_line(self) -> bool:
         """Whether it has taken a task and waits for room to start it."""
+
+    def answer(self, step_id: str, choice: str | None) -> None:
+        """What came of a question, whether it has asked it yet or, after a crash, will."""
 
 
 class Dispatch(Protocol):

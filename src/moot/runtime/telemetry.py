@@ -226,6 +226,9 @@ class _TracedWorker(_TracedHandle):
     def is_in_line(self) -> bool:
         return self._worker.is_in_line
 
+    def answer(self, step_id: str, choice: str | None) -> None:
+        self._worker.answer(step_id, choice)
+
 
 def _tell(report: Report, *spans: "Span") -> Report:
     """The same report, which also ends the spans when it says that the turn is over."""

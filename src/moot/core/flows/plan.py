@@ -3,10 +3,11 @@
 Every function ends in `_advance`: offer what can start, aggregate what is complete, and settle who has the floor.
 """
 
-from moot.core import budgets, front_door, limits, text
+from moot.core import budgets, front_door, limits, permissions, text
 from moot.core.commands import (
     AckDispatch,
     Answer,
+    AskHuman,
     CancelPlan,
     CancelTask,
     CompleteTurn,
@@ -124,7 +125,7 @@ def find_task(draft: Draft, dispatch_id: str, *expected: State) -> TaskRun:
 
 
 def obey_worker(
-    draft: Draft, command: AckDispatch | NackDispatch | StartTask | ReportStep | CompleteTurn | FailTurn
+    draft: Draft, command: AckDispatch | NackDispatch | StartTask | ReportStep | AskHuman | CompleteTurn | FailTurn
 ) -> None:
     """What a worker says about its task. Before the start it may only take it or not; after it, not any more."""
     dispatch_id = command.turn_id if hasattr(command, "turn_id") else command.dispatch_id
@@ -141,6 +142,9 @@ def obey_worker(
         case ReportStep():
             dispatching.progress(draft, run, command)
             return
+        case AskHuman():
+            permissions.ask(draft, run.member, command)
+            return
         case NackDispatch():
             recovery.nack(draft, run, command.reason)
         case CompleteTurn():
@@ -155,6 +159,7 @@ _EXPECTED: dict[type, State] = {
     NackDispatch: State.DISPATCHING,
     StartTask: State.DISPATCHED,
     ReportStep: State.RUNNING,
+    AskHuman: State.RUNNING,
     CompleteTurn: State.RUNNING,
     FailTurn: State.RUNNING,
 }
