@@ -18,8 +18,9 @@ from moot.app import open_app
 from moot.config.agent_specs import AcpAgent, CliAgent
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
+from moot.core.commands import Answer
 from moot.core.errors import AgentError
-from moot.core.events import MessagePosted
+from moot.core.events import MessagePosted, StepAsked
 from moot.core.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step
 from tests.agents.cli.streams import steps
@@ -27,7 +28,7 @@ from tests.agents.fake_models import Asked, FakeModels, Reply, fake_models
 from tests.agents.programs import nothing_left
 from tests.agents.real_clis import a_wall, act, answer, need, settle
 from tests.agents.turns import chat_turn
-from tests.runtime.apps import facts, run, say
+from tests.runtime.apps import TRIO, facts, has, run, say
 
 Name = Literal["claude", "codex", "gemini"]
 CLIS: list[Name] = ["claude", "codex", "gemini"]
@@ -153,6 +154,26 @@ def test_an_acp_agent_asks_before_it_acts(permit: Permit, is_made: bool, models:
     if is_made:
         assert isinstance(outputs[-1], Result)
         assert outputs[-1].usage == Usage(input_tokens=200, output_tokens=40)
+
+
+@pytest.mark.parametrize("is_allowed", [False, True])
+@run
+async def test_people_say_what_an_acp_agent_may_do(is_allowed: bool, models: FakeModels, tmp_path: Path) -> None:
+    """Gemini CLI in a session: its permission is a question to people, and it does what they allow and nothing else."""
+    need("gemini")
+    names = ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "HTTPS_PROXY", "NO_PROXY")
+    spec = AcpAgent(command=("gemini", "--acp", "-m", "fake-model"), env=names)
+    gemini = AcpMember(spec, "Be brief.", Surroundings(folder=tmp_path / "project"))
+    async with open_app(TRIO, agents={"bob": gemini}) as app:
+        session = await app.session()
+        saying = asyncio.create_task(say(session, "[NEXT: bob] RUN: touch made && echo hi-from-tool"))
+        await has(app, session, "agent.user_confirm")
+        (step,) = await facts(app, session, StepAsked)
+        assert "touch made" in step.question
+        assert not (tmp_path / "project" / "made").exists()
+        await session.submit(Answer(step_id=step.step_id, confirmed=is_allowed))
+        await saying
+        assert (tmp_path / "project" / "made").exists() == is_allowed
 
 
 def next_of_three(asked: Asked) -> Reply:

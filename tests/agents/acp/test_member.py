@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,25 @@ import pytest
 
 from moot.agents.acp import member as acp_member
 from moot.agents.acp.member import AcpMember
-from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, allow, deny
+from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, allow, ask_people, deny
 from moot.agents.acp.updates import UpdateReader
 from moot.agents.cli.dialect import Told
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
 from moot.agents.surroundings import Surroundings
+from moot.app import open_app
 from moot.config.agent_specs import AcpAgent
+from moot.core.commands import Answer
 from moot.core.errors import AgentError
+from moot.core.events import MessagePosted, Option, StepAsked, TurnStepped
+from moot.core.notices import show
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step
 from tests.agents.cli.streams import FOLDER, pieces, steps
 from tests.agents.programs import nothing_left
 from tests.agents.turns import chat_turn
+from tests.runtime.apps import TRIO, facts, has, run, say
 
 AGENT = Path(__file__).with_name("fake_agent.py")
 HELLO = chat_turn(("alice", "hello"))
@@ -38,7 +43,7 @@ def no_orphans() -> Iterator[None]:
         yield
 
 
-def make(mode: str, around: Surroundings | None = None, permit: Permit = deny, **bounds: Any) -> AcpMember:
+def make(mode: str, around: Surroundings | None = None, permit: Permit | None = None, **bounds: Any) -> AcpMember:
     spec = AcpAgent(command=(sys.executable, "-IS", str(AGENT), mode), env=("MY_API_KEY",))
     return AcpMember(spec, "Be brief.", around or Surroundings(), permit, Bounds(**bounds) if bounds else None)
 
@@ -98,6 +103,54 @@ def test_permissions_are_asked_of_a_port() -> None:
     [request] = asked
     assert (request.turn_id, request.member, request.key, request.title) == ("t1", "bob", "c1", "execute: touch x")
     assert [option.kind for option in request.options] == ["allow_always", "allow_once", "reject_once"]
+
+
+def test_people_are_asked_about_what_is_wanted_and_see_no_keys() -> None:
+    """Two calls with the same number are two questions; secrets stay out of the log; a no is for this once."""
+    asked: list[tuple[str, str, list[str], str | None]] = []
+
+    async def ask(question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None) -> str:
+        asked.append((key, question, [option.label for option in options], default))
+        return "a"
+
+    def hide(text: str) -> str:
+        return text.replace("sk-1", "[KEY]")
+
+    options = (("odd", "new"), ("r", "reject_once"), ("a", "allow_once"))
+    made = tuple(PermitOption(id=name, name=f"{kind} sk-1", kind=kind) for name, kind in options)
+    for title in ("curl sk-1", "rm x"):
+        request = PermitRequest(session_id="s", turn_id="t1", member="bob", key="1", title=title, options=made)
+        assert asyncio.run(ask_people(ask, hide)(request)) == "a"  # type: ignore[arg-type]
+    labels = ["allow_once [KEY]", "new [KEY]", "reject_once [KEY]"]
+    assert [each[1:] for each in asked] == [("curl [KEY]", labels, "r"), ("rm x", labels, "r")]
+    assert asked[0][0] != asked[1][0]
+
+
+@pytest.mark.parametrize(
+    ("said", "option", "word"),
+    [
+        ({"confirmed": True}, "allow_o", "allow once"),
+        ({"choice": "allow_a"}, "allow_a", "allow always"),
+        ({"confirmed": False}, "reject_", "reject once"),
+    ],
+)
+@run
+async def test_permissions_are_asked_of_people(said: dict[str, Any], option: str, word: str) -> None:
+    """In a session the question is a step; the answer goes back to the agent, and a plain yes is for this once."""
+    async with open_app(TRIO, agents={"bob": make("ask")}) as app:
+        session = await app.session()
+        saying = asyncio.create_task(say(session, "[NEXT: bob] hello"))
+        await has(app, session, "agent.user_confirm")
+        (step,) = await facts(app, session, StepAsked)
+        assert (step.kind, show(step, "en")) == ("tool", "bob asks for permission: execute: touch x")
+        assert [each.label for each in step.options] == ["allow once", "allow always", "reject once"]
+        assert step.default == "reject_"
+        await session.submit(Answer(step_id=step.step_id, **said))
+        await saying
+        last = (await facts(app, session, MessagePosted))[-1]
+        assert last.text == f'{{"optionId": "{option}", "outcome": "selected"}}'
+        steps = [each.observation for each in await facts(app, session, TurnStepped) if each.observation]
+        assert steps == [f"asked for permission: execute: touch x → {word}"]
 
 
 def test_a_person_may_take_their_time() -> None:

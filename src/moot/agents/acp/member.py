@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, deny
+from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, ask_people, deny
 from moot.agents.acp.updates import UpdateReader, describe_tool
 from moot.agents.acp.wire import OurSide, Pipe, explain_error
 from moot.agents.cli.dialect import Told, shorten, word
@@ -19,7 +19,7 @@ from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
 from moot.agents.cli.memory import Conversation
 from moot.agents.context import NO_PROMPTS, Context, build_context
-from moot.agents.environment import pick_environment
+from moot.agents.environment import hide_secrets, pick_environment
 from moot.agents.process import Bounds, Child, Program, start
 from moot.agents.surroundings import Surroundings
 from moot.agents.telling import Measure, censor, censor_error
@@ -28,7 +28,7 @@ from moot.core.errors import AgentError
 from moot.core.text import clean, is_blank
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
-from moot.runtime.ports import Output, Result, Step
+from moot.runtime.ports import Ask, Output, Result, Step
 
 if TYPE_CHECKING:
     from acp.client.connection import ClientSideConnection
@@ -40,12 +40,14 @@ _ID = re.compile(r"[\w.:-]{1,200}")
 
 
 class AcpMember:
+    """`permit` answers what the agent asks for; without it people are asked, where the turn comes with a way to."""
+
     def __init__(
         self,
         spec: AcpAgent,
         instructions: str,
         surroundings: Surroundings,
-        permit: Permit = deny,
+        permit: Permit | None = None,
         bounds: Bounds | None = None,
         prompts: Mapping[str, str] = NO_PROMPTS,
     ) -> None:
@@ -55,8 +57,15 @@ class AcpMember:
         self._permit = permit
         self._bounds = bounds or Bounds(output_bytes=EVENT_BYTES)
         self._environment = pick_environment(spec.env)
+        self._hide = partial(hide_secrets, environment=self._environment)
 
-    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+    def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        return self._act(turn, self._permit or deny)
+
+    def act_asking(self, turn: TurnInput, ask: Ask) -> AsyncGenerator[Output, None]:
+        return self._act(turn, self._permit or ask_people(ask, self._hide))
+
+    async def _act(self, turn: TurnInput, permit: Permit) -> AsyncGenerator[Output, None]:
         _check_library()
         program = Program(
             argv=self._spec.command,
@@ -65,7 +74,7 @@ class AcpMember:
             talks=True,
         )
         async with start(program, self._bounds, self._around.book) as child:
-            talk = _Talk(child, self._spec, turn, self._permit)
+            talk = _Talk(child, self._spec, turn, permit)
             try:
                 known = self._find_conversation(turn)
                 task = asyncio.create_task(talk.run(self._build, known))
@@ -137,6 +146,7 @@ class _Talk:
         self._permit = permit
         self._reader = UpdateReader()
         self._is_replaying = False
+        self._asking = 0  # permissions that wait for an answer
         self._folder = str((child.folder or Path()).absolute())
         self._name = Path(spec.command[0]).name
         self._measure = Measure(self._name)
@@ -246,11 +256,13 @@ class _Talk:
             title=describe_tool(call).action or "",
             options=known,
         )
+        self._asking += 1
         self._child.is_waiting_for_us = True
         try:
             chosen = await self._permit(request)
         finally:
-            self._child.is_waiting_for_us = False
+            self._asking -= 1
+            self._child.is_waiting_for_us = bool(self._asking)
         picked = next((option for option in known if option.id == chosen), None)
         said = picked.name if picked else "no"
         self._tell(Step(observation=shorten(f"asked for permission: {request.title} → {said}")))

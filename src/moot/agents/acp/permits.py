@@ -1,12 +1,12 @@
-"""Who says whether an agent may do something: a port that a human's answer will come through.
-
-Until the core can ask on a worker's behalf, `deny` answers: an agent does what it may do unasked, and nothing else.
-"""
+"""Who says whether an agent may do something: people, where somebody can ask them, and otherwise nobody."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from msgspec import Struct
+
+from moot.core.events import Option
+from moot.runtime.ports import Ask
 
 OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
@@ -29,6 +29,24 @@ class PermitRequest(Struct, frozen=True, kw_only=True):
 
 
 Permit = Callable[[PermitRequest], Awaitable[str | None]]  # the id of the option that was chosen; None: none of them
+
+
+_ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")  # a plain yes is for this once
+
+
+def ask_people(ask: Ask, hide: Callable[[str], str]) -> Permit:
+    """Put it to people, without secrets; when they say no, or nothing, it is a no for this once.
+
+    An agent that runs again may count its calls from the start: the answer is for what was asked, not for a number.
+    """
+
+    async def permit(request: PermitRequest) -> str | None:
+        options = sorted(request.options, key=lambda option: _ORDER.index(option.kind) if option.kind in _ORDER else 2)
+        shown = [Option(id=option.id, label=hide(option.name)) for option in options]
+        key = f"{request.key} {request.title}"
+        return await ask(hide(request.title), shown, key=key, default=await deny(request))
+
+    return permit
 
 
 async def deny(request: PermitRequest) -> str | None:
