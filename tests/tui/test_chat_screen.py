@@ -12,7 +12,7 @@ from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation
 from tests.client.deadline import run
-from tests.tui.screens import NARROW, ai, chat_team, playing
+from tests.tui.screens import EN, NARROW, ai, chat_team, playing
 
 TEAM = chat_team(ai("bob", "Hello from Bob. [NEXT: Carol]"), ai("carol", "And from Carol. [NEXT: Ann]"))
 
@@ -158,7 +158,7 @@ def test_a_narrow_terminal_shows_one_pane() -> None:
     async def play() -> None:
         async with playing(TEAM, NARROW) as here:
             await here.say("[NEXT: Bob] hello")
-            await here.sees("Conversation   Timeline", "And from Carol.")
+            await here.sees(f"{EN('pane.talk')}   {EN('tab.timeline')}", "And from Carol.")
             assert "Routed" not in here.screen
             await here.press("f2")
             await here.sees("Routed")

@@ -5,7 +5,7 @@ from textual.widgets import Input
 from moot.tui.plain import Table, Ticks
 from moot.tui.plan_editor import PlanEditor
 from tests.client.deadline import run
-from tests.tui.screens import Playing, ai, chat_team, plan_team, playing
+from tests.tui.screens import EN, Playing, ai, chat_team, plan_team, playing
 
 
 async def until_asked(here: Playing) -> None:
@@ -131,6 +131,8 @@ def test_an_agent_asks_a_person() -> None:
                 await here.press("enter")
             await here.until(lambda: question not in here.ui.seat.view.questions)
             await here.sees("✓ You:")
+            await here.press("f3")
+            await here.sees(EN("job.choices"), "→ brief_compiler_agent", EN("job.shared"))
 
     run(play())
 

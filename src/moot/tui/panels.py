@@ -11,6 +11,7 @@ from moot.protocol.view import View
 from moot.protocol.work_view import TaskRow
 from moot.tui.conversation import local_time
 from moot.tui.hosts import Entry
+from moot.tui.job_panel import job_entries, job_head
 from moot.tui.plain import Content, plain, plain_line
 from moot.tui.rows import Row
 from moot.tui.words import Words
@@ -55,6 +56,8 @@ def duration(row: Row) -> str:
 def board_head(view: View, words: Words) -> Content:
     """The goal, and how far it is."""
     work = view.work
+    if view.supervision:
+        return job_head(view.supervision, words)
     if work is None or not work.tasks:
         return plain(words("no_tasks"), "dim")
     done, count = work.done_count, len(work.tasks)
@@ -65,7 +68,9 @@ def board_head(view: View, words: Words) -> Content:
     return Content("\n").join([plain_line(work.question, "bold"), plain_line(" · ".join([bar, *more]))])
 
 
-def board(view: View, words: Words) -> Iterator[tuple[str, Content]]:
+def board(view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
+    if view.supervision:
+        yield from job_entries(view.supervision, view, words, width)
     tasks = list(view.work.tasks.values()) if view.work else []
     for column, states in COLUMNS.items():
         for row in tasks:

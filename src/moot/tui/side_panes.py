@@ -10,6 +10,7 @@ from textual.message import Message
 from moot.core.commands import CancelTask, HumanCommand, RestartTask
 from moot.tui import panels
 from moot.tui.hosts import Entry
+from moot.tui.job_panel import NO_TASK
 from moot.tui.plain import Entries, Line, plain, plain_line
 from moot.tui.seat import Seat
 from moot.tui.tabs import TabLine
@@ -52,7 +53,7 @@ class TaskList(Entries):
 
     def action_ask(self, what: str) -> None:
         task_id = self.key_at(self.highlighted)
-        if task_id:
+        if task_id and not task_id.startswith(NO_TASK):
             command = RestartTask(task_id=task_id) if what == "restart" else CancelTask(task_id=task_id)
             self.post_message(self.Asked(command))
 
@@ -100,7 +101,8 @@ class InspectorPane(Vertical):
             self._paint_timeline(seat, words)
         elif self.tab == "tasks":
             self.query_one("#goal", Line).show(panels.board_head(view, words))
-            self.query_one("#board", Entries).show(panels.board(view, words))
+            entries = self.query_one("#board", Entries)
+            entries.show(panels.board(view, words, entries.size.width))
             has_tasks = bool(view.work and view.work.tasks)
             self.query_one("#task-hint", Line).show(plain(words("task.hint") if has_tasks else ""))
         else:

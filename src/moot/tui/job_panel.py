@@ -1,0 +1,58 @@
+"""A supervisor's job in the panel of tasks: who acts, tools, decisions, what the agents share. Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from moot.protocol.supervisor_view import Choice, SupervisedJob, ToolRow
+from moot.protocol.view import View
+from moot.tui.plain import Content, plain_line
+from moot.tui.words import Words
+
+NO_TASK = "#"  # begins the keys of what is no task
+SHOWN_CHOICES = 30
+
+
+def job_head(job: SupervisedJob, words: Words) -> Content:
+    state = job.outcome or words("job.acting", name=job.acting, n=job.steps)
+    return Content("\n").join([plain_line(job.goal, "bold"), plain_line(state)])
+
+
+def job_entries(job: SupervisedJob, view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
+    for tool in job.tools:
+        yield f"{NO_TASK}tool {tool.call_id}", _tool(tool, words, width)
+    yield from _titled("job.choices", words)
+    for choice in job.choices[: -SHOWN_CHOICES - 1 : -1]:
+        yield f"{NO_TASK}choice {choice.seq}", _choice(choice, words, width)
+    yield from _titled("job.shared", words)
+    for key, value in job.state.items():
+        who = f" · {view.name(job.writers[key])}" if job.writers.get(key) else ""
+        head = plain_line(f"{key}{who}", "bold")
+        yield f"{NO_TASK}key {key}", Content("\n").join([head, _cut(f"  {_show(value)}", width, "dim")])
+
+
+def _titled(word: str, words: Words) -> Iterator[tuple[str, Content]]:
+    yield f"{NO_TASK}{word}", plain_line(f"— {words(word)}", "dim")
+
+
+def _tool(tool: ToolRow, words: Words, width: int) -> Content:
+    sign = "✗" if tool.error else "✓" if tool.is_done else "⏳"
+    head = _cut(f"{sign} {words('job.tools')}: {tool.name} · {tool.agent}", width, "cyan")
+    result = tool.error or (_show(tool.result) if tool.is_done else _show(tool.args))
+    return Content("\n").join([head, _cut(f"  {result}", width, "dim")])
+
+
+def _choice(choice: Choice, words: Words, width: int) -> Content:
+    if choice.fault:
+        return _cut(f"✗ {words('job.undecided')}: {choice.fault}", width, "yellow")
+    corrected = words("job.corrected", **{"from": choice.corrected_from}) if choice.corrected_from else ""
+    head = _cut(f"→ {choice.next} {corrected}", width, "yellow" if corrected else "")
+    return Content("\n").join([head, _cut(f"  {choice.guidance}", width, "dim")]) if choice.guidance else head
+
+
+def _show(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _cut(text: str, width: int, style: str) -> Content:
+    return plain_line(text[:500], style).truncate(max(10, width - 2), ellipsis=True)
