@@ -362,12 +362,12 @@ def show(fact: Fact, language: Language) -> str | None:
             return render(fact.code, language, detail=status, count=fact.count, limit=fact.limit, names=fact.names)
         case NoticePosted():
             return render(**asdict(fact), language=language)
+        case StepAsked(kind="tool", who=who, question=question):
+            return render("ask_permission", language, who=who, detail=question)
         case StepAsked(code=code) if code:
             about = {"who": fact.who, "detail": fact.detail, "error_type": fact.error_type, "names": fact.names}
             return render(code, language, **about, count=len(fact.tasks or ()))
         case StepAsked(question=question) if question:
-        case StepAsked(kind="tool", who=who, question=question):
-            return render("ask_permission", language, who=who, detail=question)
             return question
         case RoutingDecided(user_message=message) if message:
             return message
