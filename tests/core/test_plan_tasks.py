@@ -67,6 +67,17 @@ def test_an_edited_plan_that_cannot_be_run_starts_nothing(tasks: Any, path: str,
     assert scenario.approves().offered == ["a"]
 
 
+def test_a_task_without_an_id_hides_no_other_problem() -> None:
+    """Spec 4: the path of each error, whatever else is wrong; a task without an id is nobody's double."""
+    broken = [task("a", "b"), task("b", "a"), {"title": "x"}, {"title": "y"}, task("b", member="ghost"), 7]
+    with pytest.raises(InvalidPlan) as caught:
+        read_tasks(broken, TEAM)
+    expected = ["tasks[2].id", "tasks[3].id", "tasks[5]", "tasks[4].id", "tasks[4]"]
+    assert [problem.path for problem in caught.value.problems] == expected
+    with pytest.raises(InvalidPlan, match="a → b → a"):
+        read_tasks(broken[:3], TEAM)
+
+
 def test_all_problems_are_told_at_once_but_not_without_end() -> None:
     """Spec 4: every error with its path, at most twenty of them."""
     with pytest.raises(InvalidPlan) as caught:

@@ -59,8 +59,7 @@ def read_tasks(raw: object, team: Team) -> tuple[Task, ...]:
         raise InvalidPlan([TaskProblem("tasks", f"a plan has at most {limits.TASKS} tasks, this one has {len(raw)}")])
     problems: list[TaskProblem] = []
     tasks = [_read_task(each, f"tasks[{at}]", problems) for at, each in enumerate(raw)]
-    if not problems:
-        problems += _find_problems(tasks, team)
+    problems += _find_problems(tasks, team)
     if problems:
         raise InvalidPlan(problems[: limits.PROBLEMS])
     return tuple(tasks)
@@ -166,6 +165,8 @@ def _read_dependencies(raw: object, path: str, problems: list[TaskProblem]) -> t
 def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
     first: dict[str, int] = {}
     for at, task in enumerate(tasks):
+        if not task.id:  # said already
+            continue
         earlier = first.setdefault(task.id, at)
         if earlier != at:
             yield TaskProblem(f"tasks[{at}].id", f"{task.id!r} is the id of tasks[{earlier}] already")
@@ -177,7 +178,7 @@ def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
             named = f"member {task.member!r}" if task.member else f"role {task.role or EXECUTOR!r}"
             names = ", ".join(each.id for each in team.ais)
             yield TaskProblem(f"tasks[{at}]", f"nobody can run it: no AI has the {named}; there are {names}")
-    circle = find_circle({task.id: task.depends_on for task in tasks})
+    circle = find_circle({task.id: task.depends_on for task in tasks if task.id})
     if circle:
         at = first[circle[0]]
         yield TaskProblem(f"tasks[{at}].depends_on", f"tasks wait for each other: {' → '.join(circle)}")
