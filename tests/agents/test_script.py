@@ -12,9 +12,13 @@ from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
 from moot.core.commands import CancelTurn, Retry
 from moot.core.events import MessagePosted, TurnCompleted, TurnFailed, TurnStarted, TurnStepped
+from moot.core.plan.events import DispatchNacked, TaskFailed
+from moot.core.settings import PlanSettings
+from moot.core.settings import Retry as RetrySettings
 from moot.core.usage import Usage
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.runtime.apps import facts, has, names, run, say, settle
+from tests.runtime.plans import crew, planning, solve, task
 
 ALL_KINDS = Path(__file__).parents[1] / "data" / "teams" / "good" / "script.yaml"
 
@@ -56,6 +60,18 @@ async def test_what_follows_the_last_reply(
         assert len(await facts(app, session, TurnFailed)) == failures
         assert len(await facts(app, session, TurnCompleted)) == 4 - failures
         assert (await session.state()).waiting_for == "alice"
+
+
+@run
+async def test_a_script_that_has_ended_refuses_no_task() -> None:
+    """`when_exhausted: error` fails the execution, which is recovered from; nobody nacked the offer."""
+    worker = scripted("wu", when_exhausted="error", role="executor")
+    clock, once = VirtualClock(), PlanSettings(retry=RetrySettings(max_attempts=1))
+    async with open_app(crew(planning(), worker, plan=once), clock=clock) as app:
+        session = await solve(app, clock, task("a"))
+        await clock.advance(1)
+        assert await facts(app, session, DispatchNacked) == []
+        assert [each.error_type for each in await facts(app, session, TaskFailed)] == ["agent", "agent"]
 
 
 @run

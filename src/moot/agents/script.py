@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import msgspec
 
-from moot.config.agent_specs import Reply, ScriptAgent, ScriptEntry
+from moot.config.agent_specs import Reply, ScriptAgent, ScriptEntry, ScriptError
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Clock, Output, Result, Step
@@ -59,7 +59,8 @@ class ScriptedMember:
         if index < len(entries):
             entry = entries[index]
         elif self._script.when_exhausted == "error":
-            raise AgentError("agent", f"the script has only {len(entries)} replies")
+            fault = ScriptError(type="agent", message=f"the script has only {len(entries)} replies")
+            return ScriptEntry(error=fault)  # the turn fails: a script that has ended refuses no task
         elif self._script.when_exhausted == "repeat" and entries:
             entry = entries[-1]
         else:
