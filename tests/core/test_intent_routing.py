@@ -180,7 +180,9 @@ def test_an_assessment_must_agree() -> None:
         ("cancel", "pause the run", "pause"),
         ("modify", "暂停任务", "pause"),
         ("clarify", "进度", "status_query"),
-        ("modify", "the report", None),
+        ("clarify", "the report", "status_query"),
+        ("modify", "the report", "pause"),
+        ("create", "the report", None),
     ],
 )
 def test_where_a_control_action_is_found(action: str, goal: str, found: ControlAction | None) -> None:

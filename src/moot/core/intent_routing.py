@@ -33,7 +33,14 @@ _NAMED: dict[str, ControlAction] = {
     **dict.fromkeys(("cancel", "abort", "stop", "terminate", "quit", "取消", "终止", "中止", "停止"), "cancel"),
     **dict.fromkeys(("status", "progress", "状态", "进度", "查询进度", "查询状态"), "status_query"),
 }
-_MEANT: dict[str, ControlAction] = {"cancel": "cancel", "continue": "resume", "query": "status_query"}
+# Control that changes the run without saying how: the change that can be taken back.
+_MEANT: dict[str, ControlAction] = {
+    "cancel": "cancel",
+    "continue": "resume",
+    "query": "status_query",
+    "clarify": "status_query",
+    "modify": "pause",
+}
 # What the goal says against what the action says. Pausing has no action of its own; calling it cancel is no lie.
 _CONTRADICTIONS: frozenset[tuple[ControlAction, str]] = frozenset(
     {
