@@ -74,6 +74,10 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
         page.locator("pane-tabs").get_by_role("button", name=pane).click()
         check_fits(page)
     expect(page.locator("#composer")).to_be_in_viewport()
+    page.locator("pane-tabs").get_by_role("button", name="Sessions").click()
+    page.get_by_role("button", name="New session").click()
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("#composer")).to_be_focused()
 
 
 def test_large_letters(open_page: Open, server: Server) -> None:

@@ -31,6 +31,27 @@ def test_timeline_and_conversation_show_the_same_event(open_page: Open, server: 
     expect(rows.locator(".label")).to_have_text(["Input", "Turn", "Turn"])
 
 
+def test_another_session_shows_nothing_of_the_one_before(open_page: Open, server: Server) -> None:
+    """Events of two sessions have the same numbers: neither words nor details of the one stay in the other."""
+    first, second = server.create("talk", "Harbour"), server.create("talk", "Market")
+    page = open_page(first)
+    words = page.locator("article.message.human .body")
+    for title, text in (("Harbour", "about the harbour"), ("Market", "about the market")):
+        page.locator("session-list li", has_text=title).locator("a").click()
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+        say(page, text)
+        expect(words).to_have_text([text])
+    page.locator("session-list li", has_text="Harbour").locator("a").click()
+    expect(words).to_have_text(["about the harbour"])
+    page.locator("time-line .row").first.click()
+    expect(page.locator("time-line .details")).to_contain_text("about the harbour")
+    page.locator("session-list li", has_text="Market").locator("a").click()
+    expect(words).to_have_text(["about the market"])
+    page.locator("time-line .row").first.click()
+    expect(page.locator("time-line .details")).to_contain_text("about the market")
+    assert page.url.endswith(f"{second}#2")
+
+
 def test_a_long_history_keeps_few_rows(open_page: Open, server: Server) -> None:
     """UX virtualised: thousands of rows, at most a hundred of them in the document."""
     session_id = server.create("talk")

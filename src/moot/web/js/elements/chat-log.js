@@ -48,7 +48,7 @@ export class ChatLog extends Part {
     const isFollowing = isNew || this.#isAtEnd;
     const all = view ? itemsOf(app, view) : [];
     const items = all.slice(-this.#shown);
-    keyed(log, items, (item) => item.key, (item) => this.#make(item), (node, item) => this.#change(node, item));
+    keyed(log, items, (item) => `${session} ${item.key}`, (item) => this.#make(item), (node, item) => this.#change(node, item));
     set(find(this, ".earlier"), { hidden: all.length <= items.length, text: t("earlier", { count: all.length - items.length }) });
     if (isFollowing) this.#follow();
     const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && item.kind !== "turn").length;

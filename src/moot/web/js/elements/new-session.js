@@ -2,6 +2,7 @@
 
 import { find, h, keyed } from "../dom.js";
 import { Part } from "../part.js";
+import { showPane } from "./pane-tabs.js";
 
 export class NewSession extends Part {
   connectedCallback() {
@@ -50,6 +51,7 @@ export class NewSession extends Part {
     }
     name.value = "";
     this.#dialog.close();
+    showPane("talk");
     document.querySelector("chat-composer textarea") instanceof HTMLElement && find(document, "chat-composer textarea").focus();
   }
 }

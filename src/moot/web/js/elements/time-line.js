@@ -108,8 +108,9 @@ export class TimeLine extends Part {
     const panel = find(this, ".details"), seq = this.app.selected;
     const frame = seq === null ? undefined : this.app.tape?.frames[seq - 1];
     panel.hidden = !frame;
-    if (frame && panel.dataset.seq !== `${seq} ${this.app.language}`) {
-      panel.dataset.seq = `${seq} ${this.app.language}`;
+    const shown = `${this.app.tape?.id} ${seq} ${this.app.language}`;
+    if (frame && panel.dataset.shown !== shown) {
+      panel.dataset.shown = shown;
       panel.replaceChildren(details(this.app, frame));
     }
   }
