@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from moot.core.turns import TurnInput
+from moot.runtime.ports import Ask
 from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation
@@ -218,5 +219,21 @@ def test_a_row_of_the_timeline_leads_to_its_message() -> None:
             assert conversation.scroll_y > 0
             await here.press("f2", "home", "enter")
             await here.until(lambda: conversation.scroll_y == 0 or "the very first thing" in here.screen.split("│")[1])
+
+    run(play())
+
+
+def test_a_turn_that_asks_is_answered_on_its_card() -> None:
+    """Permissions on a screen: the question of a turn that runs stands on a card; the answer goes into the turn."""
+
+    async def bob(turn: TurnInput, ask: Ask) -> str:
+        return f"it was {await ask('Delete the build folder?')} [NEXT: ann]"
+
+    async def play() -> None:
+        async with playing(TEAM, agents={"bob": bob}) as here:
+            await here.say("[NEXT: Bob] go")
+            await here.sees("Delete the build folder?", EN("card.title"))
+            await here.press("f7", "enter")
+            await here.sees("it was allow")
 
     run(play())

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 from moot.core.fsm import Machine
 from moot.core.machines.catalogue import MACHINES
@@ -28,24 +29,29 @@ COLUMNS: dict[str, tuple[Task, ...]] = {
     "done": (Task.DONE,),
 }
 BAR = 10
+SHOWN_ROWS = 300  # of the timeline
 
 
 def timeline(rows: list[Row], view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
-    for row in rows:
-        sign = SIGNS.get(row.outcome, "▸" if row.lasts and not row.ended_at else "·")
-        label = words(f"event.{row.name}")
+    """The newest; a row that did not change is not made again."""
+    for row in rows[-SHOWN_ROWS:]:
         who = f" {view.name(row.member)}" if row.member and row.category != "input" else ""
-        took = f" {duration(row)}" if row.ended_at else ""
-        head = Content.assemble(
-            plain_line(f"{local_time(row.at)} ", "dim"),
-            plain_line(f"{sign} {label}", STYLES.get(row.outcome, "bold" if row.category == "input" else "")),
-            plain_line(f"{who}{took}", "dim"),
-        )
-        what = Content("")
-        if row.what:
-            shown = plain_line(row.what, "dim").truncate(max(10, width - 12), ellipsis=True)
-            what = Content("\n           ") + shown
-        yield str(row.seq), Content.assemble(head, what)
+        yield str(row.seq), _row(row, words(f"event.{row.name}"), who, width)
+
+
+@lru_cache(maxsize=2_000)
+def _row(row: Row, label: str, who: str, width: int) -> Content:
+    sign = SIGNS.get(row.outcome, "▸" if row.lasts and not row.ended_at else "·")
+    took = f" {duration(row)}" if row.ended_at else ""
+    head = Content.assemble(
+        plain_line(f"{local_time(row.at)} ", "dim"),
+        plain_line(f"{sign} {label}", STYLES.get(row.outcome, "bold" if row.category == "input" else "")),
+        plain_line(f"{who}{took}", "dim"),
+    )
+    if not row.what:
+        return head
+    shown = plain_line(row.what, "dim").truncate(max(10, width - 12), ellipsis=True)
+    return Content.assemble(head, Content("\n           "), shown)
 
 
 def duration(row: Row) -> str:

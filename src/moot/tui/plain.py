@@ -71,14 +71,14 @@ class Entries(OptionList):
         """Change what differs; the highlighted entry stays, by its id. Whether something was changed."""
         wanted = list(entries)
         if len(wanted) == len(self._entries) and all(
-            a[0] == b[0] and a[1].is_same(b[1]) for a, b in zip(wanted, self._entries, strict=True)
+            a[0] == b[0] and _is_same(a[1], b[1]) for a, b in zip(wanted, self._entries, strict=True)
         ):
             return False
         at = self.highlighted
         kept = self._entries[at][0] if at is not None and at < len(self._entries) else None
         if [key for key, _ in wanted[: len(self._entries)]] == [key for key, _ in self._entries]:
             for number, (old, new) in enumerate(zip(self._entries, wanted, strict=False)):
-                if not old[1].is_same(new[1]):
+                if not _is_same(old[1], new[1]):
                     self.replace_option_prompt_at_index(number, new[1])
             self.add_options([Option(content) for _, content in wanted[len(self._entries) :]])
         else:
@@ -91,6 +91,10 @@ class Entries(OptionList):
 
     def key_at(self, index: int | None) -> str | None:
         return self._entries[index][0] if index is not None and 0 <= index < len(self._entries) else None
+
+
+def _is_same(a: Content, b: Content) -> bool:
+    return a is b or a.is_same(b)
 
 
 class Chooser(Select[str]):
