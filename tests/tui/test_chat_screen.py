@@ -13,7 +13,7 @@ from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation
 from tests.client.deadline import run
-from tests.tui.screens import EN, NARROW, ai, chat_team, playing
+from tests.tui.screens import EN, NARROW, WIDE, ai, chat_team, playing
 
 TEAM = chat_team(ai("bob", "Hello from Bob. [NEXT: Carol]"), ai("carol", "And from Carol. [NEXT: Ann]"))
 
@@ -235,5 +235,20 @@ def test_a_turn_that_asks_is_answered_on_its_card() -> None:
             await here.sees("Delete the build folder?", EN("card.title"))
             await here.press("f7", "enter")
             await here.sees("it was allow")
+
+    run(play())
+
+
+def test_the_panes_follow_the_size_of_the_terminal() -> None:
+    """UX terminal: made narrow while it runs, one pane is left; made wide again, all three are back."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            await here.say("[NEXT: Bob] hello")
+            await here.sees("And from Carol.", "Routed", "waits for you")
+            await here.pilot.resize_terminal(*NARROW)
+            await here.until(lambda: "Routed" not in here.screen and "And from Carol." in here.screen)
+            await here.pilot.resize_terminal(*WIDE)
+            await here.sees("And from Carol.", "Routed", "waits for you")
 
     run(play())

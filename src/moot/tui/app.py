@@ -65,6 +65,7 @@ class MootApp(App[None]):
         self.seat = Seat(make_teller, speaks_as)
         self.words = Words("en")
         self.pane = "talk"
+        self._is_wide = True
         self.trouble = ""  # why the session cannot be followed any more
         self._entries: list[Entry] = []
         self._is_dirty, self._painted_at = False, 0.0
@@ -162,12 +163,13 @@ class MootApp(App[None]):
         self.query_one(SessionPane).paint(self._entries, self.talk.id, seat, words)
 
     def on_resize(self, event: Resize) -> None:
-        self.screen.set_class(event.size.width < WIDE, "narrow")
+        self._is_wide = event.size.width >= WIDE  # `self.size` may still be the old one
+        self.screen.set_class(not self._is_wide, "narrow")
         self.arrange()
 
     def arrange(self) -> None:
         """Wide: three panes. Narrow: the chosen one."""
-        is_wide = self.size.width >= WIDE
+        is_wide = self._is_wide
         self.query_one("#list").set_class(not (is_wide or self.pane == "sessions"), "away")
         self.query_one("#talk").set_class(not (is_wide or self.pane == "talk"), "away")
         self.query_one("#inspector").set_class(not (is_wide or self.pane in INSPECTOR), "away")
@@ -225,7 +227,7 @@ class MootApp(App[None]):
         pane = self.query_one(TalkPane)
         if pane.close_editor():
             return
-        if self.pane != "talk" and self.size.width < WIDE:
+        if self.pane != "talk" and not self._is_wide:
             self.action_pane("talk")
         elif self.seat.view.running or (self.seat.view.work and self.seat.view.work.is_active):
             self.send(commands.Pause(by=self._speaks_as))
@@ -263,7 +265,7 @@ class MootApp(App[None]):
         self._mark_dirty()
 
     def on_inspector_pane_jumped(self, event: InspectorPane.Jumped) -> None:
-        if self.size.width < WIDE:
+        if not self._is_wide:
             self.action_pane("talk")
         self.query_one(Conversation).go_to(event.seq)
 
