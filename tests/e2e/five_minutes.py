@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,7 +58,11 @@ class Newcomer:
     def install(self) -> None:
         subprocess.run([sys.executable, "-m", "venv", str(self.folder / "venv")], check=True)
         pip = [str(self.bin / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-        subprocess.run([*pip, "--constraint", str(ROOT / "requirements.lock"), str(ROOT)], check=True)
+        source = self.folder / "source"  # a copy: building leaves files behind that a later build would pick up
+        shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / name, source / name)
+        subprocess.run([*pip, "--constraint", str(ROOT / "requirements.lock"), str(source)], check=True)
 
     def watch_first_screen(self) -> None:
         """`moot demo` in a terminal, until its first caption is there; then Ctrl+Q."""
