@@ -55,6 +55,9 @@ def test_with_nothing_found_it_says_what_to_change(moot: Moot) -> None:
     lines[12] = lines[18] = "    agent: {type: cli, preset: claude}"
     Path("moot.yaml").write_text("\n".join(lines), encoding="utf-8")
     assert moot("validate", "moot.yaml").code == 0
+    assert "change line 13 of one/moot.yaml" in moot("init", "one", "--members", "Ann, Bob").err
+    assert "change lines 13, 19, 25 and 31 of all/moot.yaml" in moot("init", "all", "--flow", "plan").err
+    assert "的第 13、19 行" in moot("init", "zh", "--language", "zh").err
 
 
 def test_an_old_file_is_left_alone(moot: Moot) -> None:
@@ -79,7 +82,7 @@ def test_what_is_found_is_offered(moot: Moot, monkeypatch: pytest.MonkeyPatch) -
         text = write_team(Starter(flow=Flow.CHAT, language="en", names=("Ann", "Bob"), agent=offer.agent))
         Path("team.yaml").write_text(text, encoding="utf-8")
         assert load_team("team.yaml").name == "my-team"
-    assert "use one of script" in moot("init", "--agents", "claude").err
+    assert "what there is: script;" in moot("init", "--agents", "claude").err
 
 
 def test_three_questions_are_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

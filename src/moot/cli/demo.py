@@ -22,7 +22,7 @@ LONGEST_S = 60.0
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--flow", choices=FLOWS, default="chat")
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--plain", action="store_true", help="line by line, unattended; so without a terminal")
+    how.add_argument("--plain", action="store_true", help="line by line, unattended (the default without a terminal)")
     how.add_argument("--web", action="store_true", help="in the browser")
 
 

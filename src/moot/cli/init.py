@@ -40,11 +40,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--flow", choices=[str(flow) for flow in Flow], default="chat")
     parser.add_argument("--language", choices=["zh", "en"], help="default: that of the locale")
-    parser.add_argument("--members", metavar="NAMES", help="with commas, you first")
+    parser.add_argument(
+        "--members", metavar="NAMES", help="with commas, you first; those whom the flow needs besides are added"
+    )
     parser.add_argument(
         "--agents", metavar="NAME", help="what plays the AIs: script, claude, codex, gemini or a key's name"
     )
-    parser.add_argument("--yes", action="store_true", help="ask nothing; so without a terminal")
+    parser.add_argument("--yes", action="store_true", help="ask nothing (nothing is asked without a terminal either)")
 
 
 async def run(options: Namespace) -> int:
@@ -95,7 +97,7 @@ def find_offer(name: str, offers: list[Offer]) -> Offer:
         if offer.name == name:
             return offer
     known = ", ".join(offer.name for offer in offers)
-    raise ConfigError(f"{name!r} was not found here; use one of {known}, and see `moot doctor` for the rest")
+    raise ConfigError(f"{name!r} was not found here; what there is: {known}; `moot doctor` says how to get the rest")
 
 
 def find_language() -> Language:
@@ -134,13 +136,13 @@ def ask(question: str) -> str:
 
 
 NEXT: dict[Language, str] = {
-    "en": "\nNext:\n  moot chat{where}\n  {first}\nIn the browser: moot serve{where} --open",
-    "zh": "\n下一步：\n  moot chat{where}\n  {first}\n在浏览器中：moot serve{where} --open",
+    "en": "\nNext:\n  moot chat{where}\nand say there:\n  {first}\nIn the browser: moot serve{where} --open",
+    "zh": "\n下一步：\n  moot chat{where}\n然后在里面说：\n  {first}\n在浏览器中：moot serve{where} --open",
 }
 SCRIPTED: dict[Language, str] = {
-    "en": "\nThe AIs are scripts. For a real team change lines {one} and {two} of {path}, for example to\n"
+    "en": "\nThe AIs are scripts. For a real team change {lines} of {path}, for example to\n"
     "    agent: {{type: cli, preset: claude}}\n`moot doctor` says what this machine has.",
-    "zh": "\n这些 AI 是脚本。要换成真正的代理，请修改 {path} 的第 {one} 行和第 {two} 行，例如\n"
+    "zh": "\n这些 AI 是脚本。要换成真正的代理，请修改 {path} 的第 {lines} 行，例如\n"
     "    agent: {{type: cli, preset: claude}}\n`moot doctor` 会列出本机可用的代理。",
 }
 
@@ -150,5 +152,12 @@ def tell(starter: Starter, text: str, path: Path) -> None:
     where = "" if path.parent == Path() else f" {path}"
     print(NEXT[starter.language].format(where=where, first=starter.first_line), file=sys.stderr)
     if starter.agent is None:
-        one, two, *_ = [*agent_lines(text), 0]
-        print(SCRIPTED[starter.language].format(one=one, two=two or one, path=path), file=sys.stderr)
+        lines = list_lines(agent_lines(text), starter.language)
+        print(SCRIPTED[starter.language].format(lines=lines, path=path), file=sys.stderr)
+
+
+def list_lines(numbers: Sequence[int], language: Language) -> str:
+    *others, last = map(str, numbers)
+    if language == "zh":
+        return "、".join([*others, last])
+    return f"lines {', '.join(others)} and {last}" if others else f"line {last}"
