@@ -199,9 +199,10 @@ def test_the_network_is_refused(host: str, moot: Moot) -> None:
 
 @pytest.mark.parametrize("port", ["-1", "65536", "http"])
 def test_a_port_that_is_none(port: str, moot: Moot) -> None:
-    """A usage error."""
+    """A usage error, which says what was acceptable."""
     said = moot("serve", CHAT, "--port", port)
     assert (said.code, said.out) == (2, "")
+    assert f"{port!r} is no port; use a number from 0 to 65535" in said.err
 
 
 def test_invalid_teams_are_refused(moot: Moot, tmp_path: Path) -> None:

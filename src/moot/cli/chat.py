@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--plain", action="store_true", help="line by line: for screen readers, logs and pipes")
     add_data_argument(parser)
     parser.add_argument(
-        "--connect", metavar="URL", help="of a server, instead of --data; FILE is then a team that it offers"
+        "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
     )
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -55,10 +55,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def read_port(written: str) -> int:
-    port = int(written)
-    if not 0 <= port <= MAX_PORT:
-        raise ValueError(written)
-    return port
+    if not written.isdecimal() or int(written) > MAX_PORT:
+        raise ArgumentTypeError(f"{written!r} is no port; use a number from 0 to {MAX_PORT}")
+    return int(written)
 
 
 def run(options: Namespace) -> int:

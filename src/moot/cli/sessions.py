@@ -57,7 +57,7 @@ def add_arguments(parser: ArgumentParser) -> None:
             each.add_argument("--speed", type=float, default=0.0, help="times the real pace; 0 = at once")
         add_data_argument(each)
         if name not in LOCAL:
-            each.add_argument("--connect", metavar="URL", help="of a server, instead of --data")
+            each.add_argument("--connect", metavar="URL", help="as `moot serve` printed it, instead of --data")
 
 
 class Readable(Protocol):

@@ -43,8 +43,10 @@ def run(options: Namespace) -> int:
 def create(options: Namespace) -> int:
     """make a token and show it, this once"""
     role, now = Role(options.role), datetime.now(UTC)
-    if (role is Role.MEMBER) != bool(options.member) and role is not Role.OWNER:
-        raise ConfigError("--member goes with --role member (or owner): it is the human to speak as")
+    if role is Role.MEMBER and not options.member:
+        raise ConfigError("--role member needs --member ID: the human of the team to speak as")
+    if role is Role.VIEWER and options.member:
+        raise ConfigError("--role viewer only looks on and speaks as nobody; leave out --member or use --role member")
     if options.session is not None and not SESSION_ID.fullmatch(options.session):
         raise ConfigError(f"--session {options.session!r} is no id of a session; `moot sessions list` shows them")
     if options.expires is not None and not 0 < options.expires <= LONGEST_S:

@@ -24,7 +24,9 @@ class FileLock:
             holder = os.read(self._descriptor, 32).decode("ascii", "replace").strip()
             os.close(self._descriptor)
             who = f"process {holder}" if holder else "another process"
-            raise Locked(f"{path} is held by {who}; stop it or use --data DIR") from error
+            raise Locked(
+                f"{path} is held by {who}; stop it or use --data DIR; if it is `moot serve`, use --connect with its URL"
+            ) from error
         self._write(str(os.getpid()))
 
     def release(self) -> None:
