@@ -266,6 +266,12 @@ def test_the_final_answer_is_content() -> None:
     assert sent["agent.final_answer"]["content"] == "all"
 
 
+def test_a_decision_says_that_it_asks_nothing() -> None:
+    """Seed 002 §8.3: `user_confirmation_required` is a field of every decision, also when it is false."""
+    [decided] = [each for each in frames(planned()) if each["event"] == "routing.decided"]
+    assert decided["metadata"]["user_confirmation_required"] is False  # type: ignore[index]
+
+
 def test_the_analysis_is_in_the_log() -> None:
     """Seed 002 §8.2–8.4: what was understood and how it was routed are events, and the newest are in the state."""
     scenario = planned()

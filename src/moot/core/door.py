@@ -79,7 +79,7 @@ def route(door: Door, fact: events.RoutingDecided) -> Door:
         route=fact.route,
         confidence=fact.confidence,
         payload=fact.payload or Payload(),
-        user_confirmation_required=fact.user_confirmation_required,
+        user_confirmation_required=bool(fact.user_confirmation_required),
         user_message=fact.user_message,
     )
     is_new = fact.input_id == f"i{door.input_count + 1}"  # explicit understanding needs no time

@@ -28,7 +28,7 @@ PauseReason = Literal[
     "user_pause",
     "budget",
     "finished",
-    "undecided",
+    "undecided",  # this and the next two: logged by Moot 0.1 before they were steps
     "step_limit",
     "iteration_limit",
 ]
@@ -112,7 +112,7 @@ class RoutingDecided(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     input_id: str | None = None
     route: Route | None = None
     payload: Payload | None = None
-    user_confirmation_required: bool = False
+    user_confirmation_required: bool | None = None  # None in chat, so that no is said elsewhere
     user_message: str = ""
 
 
