@@ -8,7 +8,7 @@ from string import Formatter
 import pytest
 
 import moot.core
-from moot.core.events import MessagePosted, NoticePosted, StepAsked
+from moot.core.events import MessagePosted, NoticePosted, RoutingDecided, StepAsked
 from moot.core.notices import CATALOGUE, render, show
 from moot.core.queue_line import queue_line
 from moot.core.team import Language
@@ -116,6 +116,16 @@ def test_a_question_of_moot_is_shown_and_other_facts_are_not() -> None:
     foreign = StepAsked(step_id="s", kind="ask_user", options=(), expires_at=None, default=None)
     assert show(foreign, "en") is None
     assert show(MessagePosted(member="a", text="hi"), "en") is None
+
+
+@pytest.mark.parametrize("code", [code for code in CATALOGUE if code.startswith("route_")])
+@pytest.mark.parametrize("logged", ["zh", "en"])
+def test_a_decision_is_told_in_the_language_of_the_reader(code: str, logged: Language) -> None:
+    """Spec 5 frames: `show_content` is in the connection's language, whatever the session's was."""
+    decided = RoutingDecided(confidence=0.9, route="new_task", user_message=render(code, logged))
+    assert (show(decided, "zh"), show(decided, "en")) == (render(code, "zh"), render(code, "en"))
+    own = RoutingDecided(confidence=0.9, route="wait_user_decision", user_message="Which of the two?")
+    assert show(own, "zh") == "Which of the two?"
 
 
 @pytest.mark.parametrize(

@@ -354,6 +354,10 @@ def explain(refusal: Refused, language: Language) -> str:
     return refusal.sentence or render(refusal.code, language, **refusal.params)
 
 
+# What a decision was told in, to tell it in the reader's language; a model's own question is not among them.
+_ROUTE_CODES = {text: code for code, said in CATALOGUE.items() if code.startswith("route_") for text in said.values()}
+
+
 def show(fact: Fact, language: Language) -> str | None:
     """The text for people that goes with a fact, if the catalogue has one."""
     match fact:
@@ -369,7 +373,7 @@ def show(fact: Fact, language: Language) -> str | None:
             return render(code, language, **about, count=len(fact.tasks or ()))
         case StepAsked(question=question) if question:
             return question
-        case RoutingDecided(user_message=message) if message:
-            return message
+        case RoutingDecided(user_message=message) if message:  # logged in the session's language
+            return CATALOGUE[_ROUTE_CODES[message]][language] if message in _ROUTE_CODES else message
         case _:
             return None
