@@ -168,7 +168,7 @@ def test_the_scores_choose_only_where_the_supervisor_is_silent() -> None:
     assert session.acting == "research_evidence_agent"
     session.acts(state={"evidencePack": [1]}).mutters("hm")  # the third in a row
     assert session.question.code == "supervisor_stuck"
-    assert session.state.pause_reason == "undecided"
+    assert (session.state.pause_reason, session.question.error_type) == ("step", "undecided")
 
 
 def test_a_valid_decision_is_never_overridden_by_the_scores() -> None:
@@ -189,7 +189,8 @@ def test_three_unusable_decisions_pause_and_ask_the_first_human() -> None:
     """Spec 3 bounds: one option per agent, and the end."""
     session = started().mutters("a").mutters("b").mutters("c")
     assert isinstance(session.new[-1], SessionPaused)
-    assert (session.new[-1].waiting_for, session.new[-1].reason) == ("you", "undecided")
+    assert (session.new[-1].waiting_for, session.new[-1].reason) == ("you", "step")  # chat: a closed list of reasons
+    assert session.question.error_type == "undecided"
     assert [option.id for option in session.question.options] == [*STUDIO.supervisor.agents, "END"]
     assert session.notices == ["⏸ Supervisor gave no usable decision 3 times in a row"]
 
@@ -197,7 +198,7 @@ def test_three_unusable_decisions_pause_and_ask_the_first_human() -> None:
 def test_the_steps_of_all_ais_are_bounded() -> None:
     """Spec 3 bounds: max_steps counts turns of any AI; then a human is asked, and going on counts anew."""
     session = started(max_steps=3).decides("brief_compiler_agent").acts().decides("brief_compiler_agent")
-    assert session.state.pause_reason == "step_limit"
+    assert (session.state.pause_reason, session.question.error_type) == ("step", "step_limit")
     assert session.job.node == "brief_compiler_agent"
     session.says("/resume")
     assert session.acting == "brief_compiler_agent"
@@ -209,7 +210,7 @@ def test_too_many_reviews_with_nothing_to_show_pause() -> None:
     agents = {**STUDIO.supervisor.agents}
     agents["review_agent"] = replace(agents["review_agent"], requires_any=())
     session = started(max_iterations=1, state={}, agents=agents).decides("review_agent").acts(state=REJECTED)
-    assert session.state.pause_reason == "iteration_limit"
+    assert (session.state.pause_reason, session.question.error_type) == ("step", "iteration_limit")
     assert session.notices == ["⏸ 1 reviews did not approve, and there is nothing to show"]
 
 

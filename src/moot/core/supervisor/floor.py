@@ -1,7 +1,5 @@
 """Who has the floor while a supervisor's job is under way: a member, its tools, or a human (promise 1: never stuck)."""
 
-from typing import cast
-
 from moot.core import budgets
 from moot.core.draft import Draft
 from moot.core.events import PauseReason, PauseRequested, SessionActivated, SessionPaused
@@ -86,12 +84,16 @@ def _asker(state: State) -> Member:
     return state.team.member(by) if by else state.team.first_human
 
 
+# chat: the reasons are a closed list; what else stopped the job, the open step says (`error_type`).
+_FAULTS: dict[str, PauseReason] = {"agent_error": "agent_error", "agent_timeout": "agent_timeout"}
+
+
 def _find_holder(state: State) -> tuple[Member, PauseReason]:
     if state.interrupt in STOPPED:
         return _asker(state), state.pause_reason or "user_pause"
     for step in state.open_steps.values():
         if step.code == STUCK:
-            return state.team.first_human, cast("PauseReason", step.error_type)  # as ask_stuck put it
+            return state.team.first_human, _FAULTS.get(step.error_type, "step")
     job = state.supervision
     owner = state.team.member(job.asked_by) if job else state.team.first_human
     asked = next(iter(state.open_steps.values()), None)
