@@ -107,8 +107,9 @@ def load_function(call: str) -> Callable[..., Any]:
     """What is named `package.module:function`. AgentError says what is wrong with the name."""
     module_name, _, function_name = call.partition(":")
     if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # the module may lie beside the team file, as with `python -m`
+        sys.path.append(os.getcwd())  # the module may lie here, as with `python -m`
     try:
         return cast("Callable[..., Any]", getattr(importlib.import_module(module_name), function_name))
     except (ImportError, AttributeError, ValueError, TypeError) as error:
-        raise AgentError("config", f"cannot load {call!r} ({error}); it must be package.module:function") from error
+        must = "it must be package.module:function, installed or in the current folder"
+        raise AgentError("config", f"cannot load {call!r} ({error}); {must}") from error
