@@ -82,7 +82,12 @@ BAD: dict[str, str] = {
     "a confidence of 1.7": json.dumps(answer(confidence=1.7)),
     "a confidence in words": json.dumps(answer(confidence="high")),
     "an unknown relation": json.dumps(answer(type="same_task")),
-    "control without an action": json.dumps(answer(type="control_instruction")),
+    "control that creates something": json.dumps(
+        {
+            **answer(type="control_instruction"),
+            "normalized_intent": {"goal": "a page", "action": "create", "scope": "full_task", "urgency": "low"},
+        }
+    ),
     "wrong types": json.dumps({**answer(), "suggested_route": "execution"}),
 }
 

@@ -33,22 +33,22 @@ def test_timeline_and_conversation_show_the_same_event(open_page: Open, server: 
 
 def test_another_session_shows_nothing_of_the_one_before(open_page: Open, server: Server) -> None:
     """Events of two sessions have the same numbers: neither words nor details of the one stay in the other."""
-    first, second = server.create("talk", "Harbour"), server.create("talk", "Market")
+    first, second = server.create("talk", "Lighthouse"), server.create("talk", "Orchard")
     page = open_page(first)
     words = page.locator("article.message.human .body")
-    for title, text in (("Harbour", "about the harbour"), ("Market", "about the market")):
+    for title, text in (("Lighthouse", "about the lighthouse"), ("Orchard", "about the orchard")):
         page.locator("session-list li", has_text=title).locator("a").click()
         expect(page.get_by_role("heading", name=title)).to_be_visible()
         say(page, text)
         expect(words).to_have_text([text])
-    page.locator("session-list li", has_text="Harbour").locator("a").click()
-    expect(words).to_have_text(["about the harbour"])
+    page.locator("session-list li", has_text="Lighthouse").locator("a").click()
+    expect(words).to_have_text(["about the lighthouse"])
     page.locator("time-line .row").first.click()
-    expect(page.locator("time-line .details")).to_contain_text("about the harbour")
-    page.locator("session-list li", has_text="Market").locator("a").click()
-    expect(words).to_have_text(["about the market"])
+    expect(page.locator("time-line .details")).to_contain_text("about the lighthouse")
+    page.locator("session-list li", has_text="Orchard").locator("a").click()
+    expect(words).to_have_text(["about the orchard"])
     page.locator("time-line .row").first.click()
-    expect(page.locator("time-line .details")).to_contain_text("about the market")
+    expect(page.locator("time-line .details")).to_contain_text("about the orchard")
     assert page.url.endswith(f"{second}#2")
 
 
