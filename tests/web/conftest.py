@@ -13,7 +13,7 @@ SWITCHES = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 ]
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=20_000)
 
 Open = Callable[..., Page]
 
@@ -49,7 +49,7 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
         context = browser.new_context(**{"locale": "en-US", "viewport": {"width": 1300, "height": 800}, **options})  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(20_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda said: errors.append(said.text) if is_bad(said.type, said.text, ignore) else None)
         page.goto(f"{server.url}{f'/s/{session_id}' if session_id else '/'}{query}#token={token}")

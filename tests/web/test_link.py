@@ -63,8 +63,10 @@ def test_the_server_may_die_and_come_back(open_page: Open, server: Server) -> No
     say(page, "meanwhile [NEXT: Carol]")
     expect(page.locator("article.unsent .author")).to_have_text("not sent yet")
     expect(page.locator("top-bar .link .words")).to_contain_text("1 unsent")
-    server.start()
     page.get_by_role("button", name="Retry now").click()
+    expect(page.locator("top-bar .link")).to_have_attribute("data-state", "reconnecting")
+    server.start()
+    hurry(page)
     expect(page.locator("top-bar .link")).to_have_attribute("data-state", "connected")
     expect(page.get_by_text("Carol here.", exact=True)).to_be_visible()
     expect(page.locator("article.unsent")).to_have_count(0)
@@ -97,13 +99,17 @@ def test_a_link_that_breaks_three_times_in_a_stream(open_page: Open, server: Ser
 
 
 def wait_for_links(page: Page, links: list[WebSocketRoute], count: int) -> None:
-    """The page hurries when it becomes visible; here it is told that the network is back."""
     for _ in range(200):
         if len(links) >= count:
             return
-        page.evaluate("() => dispatchEvent(new Event('online'))")
+        hurry(page)
         page.wait_for_timeout(25)
     raise AssertionError(f"{len(links)} links, {count} were wanted")
+
+
+def hurry(page: Page) -> None:
+    """The page tries again at once when it is told that the network is back; it may have done so by itself."""
+    page.evaluate("() => dispatchEvent(new Event('online'))")
 
 
 def test_what_is_unsent_outlives_a_reload(open_page: Open, server: Server) -> None:

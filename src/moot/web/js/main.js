@@ -62,9 +62,11 @@ addEventListener("popstate", () => {
   const id = /^\/s\/([a-z0-9_-]+)/.exec(location.pathname)?.[1];
   if (id) app.open(id, { isKept: true });
 });
+addEventListener("hashchange", () => readToken() && location.reload()); // a link with a token, pasted into this tab
 setInterval(() => document.hidden || parts.forEach((part) => part.tick()), 1000);
 bindKeys(app);
 
-const token = new URLSearchParams(location.hash.slice(1)).get("token");
+const readToken = () => new URLSearchParams(location.hash.slice(1)).get("token");
+const token = readToken();
 if (token) history.replaceState(null, "", location.pathname + location.search); // it leaves the address bar at once
 await app.start(token);
