@@ -34,7 +34,7 @@ def test_the_page_names_its_files() -> None:
     page = (WEB / "index.html").read_text(encoding="utf-8")
     named = set(re.findall(r'(?:src|href)="/static/([^"]+)"', page))
     files = {path.relative_to(WEB).as_posix() for kind in ("js", "css") for path in (WEB / kind).rglob(f"*.{kind}")}
-    assert named == files - {"js/link/frame.js"}  # types alone
+    assert named == files
 
 
 def test_the_scripts_stay_small() -> None:

@@ -10,11 +10,6 @@ import { Replay } from "./replay.js";
 const LIST_MS = 5_000;
 const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
 
-/** @typedef {{session_id: string, seq: number, updated_at: string, created_at: string, title: string, team: string,
- *   flow: string, status: string, waiting_for: string | null, busy: boolean}} Entry */
-/** @typedef {{id: string, event: string, fields: any, session: string | null, seq: number}} Sent a command; seq once it is done */
-/** @typedef {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}} Toast */
-
 export class App {
   /** @param {{words: Record<string, string>, language: "zh" | "en", changed: () => void}} given */
   constructor({ words, language, changed }) {
@@ -287,14 +282,14 @@ export class App {
     return `${protocol === "https:" ? "wss" : "ws"}://${host}/ws?batch=1&lang=${this.language}`;
   }
 
-  /** @param {import("./link/half.js").Happening[]} happened */
+  /** @param {Happening[]} happened */
   #take(happened) {
     for (const each of happened) this.#happen(each);
     if (happened.length >= BURST) this.#burstUntil = performance.now() + BURST_MS;
     this.changed();
   }
 
-  /** @param {import("./link/half.js").Happening} each */
+  /** @param {Happening} each */
   #happen(each) {
     const tape = each.session_id === this.tape?.id ? this.tape : null;
     switch (each.type) {

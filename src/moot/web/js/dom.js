@@ -1,7 +1,5 @@
 // Building and keeping DOM. Text becomes text, never markup.
 
-/** @typedef {Record<string, any>} Props */
-
 /** @param {string} tag @param {Props} [props] @param {...(Node | string | null | undefined | false)} children
  * @returns {HTMLElement} */
 export function h(tag, props = {}, ...children) {

@@ -1,9 +1,6 @@
 // Words for people, one JSON file per language: `t(key, {count: 3})`. Plural forms stand beside each other as
 // `key.one` and `key.other`; Intl knows which language has which.
 
-/** @typedef {"zh" | "en"} Language */
-/** @typedef {(key: string, params?: Record<string, string | number>) => string} Translate */
-
 /** @param {Record<string, string>} words @param {string} language @returns {Translate} */
 export function translator(words, language) {
   const plural = new Intl.PluralRules(language);

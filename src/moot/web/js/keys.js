@@ -6,7 +6,7 @@ import { recall, remember } from "./prefs.js";
 
 const PANES = ["#sessions a, #sessions input", "chat-log .log", "confirm-cards:not([hidden]) button", "#composer", "#inspector [role=tab][tabindex='0']"];
 
-/** @param {import("./app.js").App} app */
+/** @param {App} app */
 export function bindKeys(app) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
@@ -26,7 +26,7 @@ export function bindKeys(app) {
   };
 }
 
-/** @type {Record<string, (app: import("./app.js").App) => void>} */
+/** @type {Record<string, (app: App) => void>} */
 const LETTERS = {
   "/": () => find(document, "#composer")?.focus(),
   "?": () => document.dispatchEvent(new CustomEvent("moot-help")),
@@ -42,7 +42,7 @@ function stop(event, deed) {
   deed();
 }
 
-/** Pause what runs; else leave what is open. @param {import("./app.js").App} app @param {KeyboardEvent} event */
+/** Pause what runs; else leave what is open. @param {App} app @param {KeyboardEvent} event */
 function escape(app, event) {
   if (app.replay) return stop(event, () => app.endReplay());
   if (app.mayWrite && app.view?.running.length) return stop(event, () => void app.send("user.pause"));
@@ -57,14 +57,14 @@ function nextPane(by) {
   stops[(at + by + stops.length) % stops.length]?.focus();
 }
 
-/** @param {import("./app.js").App} app @param {number} by */
+/** @param {App} app @param {number} by */
 function openNeighbour(app, by) {
   const at = app.sessions.findIndex((each) => each.session_id === app.tape?.id);
   const next = app.sessions[at + by];
   if (next) app.open(next.session_id);
 }
 
-/** @param {import("./app.js").App} app */
+/** @param {App} app */
 function toggleInspector(app) {
   const root = document.documentElement;
   if (innerWidth <= 720) showPane(root.dataset.pane === "inspector" ? "talk" : "inspector");

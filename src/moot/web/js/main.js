@@ -9,7 +9,7 @@ import { recall, remember } from "./prefs.js";
 
 const language = pickLanguage(location.search, recall("language"), navigator.languages);
 const words = await api.words(language);
-const parts = /** @type {import("./part.js").Part[]} */ ([...document.querySelectorAll(
+const parts = /** @type {Part[]} */ ([...document.querySelectorAll(
   "login-form, top-bar, session-list, queue-bar, chat-log, confirm-cards, replay-bar, chat-composer, side-panel, " +
   "pane-tabs, plan-editor, new-session, command-palette, help-dialog, toast-stack, live-region",
 )]);

@@ -1,9 +1,5 @@
 // What the page's elements have in common: built once (and again in another language), then kept up to date.
 
-/** @typedef {import("./app.js").App} App */
-/** @typedef {import("./view/view.js").View} View */
-/** @typedef {import("./i18n.js").Translate} Translate */
-
 export class Part extends HTMLElement {
   /** @type {App} */
   app = /** @type {any} */ (null);

@@ -4,7 +4,7 @@ const SPEEDS = [1, 4, 16];
 const LONGEST_MS = 2_000; // a night between two messages is not waited for
 
 export class Replay {
-  /** @param {import("./tape.js").Tape} tape @param {() => void} changed */
+  /** @param {Tape} tape @param {() => void} changed */
   constructor(tape, changed) {
     this.tape = tape;
     this.changed = changed;

@@ -5,8 +5,6 @@ import { EMPTY, reduce } from "./view/view.js";
 
 const SNAPSHOT = 500; // frames between two views that are kept, so that moving through a replay is quick
 
-/** @typedef {import("./link/frame.js").Frame} Frame */
-
 export class Tape {
   /** @param {string} id */
   constructor(id) {
@@ -15,7 +13,7 @@ export class Tape {
     /** @type {Frame[]} */
     this.frames = [];
     this.rows = new Rows();
-    /** @type {import("./view/view.js").View[]} */
+    /** @type {View[]} */
     this.snapshots = [EMPTY];
     /** @type {{code: string, sentence: string} | null} why it is followed no more */
     this.ended = null;

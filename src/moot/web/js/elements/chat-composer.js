@@ -6,24 +6,24 @@ import { recall, remember } from "../prefs.js";
 import { accept, complete } from "../text/complete.js";
 
 export class ChatComposer extends Part {
-  /** @type {import("../text/complete.js").Completion | null} */
+  /** @type {Completion | null} */
   #completion = null;
   #active = 0;
   #session = "";
   #problem = "";
-  /** @type {import("../view/view.js").Member[] | undefined} */
+  /** @type {Member[] | undefined} */
   #members;
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     this.append(
       h("p", { class: "problem", role: "alert" }),
       h("ul", { class: "offers", role: "listbox", id: "offers", "aria-label": t("offers"), hidden: true }),
-      h("form", { onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.#send(); } },
-        h("select", { class: "speaker", "aria-label": t("speak_as"), onchange: (/** @type {Event} */ event) => this.app.speakAs(/** @type {HTMLSelectElement} */ (event.target).value) }),
+      h("form", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
+        h("select", { class: "speaker", "aria-label": t("speak_as"), onchange: (event) => this.app.speakAs(event.target.value) }),
         h("textarea", {
           id: "composer", rows: 1, placeholder: t("composer"), "aria-label": t("composer.label"), "aria-autocomplete": "list", "aria-controls": "offers",
-          oninput: () => this.#typed(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event), onblur: () => setTimeout(() => this.#offer(null), 150),
+          oninput: () => this.#typed(), onkeydown: (event) => this.#key(event), onblur: () => setTimeout(() => this.#offer(null), 150),
         }),
         h("button", { class: "primary send", text: t("send") })),
       h("p", { class: "foot" }, h("button", { type: "button", class: "again", text: t("retry_turn"), onclick: () => void this.app.send("user.retry") }), h("span", { class: "hint" })));
@@ -34,7 +34,7 @@ export class ChatComposer extends Part {
     return /** @type {HTMLTextAreaElement} */ (find(this, "textarea"));
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const { t } = app;
     const session = app.tape?.id ?? "";
@@ -126,7 +126,7 @@ export class ChatComposer extends Part {
     }
   }
 
-  /** @param {import("../text/complete.js").Offer} offer */
+  /** @param {Offer} offer */
   #take(offer) {
     if (!this.#completion) return;
     const { text, caret } = accept(this.#box.value, this.#completion, offer);
@@ -136,7 +136,7 @@ export class ChatComposer extends Part {
     this.#box.focus();
   }
 
-  /** @param {import("../text/complete.js").Completion | null} completion */
+  /** @param {Completion | null} completion */
   #offer(completion) {
     this.#completion = completion;
     this.#active = 0;
@@ -146,7 +146,7 @@ export class ChatComposer extends Part {
   #showOffers() {
     const list = find(this, ".offers"), offers = this.#completion?.offers ?? [];
     list.hidden = !offers.length;
-    keyed(list, offers, (offer) => offer.label, (offer) => h("li", { role: "option", onmousedown: (/** @type {Event} */ event) => { event.preventDefault(); this.#take(offer); } },
+    keyed(list, offers, (offer) => offer.label, (offer) => h("li", { role: "option", onmousedown: (event) => { event.preventDefault(); this.#take(offer); } },
       h("b", { text: offer.label }), h("span", { text: offer.hint })));
     offers.forEach((_, at) => set(list.children[at], { id: `offer-${at}`, "aria-selected": String(at === this.#active) }));
     set(this.#box, { "aria-activedescendant": offers.length ? `offer-${this.#active}` : null });

@@ -6,8 +6,6 @@ import { body } from "../text/body.js";
 import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/view.js";
 
-/** @typedef {import("../app.js").App} App */
-
 /** @param {App} app @param {string} member */
 function avatar({ view }, member) {
   const at = view?.members.findIndex((each) => each.id === member) ?? 0;
@@ -24,7 +22,7 @@ function place(app, seq) {
   return h("button", { type: "button", class: "ghost place", text: `#${seq}`, title: app.t("to_event"), "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 }
 
-/** @param {App} app @param {import("../view/view.js").Line} line */
+/** @param {App} app @param {Line} line */
 export function makeMessage(app, line) {
   const isHuman = app.view?.members.find((each) => each.id === line.member)?.kind === "human";
   const isMine = isHuman && line.member === app.speaksAs;
@@ -37,7 +35,7 @@ export function makeMessage(app, line) {
     content);
 }
 
-/** @param {App} app @param {import("../view/view.js").RunningTurn} turn */
+/** @param {App} app @param {RunningTurn} turn */
 export function makeTurn(app, turn) {
   const node = h("article", { class: "message ai writing", "aria-busy": "true" },
     avatar(app, turn.member),
@@ -48,7 +46,7 @@ export function makeTurn(app, turn) {
   return node;
 }
 
-/** @param {App} app @param {HTMLElement} node @param {import("../view/view.js").RunningTurn} turn */
+/** @param {App} app @param {HTMLElement} node @param {RunningTurn} turn */
 export function updateTurn(app, node, turn) {
   const list = find(node, ".thoughts");
   for (const step of turn.steps.slice(list.childElementCount)) {
@@ -59,7 +57,7 @@ export function updateTurn(app, node, turn) {
   node.classList.toggle("silent", !turn.streamed);
 }
 
-/** @param {App} app @param {import("../app.js").Sent} sent */
+/** @param {App} app @param {Sent} sent */
 export function makeUnsent(app, { fields }) {
   return h("article", { class: "message human unsent" }, avatar(app, app.speaksAs ?? ""),
     h("header", {}, h("b", { text: app.t("you") }), h("span", { class: "author", text: app.t("unsent_mark") })),

@@ -16,7 +16,7 @@ export class ChatLog extends Part {
   #seen = 0;
   #selected = /** @type {number | null} */ (null);
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": t("conversation"), tabindex: 0, onscroll: () => this.#scrolled() });
     this.append(
@@ -36,7 +36,7 @@ export class ChatLog extends Part {
     return scrollHeight - scrollTop - clientHeight < NEAR;
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const log = this.#log, { t } = app;
     const session = `${view?.session_id ?? ""} ${app.replay ? "replay" : ""}`;
@@ -92,11 +92,11 @@ export class ChatLog extends Part {
   }
 }
 
-/** Nothing but a decision, which is told in words. @param {import("../view/view.js").View} view @param {import("../view/view.js").Line} line */
+/** Nothing but a decision, which is told in words. @param {View} view @param {Line} line */
 const isDecision = (view, line) => view.flow === "supervisor" && line.text.includes('"next_agent"') && !withoutDecision(line.text);
 
 /** Messages, notices and answers by their place in the log; then who writes, then what is unsent.
- * @param {import("../app.js").App} app @param {import("../view/view.js").View} view @returns {Item[]} */
+ * @param {App} app @param {View} view @returns {Item[]} */
 function itemsOf(app, view) {
   /** @type {Item[]} */
   const items = [];

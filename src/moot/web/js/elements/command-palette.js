@@ -12,10 +12,10 @@ export class CommandPalette extends Part {
     document.addEventListener("moot-palette", () => this.#open());
   }
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     this.append(h("dialog", { "aria-label": t("palette") },
-      h("input", { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "deeds", "aria-label": t("palette"), placeholder: t("palette.hint"), autocomplete: "off", oninput: () => { this.#active = 0; this.#draw(); }, onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event) }),
+      h("input", { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "deeds", "aria-label": t("palette"), placeholder: t("palette.hint"), autocomplete: "off", oninput: () => { this.#active = 0; this.#draw(); }, onkeydown: (event) => this.#key(event) }),
       h("ul", { id: "deeds", role: "listbox", "aria-label": t("palette") })));
   }
 

@@ -6,10 +6,8 @@ import { Part } from "../part.js";
 import { nameOf } from "../view/view.js";
 import { planCard } from "./plan-card.js";
 
-/** @typedef {import("../view/view.js").Question & {code?: string, who?: string, job?: string, tasks?: any[], plan_summary?: string, selection?: string, allow_custom_input?: boolean}} Question */
-
 export class ConfirmCards extends Part {
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     this.hidden = !view?.questions.length;
     keyed(this, view?.questions ?? [], (each) => each.step_id, (each) => this.#make(/** @type {Question} */ (each)));
@@ -50,7 +48,7 @@ function pressKey(card, event) {
   button.click();
 }
 
-/** @param {import("../app.js").App} app @param {Question} question */
+/** @param {App} app @param {Question} question */
 function choices(app, question) {
   const { t } = app, { step_id, options } = question;
   const isMany = question.selection === "multiple";
@@ -76,7 +74,7 @@ function choices(app, question) {
     ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: optionLabel(t, question.code, option) }), describe(option))
     : h("div", { class: "option" }, h("button", { type: "button", text: optionLabel(t, question.code, option), onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
-    (isOpen || isMany) && h("form", { class: "open", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); send(); } },
+    (isOpen || isMany) && h("form", { class: "open", onsubmit: (event) => { event.preventDefault(); send(); } },
       isOpen && box, h("button", { class: "primary", text: t("card.send") })),
     isOutput && outputForm(app, question));
   return content;
@@ -88,7 +86,7 @@ function toggle(form) {
   if (!form.hidden) form.querySelector("textarea")?.focus();
 }
 
-/** What an agent wrote, to be put right. @param {import("../app.js").App} app @param {Question} question */
+/** What an agent wrote, to be put right. @param {App} app @param {Question} question */
 function outputForm(app, { step_id, job: role }) {
   const { t } = app, job = app.view?.supervision;
   const writer = app.view?.members.find((each) => each.role === role)?.id;
@@ -106,10 +104,10 @@ function outputForm(app, { step_id, job: role }) {
   return h("form", { class: "open output", hidden: true, onsubmit: submit }, box, h("button", { class: "primary", text: t("card.save") }), problem);
 }
 
-/** @param {import("../view/view.js").Option} option */
+/** @param {Option} option */
 const describe = ({ description }) => (description ? h("small", { text: description }) : null);
 
-/** @param {import("../app.js").App} app @param {Question} question */
+/** @param {App} app @param {Question} question */
 function leftText({ t, language }, { expires_at, default: otherwise, options, code }) {
   if (!expires_at) return "";
   const seconds = Math.max(0, Math.round((Date.parse(expires_at) - Date.now()) / 1000));

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { nameOf } from "../view/view.js";
 
-/** @param {import("../app.js").App} app @param {import("../link/frame.js").Frame} frame */
+/** @param {App} app @param {Frame} frame */
 export function details(app, frame) {
   const { t } = app, view = /** @type {any} */ (app.tape?.view), said = frame.metadata ?? {};
   const json = JSON.stringify(frame, null, 2);

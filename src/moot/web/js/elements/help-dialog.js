@@ -14,10 +14,10 @@ export class HelpDialog extends Part {
     document.addEventListener("moot-help", () => /** @type {HTMLDialogElement} */ (find(this, "dialog")).showModal());
   }
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const dialog = h("dialog", { "aria-labelledby": "help-title" });
-    const letters = h("input", { type: "checkbox", checked: recall("letters") !== "off", onchange: (/** @type {Event} */ event) => remember("letters", /** @type {HTMLInputElement} */ (event.target).checked ? null : "off") });
+    const letters = h("input", { type: "checkbox", checked: recall("letters") !== "off", onchange: (event) => remember("letters", event.target.checked ? null : "off") });
     dialog.append(
       h("header", {}, h("h2", { id: "help-title", text: t("help") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => /** @type {HTMLDialogElement} */ (dialog).close() })),
       h("dl", {}, ...KEYS.flatMap(([key, name]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text: t(`key.${name}`) })])),

@@ -4,17 +4,15 @@ import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
 import { nameOf } from "../view/view.js";
 
-/** @typedef {import("../view/view.js").View} View */
-
 export class JobBoard extends Part {
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const section = (/** @type {string} */ name) => h("section", { class: name }, h("h2", { text: t(`job.${name}`) }), h("ul", {}));
     this.append(h("p", { class: "goal" }), h("p", { class: "acting", role: "status" }),
       section("tools"), section("choices"), section("shared"), h("p", { class: "empty", text: t("no_tasks") }));
   }
 
-  /** @param {import("../app.js").App} app @param {View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const job = view?.supervision, { t } = app;
     set(find(this, ".empty"), { hidden: Boolean(job) });

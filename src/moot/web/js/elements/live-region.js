@@ -10,7 +10,7 @@ const LOSS_MS = 5_000;
 export class LiveRegion extends Part {
   polite = h("p", { "aria-live": "polite" });
   assertive = h("p", { "aria-live": "assertive" });
-  /** @type {import("../view/view.js").View | null} */
+  /** @type {View | null} */
   #before = null;
   #isLossSaid = false;
 
@@ -19,7 +19,7 @@ export class LiveRegion extends Part {
     this.#before = null;
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const before = this.#before;
     this.#before = view;

@@ -4,7 +4,7 @@ import { find, h } from "../dom.js";
 import { Part } from "../part.js";
 
 export class LoginForm extends Part {
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -19,7 +19,7 @@ export class LoginForm extends Part {
     h("p", { class: "problem", role: "alert" })));
   }
 
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render(app) {
     this.hidden = !app.isReady || app.me !== null;
     find(this, ".problem").textContent = app.loginProblem;

@@ -9,9 +9,9 @@ export class NewSession extends Part {
     document.addEventListener("moot-new", () => this.#open());
   }
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
-    this.append(h("dialog", { "aria-labelledby": "new-title" }, h("form", { method: "dialog", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); void this.#create(); } },
+    this.append(h("dialog", { "aria-labelledby": "new-title" }, h("form", { method: "dialog", onsubmit: (event) => { event.preventDefault(); void this.#create(); } },
       h("header", {}, h("h2", { id: "new-title", text: t("new_session") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => this.#dialog.close() })),
       h("fieldset", { class: "teams" }, h("legend", { text: t("team") }), h("div", { class: "list" })),
       h("label", {}, h("span", { text: t("session_title") }), h("input", { class: "name", maxlength: 200, placeholder: t("optional") })),

@@ -11,7 +11,7 @@ export function showPane(pane) {
 }
 
 export class PaneTabs extends Part {
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render(app) {
     const current = document.documentElement.dataset.pane ?? "talk";
     this.setAttribute("role", "group");

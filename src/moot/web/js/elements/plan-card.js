@@ -3,13 +3,13 @@
 import { h } from "../dom.js";
 import { nameOf } from "../view/view.js";
 
-/** @param {import("../app.js").App} app @param {any} question */
+/** @param {App} app @param {any} question */
 export function planCard(app, { step_id, tasks = [], plan_summary }) {
   const { t } = app, view = /** @type {any} */ (app.view);
   const why = h("textarea", { rows: 2, placeholder: t("plan.feedback"), "aria-label": t("plan.feedback") });
   const feedback = h("form", {
     class: "open", hidden: true,
-    onsubmit: (/** @type {Event} */ event) => {
+    onsubmit: (event) => {
       event.preventDefault();
       const answer = /** @type {HTMLTextAreaElement} */ (why).value.trim();
       app.answer(step_id, answer ? { answer } : { confirmed: false });

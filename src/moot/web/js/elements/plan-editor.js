@@ -6,8 +6,6 @@ import { diff, findProblems, freshId, moveTask } from "../plan/edit.js";
 import { recallJson, remember } from "../prefs.js";
 import { makeRow, updateRow } from "./plan-row.js";
 
-/** @typedef {import("../plan/edit.js").Task} Task */
-
 export class PlanEditor extends Part {
   #stepId = "";
   /** @type {Task[]} */
@@ -21,14 +19,14 @@ export class PlanEditor extends Part {
     document.addEventListener("moot-plan", (event) => this.#open(/** @type {CustomEvent} */ (event).detail));
   }
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const add = () => {
       const id = freshId(this.tasks);
       this.change([...this.tasks, { id, title: "", depends_on: [] }]);
       find(this, `[data-task="${CSS.escape(id)}"] .title`).focus();
     };
-    this.append(h("dialog", { "aria-labelledby": "plan-title" }, h("form", { method: "dialog", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.#approve(); } },
+    this.append(h("dialog", { "aria-labelledby": "plan-title" }, h("form", { method: "dialog", onsubmit: (event) => { event.preventDefault(); this.#approve(); } },
       h("header", {}, h("h2", { id: "plan-title", text: t("plan.title") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => this.#dialog.close() })),
       h("p", { class: "gone", role: "status" }),
       h("ol", { class: "rows" }),

@@ -2,23 +2,20 @@
 
 import { find, h, keyed, set } from "../dom.js";
 
-/** @typedef {import("./plan-editor.js").PlanEditor} PlanEditor */
-/** @typedef {import("../plan/edit.js").Task} Task */
-
 /** @param {PlanEditor} editor @param {Task} task */
 export function makeRow(editor, task) {
   const { t } = editor.app, { id } = task;
-  const read = (/** @type {Event} */ event) => /** @type {HTMLInputElement} */ (event.target).value;
+  const read = (/** @type {{target: any}} */ event) => event.target.value;
   const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
     h("button", { type: "button", class: `ghost ${name}`, text: icon, "aria-label": t(`plan.${name}`), title: t(`plan.${name}`), onclick });
   const executors = editor.app.view?.members.filter((each) => each.kind === "ai") ?? [];
   return h("li", { class: "row", "data-task": id },
     h("span", { class: "id", text: id }),
-    h("input", { class: "title", "aria-label": t("plan.task_title"), placeholder: t("plan.task_title"), value: task.title, maxlength: 200, oninput: (/** @type {Event} */ event) => editor.patch(id, { title: read(event) }) }),
-    h("select", { class: "who", "aria-label": t("plan.who"), onchange: (/** @type {Event} */ event) => editor.patch(id, { member: read(event) || undefined }) },
+    h("input", { class: "title", "aria-label": t("plan.task_title"), placeholder: t("plan.task_title"), value: task.title, maxlength: 200, oninput: (event) => editor.patch(id, { title: read(event) }) }),
+    h("select", { class: "who", "aria-label": t("plan.who"), onchange: (event) => editor.patch(id, { member: read(event) || undefined }) },
       h("option", { value: "", text: task.role || t("any_executor") }), ...executors.map((each) => h("option", { value: each.id, text: each.display_name, selected: each.id === task.member }))),
     h("span", { class: "moves" }, button("up", "↑", () => editor.move(id, -1)), button("down", "↓", () => editor.move(id, 1)), button("remove", "✕", () => editor.removeTask(id))),
-    h("textarea", { class: "objective", rows: 1, "aria-label": t("plan.objective"), placeholder: t("plan.objective"), value: task.objective ?? "", oninput: (/** @type {Event} */ event) => editor.patch(id, { objective: read(event) }) }),
+    h("textarea", { class: "objective", rows: 1, "aria-label": t("plan.objective"), placeholder: t("plan.objective"), value: task.objective ?? "", oninput: (event) => editor.patch(id, { objective: read(event) }) }),
     h("fieldset", { class: "deps" }, h("legend", { text: t("plan.deps") }), h("span", { class: "boxes" })),
     h("p", { class: "was" }), h("ul", { class: "problems" }));
 }
@@ -38,8 +35,8 @@ export function updateRow(row, editor, task, at, { changed, problems, was }) {
   const boxes = find(row, ".boxes");
   keyed(boxes, others, (each) => each.id, (each) => h("label", {}, h("input", {
     type: "checkbox",
-    onchange: (/** @type {Event} */ event) => {
-      const isOn = /** @type {HTMLInputElement} */ (event.target).checked;
+    onchange: (event) => {
+      const isOn = event.target.checked;
       const now = editor.tasks.find((one) => one.id === task.id)?.depends_on ?? [];
       editor.patch(task.id, { depends_on: isOn ? [...now, each.id] : now.filter((id) => id !== each.id) });
     },

@@ -7,7 +7,7 @@ import { nameOf, queueLine } from "../view/view.js";
 const SHOWN = 6;
 
 export class QueueBar extends Part {
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const act = (/** @type {string} */ event, /** @type {object} */ fields = {}) => () => void this.app.send(event, fields);
     const button = (/** @type {string} */ name, /** @type {() => void} */ onclick) =>
@@ -19,7 +19,7 @@ export class QueueBar extends Part {
         button("skip", act("user.queue", { action: "skip" })), button("clear", act("user.queue", { action: "clear" }))));
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const line = view && queueLine(view, app.speaksAs, { queue: app.t("queue.line"), you: app.t("you") });
     const works = view ? workers(view) : [];
@@ -57,7 +57,7 @@ export class QueueBar extends Part {
     const chip = h("li", { class: "chip", draggable: "true", "data-at": at, "data-member": member },
       h("button", {
         type: "button", class: "grip", text: name, title: t("queue.move.hint"), "aria-label": t("queue.move", { name }),
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        onkeydown: (event) => {
           if (!event.altKey || !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
           event.preventDefault();
           move(Math.max(0, at + (event.key === "ArrowLeft" ? -1 : 1)));
@@ -76,7 +76,7 @@ export class QueueBar extends Part {
   }
 }
 
-/** Who runs a task. @param {import("../view/view.js").View} view */
+/** Who runs a task. @param {View} view */
 function workers(view) {
   return Object.values(view.work?.tasks ?? {}).filter((run) => run.walk.state === "RUNNING").map((run) => ({
     key: `task ${run.task.id} ${run.attempt}`, member: run.member, at: -1, what: run.task.title, since: run.started_at,

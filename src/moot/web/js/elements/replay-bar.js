@@ -4,7 +4,7 @@ import { find, h, set } from "../dom.js";
 import { Part } from "../part.js";
 
 export class ReplayBar extends Part {
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
       h("button", { type: "button", class: name, text: icon, title: t(`replay.${name}`), "aria-label": t(`replay.${name}`), onclick });
@@ -13,13 +13,13 @@ export class ReplayBar extends Part {
       button("back", "◀", () => this.app.replay?.go(this.app.replay.seq - 1)),
       button("play", "▶", () => this.app.replay?.play()),
       button("on", "▶|", () => this.app.replay?.go(this.app.replay.seq + 1)),
-      h("input", { type: "range", min: 1, step: 1, "aria-label": t("replay.slider"), oninput: (/** @type {Event} */ event) => this.app.replay?.go(Number(/** @type {HTMLInputElement} */ (event.target).value)) }),
+      h("input", { type: "range", min: 1, step: 1, "aria-label": t("replay.slider"), oninput: (event) => this.app.replay?.go(Number(event.target.value)) }),
       h("output", {}),
       button("speed", "×1", () => this.app.replay?.faster()),
       button("leave", "✕", () => this.app.endReplay()));
   }
 
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render({ replay, t }) {
     this.hidden = !replay;
     if (!replay) return;

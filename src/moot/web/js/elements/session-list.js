@@ -4,13 +4,11 @@ import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
 import { showPane } from "./pane-tabs.js";
 
-/** @typedef {import("../app.js").Entry} Entry */
-
 export class SessionList extends Part {
   /** @type {Map<string, number>} how far each was read here */
   #read = new Map();
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     this.append(
       h("input", { type: "search", placeholder: t("search"), "aria-label": t("search"), oninput: () => this.render(this.app) }),
@@ -19,7 +17,7 @@ export class SessionList extends Part {
       h("button", { type: "button", class: "new", text: `+ ${t("new_session")}`, onclick: () => document.dispatchEvent(new CustomEvent("moot-new")) }));
   }
 
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render(app) {
     const wanted = find(this, "input").value.trim().toLowerCase();
     const shown = app.sessions.filter((each) => !app.removing.has(each.session_id)
@@ -64,7 +62,7 @@ export class SessionList extends Part {
   }
 }
 
-/** @param {import("../app.js").App} app @param {Entry} entry */
+/** @param {App} app @param {Entry} entry */
 function stateOf(app, entry) {
   const live = app.tape?.id === entry.session_id && app.tape.view.seq >= entry.seq ? app.tape.view : entry;
   if (live.status === "completed") return "completed";

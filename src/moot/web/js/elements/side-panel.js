@@ -11,11 +11,11 @@ const PARTS = { timeline: ["time-line"], tasks: ["task-board", "job-board"], sta
 export class SidePanel extends Part {
   #tab = recall("tab") ?? "timeline";
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const tabs = TABS.map((name) => h("button", {
       type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, text: t(`tab.${name}`), onclick: () => this.show(name),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => this.#key(event, name),
+      onkeydown: (event) => this.#key(event, name),
     }));
     this.append(h("div", { role: "tablist", "aria-label": t("inspector") }, ...tabs),
       ...TABS.map((name) => h("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}` }, ...PARTS[name].map((part) => h(part)))));
@@ -37,7 +37,7 @@ export class SidePanel extends Part {
     this.app.changed();
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const failed = Object.values(view?.work?.tasks ?? {}).filter((run) => run.walk.state === "BLOCKED" && !run.is_skipped).length;
     for (const name of TABS) {

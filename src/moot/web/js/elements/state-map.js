@@ -19,17 +19,17 @@ export class StateMap extends Part {
   #picked = "";
   #drawn = "";
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     this.append(
-      h("select", { "aria-label": t("machine"), onchange: (/** @type {Event} */ event) => { this.#picked = /** @type {HTMLSelectElement} */ (event.target).value; this.app.changed(); } }),
+      h("select", { "aria-label": t("machine"), onchange: (event) => { this.#picked = event.target.value; this.app.changed(); } }),
       h("p", { class: "now", role: "status" }),
       h("div", { class: "picture" }),
       h("details", {}, h("summary", { text: t("as_text") }), h("ul", { class: "rows" })));
     this.#drawn = "";
   }
 
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render(app) {
     void app.lookInside();
     const { t } = app, lit = walks(app);
@@ -51,7 +51,7 @@ export class StateMap extends Part {
     this.#light(machine, walk);
   }
 
-  /** @param {import("../machine/layout.js").Machine} machine */
+  /** @param {Machine} machine */
   #draw(machine) {
     const { boxes, edges, width, height } = layOut(machine, Math.max(300, this.clientWidth - 24));
     const arrow = s("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, s("path", { d: "M0 0L8 4L0 8z" }));
@@ -70,7 +70,7 @@ export class StateMap extends Part {
     keyed(find(this, ".rows"), machine.transitions, (row) => `${row.from} ${row.trigger} ${row.to}`, (row) => h("li", { "data-row": `${row.from} ${row.trigger} ${row.to}`, text: `${row.from} — ${row.trigger} → ${row.to}` }));
   }
 
-  /** @param {import("../machine/layout.js").Machine} machine @param {import("../view/walk.js").Walk} walk */
+  /** @param {Machine} machine @param {Walk} walk */
   #light(machine, walk) {
     for (const node of this.querySelectorAll(".node")) {
       const state = node.getAttribute("data-state") ?? "";

@@ -5,8 +5,6 @@ import { Part } from "../part.js";
 import { isFinished } from "../view/tasks.js";
 import { nameOf } from "../view/view.js";
 
-/** @typedef {import("../view/tasks.js").TaskRun} TaskRun */
-
 /** @type {Record<string, string>} */
 const COLUMNS = {
   CREATED: "ready", READY: "ready", DISPATCHING: "dispatching", DISPATCH_FAILED: "dispatching", DISPATCHED: "dispatching",
@@ -19,13 +17,13 @@ export class TaskBoard extends Part {
   /** @type {Map<string, string>} where a focused card stays */
   #held = new Map();
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     this.append(h("p", { class: "goal" }), h("p", { class: "overall" }, h("progress", { max: 1, "aria-label": t("progress") }), h("span", {})),
       ...ORDER.map((name) => h("section", { class: `column ${name}` }, h("h2", {}), h("ul", {}))), h("p", { class: "empty", text: t("no_tasks") }));
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const work = view?.work, { t } = app;
     const runs = Object.values(work?.tasks ?? {});
@@ -98,7 +96,7 @@ export class TaskBoard extends Part {
   }
 }
 
-/** What happened, what was tried, what comes. @param {import("../app.js").App} app @param {TaskRun} run */
+/** What happened, what was tried, what comes. @param {App} app @param {TaskRun} run */
 function sayOf({ t }, run) {
   const { state } = run.walk;
   if (run.is_skipped) return t("task.skipped");

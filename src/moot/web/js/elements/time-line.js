@@ -10,8 +10,6 @@ const FILTERS = ["semantic", "routing", "dispatch", "steps", "errors"];
 /** @type {Record<string, string>} */
 const ICONS = { input: "▶", semantic: "◇", routing: "↳", dispatch: "⇢", steps: "•", errors: "✗", flow: "◆" };
 
-/** @typedef {import("../view/rows.js").Row} Row */
-
 export class TimeLine extends Part {
   /** @type {Set<string>} */
   #hidden = new Set();
@@ -24,7 +22,7 @@ export class TimeLine extends Part {
     document.addEventListener("moot-highlight", (event) => this.#highlight(/** @type {CustomEvent} */ (event).detail));
   }
 
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const toggle = (/** @type {string} */ name) => () => {
       if (!this.#hidden.delete(name)) this.#hidden.add(name);
@@ -32,7 +30,7 @@ export class TimeLine extends Part {
     };
     this.append(
       h("div", { class: "filters", role: "group", "aria-label": t("filters") }, ...FILTERS.map((name) => h("button", { type: "button", class: `filter ${name}`, text: t(`filter.${name}`), onclick: toggle(name) }))),
-      h("div", { class: "scroller", role: "listbox", tabindex: 0, "aria-label": t("tab.timeline"), onscroll: () => this.#draw(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.#keydown(event) },
+      h("div", { class: "scroller", role: "listbox", tabindex: 0, "aria-label": t("tab.timeline"), onscroll: () => this.#draw(), onkeydown: (event) => this.#keydown(event) },
         h("div", { class: "spacer", role: "presentation" }, h("div", { class: "window", role: "presentation" }))),
       h("div", { class: "details", tabindex: -1, hidden: true }));
   }
@@ -41,7 +39,7 @@ export class TimeLine extends Part {
     return /** @type {HTMLElement} */ (find(this, ".scroller"));
   }
 
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render(app) {
     for (const name of FILTERS) set(find(this, `.filter.${name}`), { "aria-pressed": String(!this.#hidden.has(name)) });
     const rows = app.tape?.rows, until = app.replay?.seq ?? Infinity;

@@ -4,7 +4,7 @@ import { h, keyed } from "../dom.js";
 import { Part } from "../part.js";
 
 export class ToastStack extends Part {
-  /** @param {import("../app.js").App} app */
+  /** @param {App} app */
   render(app) {
     this.setAttribute("role", "status");
     keyed(this, app.toasts, (toast) => String(toast.id), ({ id, text, kind, action }) => h("div", { class: `toast ${kind}` },

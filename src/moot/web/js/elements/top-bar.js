@@ -9,7 +9,7 @@ const THEMES = ["system", "light", "dark"];
 const ICONS = { system: "◐", light: "☀", dark: "☾" };
 
 export class TopBar extends Part {
-  /** @param {import("../i18n.js").Translate} t */
+  /** @param {Translate} t */
   build(t) {
     const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
       h("button", { type: "button", class: `icon ${name}`, title: t(name), "aria-label": t(name), text: icon, onclick });
@@ -35,7 +35,7 @@ export class TopBar extends Part {
     return document.documentElement.dataset.theme ?? "system";
   }
 
-  /** @param {import("../app.js").App} app @param {import("../view/view.js").View | null} view */
+  /** @param {App} app @param {View | null} view */
   render(app, view) {
     const { t } = app;
     set(find(this, ".title"), { text: view?.title || view?.team || "Moot" });
@@ -62,7 +62,7 @@ export class TopBar extends Part {
   }
 }
 
-/** @param {import("../app.js").App} app @param {import("../view/view.js").View} view */
+/** @param {App} app @param {View} view */
 export function statusText({ t, speaksAs }, view) {
   if (view.status === "completed") return t("status.completed");
   if (view.status === "active") return t("status.active");

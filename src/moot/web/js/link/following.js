@@ -5,8 +5,6 @@ import { sha256 } from "./sha256.js";
 
 const RESTARTS = 3; // of the history, when the same place does not verify again and again
 
-/** @typedef {{seq: number, hash: string}} Head */
-
 export class Following {
   /** @param {string} sessionId @param {Head} [head] what is had already; hash "" = not known */
   constructor(sessionId, head) {
@@ -34,7 +32,7 @@ export class Following {
 
   /**
    * Whether this is the next event; only then the cursor moves.
-   * @param {import("./frame.js").Frame} frame @param {string} text
+   * @param {Frame} frame @param {string} text
    * @returns {"next" | "old" | "hole" | "broken"}
    */
   judge(frame, text) {

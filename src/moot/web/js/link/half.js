@@ -17,9 +17,6 @@ const ACKS_A_TICK = 5;
 const FATAL = { 4401: "unauthenticated", 4403: "forbidden" };
 const RATE = 4429;
 
-/** @typedef {import("./frame.js").Frame} Frame */
-/** @typedef {{type: string, [name: string]: any}} Happening moved, logged, passing, done, denied, exported, reset, ended, sever */
-
 export class ClientHalf {
   constructor() {
     /** @type {import("./connection.js").State} */
@@ -51,7 +48,7 @@ export class ClientHalf {
     return this.#move("connect");
   }
 
-  /** @param {string} sessionId @param {number} now @param {import("./following.js").Head} [head] */
+  /** @param {string} sessionId @param {number} now @param {Head} [head] */
   follow(sessionId, now, head) {
     const following = new Following(sessionId, head);
     this.following.set(sessionId, following);

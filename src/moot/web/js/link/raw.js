@@ -42,7 +42,7 @@ function endOfString(text, at) {
 
 /**
  * The stored bytes of a frame: without what the server's encoder added at its end; null when it does not end so.
- * @param {string} text @param {import("./frame.js").Frame} frame
+ * @param {string} text @param {Frame} frame
  */
 export function storedText(text, frame) {
   const tail = `,"hash":"${frame.hash ?? ""}"}`;

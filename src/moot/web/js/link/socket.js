@@ -5,7 +5,7 @@ import { ClientHalf } from "./half.js";
 const TICK_MS = 250;
 
 export class Socket {
-  /** @param {() => string} url @param {(happened: import("./half.js").Happening[]) => void} tell */
+  /** @param {() => string} url @param {(happened: Happening[]) => void} tell */
   constructor(url, tell) {
     this.url = url;
     this.tell = tell;
@@ -76,7 +76,7 @@ export class Socket {
     for (const text of this.half.toSend(this.now)) this.ws.send(text);
   }
 
-  /** @param {import("./half.js").Happening[]} happened */
+  /** @param {Happening[]} happened */
   #happen(happened) {
     if (happened.some((each) => each.type === "sever") && this.ws) {
       const ws = this.ws;

@@ -1,6 +1,5 @@
 // A state machine as a picture: layers by distance from the start, edges as curves. Pure; at most some twenty states.
 
-/** @typedef {{name: string, initial: string, final: string[], states: string[], transitions: {from: string, trigger: string, to: string, extension: boolean}[]}} Machine */
 /** @typedef {{state: string, x: number, y: number, w: number, h: number, isFinal: boolean}} Box */
 /** @typedef {{from: string, to: string, triggers: string[], path: string, isExtension: boolean}} Edge */
 

@@ -2,13 +2,13 @@
 
 import { begin } from "../view/walk.js";
 
-/** @typedef {{id: string, machine: string, about: string, walk: import("../view/walk.js").Walk}} Lit */
+/** @typedef {{id: string, machine: string, about: string, walk: Walk}} Lit */
 
-/** @param {import("../app.js").App} app @returns {Lit[]} */
+/** @param {App} app @returns {Lit[]} */
 export function walks({ view, connection, inside, replay }) {
   /** @type {Lit[]} */
   const lit = [];
-  const add = (/** @type {string} */ machine, /** @type {string} */ about, /** @type {import("../view/walk.js").Walk} */ walk) =>
+  const add = (/** @type {string} */ machine, /** @type {string} */ about, /** @type {Walk} */ walk) =>
     lit.push({ id: `${machine} ${about}`, machine, about, walk });
   if (view?.work) add("workflow", "", view.work.workflow);
   if (view) add("session", "", begin(view.status));

@@ -1,6 +1,5 @@
 // Editing a plan before it is approved: what is wrong with it and what is different from the proposal. Pure.
 
-/** @typedef {import("../view/tasks.js").Task} Task */
 /** @typedef {{at: number, code: string, params: Record<string, string>}} Problem */
 
 const TASKS = 100;

@@ -4,7 +4,6 @@ import { h } from "../dom.js";
 import { parse } from "./markdown.js";
 
 /** @typedef {import("./markdown.js").Node} Node */
-/** @typedef {import("../i18n.js").Translate} Translate */
 
 const LONG = 30_000; // beyond this a message is shown as it is
 
@@ -51,7 +50,7 @@ function link({ href = "", text = "" }) {
 function code({ text = "", lang = "" }, t) {
   const copy = h("button", {
     type: "button", class: "copy ghost", text: t("copy"),
-    onclick: (/** @type {Event} */ event) => {
+    onclick: (event) => {
       void navigator.clipboard?.writeText(text);
       /** @type {HTMLElement} */ (event.currentTarget).textContent = t("copied");
     },

@@ -4,12 +4,9 @@ const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "
 
 const SHOWN = 12;
 
-/** @typedef {{insert: string, label: string, hint: string}} Offer */
-/** @typedef {{from: number, to: number, offers: Offer[]}} Completion what stands between from and to is replaced */
-
 /**
  * @param {string} text @param {number} caret
- * @param {import("../view/view.js").Member[]} members @param {import("../i18n.js").Translate} t
+ * @param {Member[]} members @param {Translate} t
  * @returns {Completion | null}
  */
 export function complete(text, caret, members, t) {

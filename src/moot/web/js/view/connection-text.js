@@ -1,6 +1,6 @@
 // How the link is, said honestly: state, last confirmed time, how far behind, what is unsent.
 
-/** @param {import("../app.js").App} app @returns {{state: string, words: string}} */
+/** @param {App} app @returns {{state: string, words: string}} */
 export function connectionText({ connection, tape, unsent, heardAt, t, language }) {
   const clock = (/** @type {number} */ at) => new Intl.DateTimeFormat(language, { timeStyle: "medium" }).format(at);
   const waiting = unsent.length ? ` · ${t("unsent", { count: unsent.length })}` : "";

@@ -4,24 +4,6 @@ import { spend } from "./counters.js";
 import { TASKS } from "./tasks.js";
 import { begin, move } from "./walk.js";
 
-/** @typedef {import("./view.js").View} View */
-/** @typedef {import("./tasks.js").TaskRun} TaskRun */
-/**
- * @typedef {object} Work
- * @property {string} question
- * @property {import("./walk.js").Walk} workflow
- * @property {string} summary
- * @property {any[]} proposed what a plan offers, before it is approved
- * @property {number} plan_steps
- * @property {string} plan_step the planner's last one
- * @property {string[]} problems of the last plan that could not be run
- * @property {Record<string, TaskRun>} tasks
- * @property {Record<string, import("./walk.js").Walk>} slots by agent id
- * @property {boolean} is_aggregating
- * @property {string} outcome complete, partial, or why it ended
- * @property {string} answer
- */
-
 /** @returns {Work} */
 const newWork = (question = "") => ({
   question, workflow: begin("PLAN_LOOP"), summary: "", proposed: [], plan_steps: 0, plan_step: "", problems: [],
@@ -95,7 +77,7 @@ const AGENT = {
 };
 const HELD = ["DISPATCHING", "DISPATCHED", "RUNNING"];
 
-/** What is no row of the machine changes nothing. @param {import("./walk.js").Walk} walk @param {string} trigger */
+/** What is no row of the machine changes nothing. @param {Walk} walk @param {string} trigger */
 function follow(walk, trigger) {
   const state = AGENT[walk.state][trigger];
   return state ? move(walk, trigger, state) : walk;

@@ -1,22 +1,5 @@
 // The rows of the timeline: one for each of the twelve names, started and ended in one row, grouped by what a human said.
 
-/**
- * @typedef {object} Row
- * @property {number} seq
- * @property {string} name one of the twelve, or the event's own
- * @property {string} event
- * @property {string} category input, semantic, routing, dispatch, steps, errors, flow
- * @property {string} at
- * @property {string} [member]
- * @property {string} what for people: a task's title, a route, a text
- * @property {boolean} isHead begins a group
- * @property {string} [endedAt]
- * @property {number} [endSeq]
- * @property {string} [outcome] ok, failed, cancelled, waiting
- */
-
-/** @typedef {import("../link/frame.js").Frame} Frame */
-
 /** @type {Record<string, string>} */
 const CATEGORIES = {
   user_input_received: "input",

@@ -3,24 +3,6 @@
 
 const CHOICES = 100;
 
-/** @typedef {import("./view.js").View} View */
-/** @typedef {{seq: number, at: string, next: string, member?: string, guidance: string, focus_areas: string[], corrected_from?: string, correction?: string, fault: string}} Choice */
-/** @typedef {{call_id: string, agent: string, name: string, args: any, round: number, is_done: boolean, result?: any, error: string}} ToolRow */
-/**
- * @typedef {object} Job
- * @property {string} goal
- * @property {string} asked_by
- * @property {string} acting
- * @property {number} steps
- * @property {Choice[]} choices
- * @property {Record<string, any>} state what the agents share
- * @property {Record<string, string>} writers who wrote a key last
- * @property {ToolRow[]} tools of the newest round
- * @property {{approved: boolean, iteration: number, fallback?: string} | null} review
- * @property {string} outcome
- * @property {string} reason
- */
-
 /** @param {(job: Job, said: any, view: View) => Partial<Job>} change @returns {(view: View, said: any) => View} */
 const onJob = (change) => (view, said) =>
   view.supervision ? { ...view, supervision: { ...view.supervision, ...change(view.supervision, said, view) } } : view;

@@ -2,29 +2,6 @@
 
 import { begin, move } from "./walk.js";
 
-/** @typedef {{id: string, title: string, objective?: string, depends_on?: string[], role?: string, member?: string}} Task */
-/**
- * @typedef {object} TaskRun
- * @property {Task} task
- * @property {import("./walk.js").Walk} walk
- * @property {number} attempt
- * @property {number} retries
- * @property {number} max_attempts
- * @property {string} retry_at when the next attempt comes; "" = no wait
- * @property {string} agent_id
- * @property {string} member
- * @property {number} done
- * @property {number | null} total
- * @property {number | null} percent
- * @property {string} step
- * @property {string} result
- * @property {string} error_type
- * @property {string} message
- * @property {string} feedback
- * @property {boolean} is_skipped
- * @property {string} started_at
- */
-
 /** @param {Task} task @returns {TaskRun} */
 const newRun = (task) => ({
   task, walk: begin("CREATED"), attempt: 1, retries: 0, max_attempts: 0, retry_at: "", agent_id: "", member: "",
@@ -93,8 +70,6 @@ const CHANGES = {
 
 /** @param {TaskRun} run */
 export const isFinished = (run) => run.walk.state === "DONE" || run.is_skipped;
-
-/** @typedef {Record<string, TaskRun>} Runs */
 
 export const TASKS = {
   /** @param {TaskRun} run @param {string} name @param {any} said @param {string} at */

@@ -7,55 +7,6 @@ import { SUPERVISOR, followTurn } from "./supervisor.js";
 
 const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
 
-/** @typedef {import("../link/frame.js").Frame} Frame */
-/** @typedef {{id: string, kind: "human" | "ai", name: string, display_name: string, order: number, role?: string}} Member */
-/** @typedef {{id: string, label: string, description?: string}} Option */
-/** @typedef {{seq: number, at: string, member: string, name: string, author: string, text: string, turn_id?: string}} Line */
-/** @typedef {{seq: number, at: string, code: string, text: string}} Notice */
-/** @typedef {{seq: number, thought?: string, action?: string, observation?: string}} Step */
-/**
- * @typedef {object} Question
- * @property {string} step_id
- * @property {number} seq
- * @property {string} kind
- * @property {string} text
- * @property {Option[]} options
- * @property {string | null} [expires_at]
- * @property {string | null} [default]
- * @property {string} [asked_by]
- */
-/** @typedef {{turn_id: string, member: string, name: string, started_at: string, steps: Step[], streamed: string}} RunningTurn */
-/** @typedef {{state: string, attempt: number, retry_in_s: number, reason?: string, reset?: string}} Connection */
-/**
- * @typedef {object} View
- * @property {string} session_id
- * @property {number} seq
- * @property {string} at
- * @property {string} title
- * @property {string} team
- * @property {string} flow
- * @property {"zh" | "en"} language
- * @property {string} team_task
- * @property {Member[]} members
- * @property {"paused" | "active" | "completed"} status
- * @property {string | null} waiting_for
- * @property {string | null} pause_reason
- * @property {string | null} executing
- * @property {string[]} pending
- * @property {number} hops
- * @property {number} max_hops
- * @property {Line[]} messages
- * @property {Notice[]} notices
- * @property {Question[]} questions
- * @property {RunningTurn[]} running
- * @property {import("./counters.js").Counters} counters
- * @property {Connection} connection
- * @property {import("./plan.js").Work | null} work
- * @property {import("./supervisor.js").Job | null} supervision
- * @property {{seq: number, by?: string, outcome: string, what: string, code: string, chosen: Option[], said: string, label: string}[]} answers questions that are closed
- * @property {{seq: number, name: string, params: Record<string, string | number>}[]} marks landmarks of the work
- */
-
 /** @type {View} */
 export const EMPTY = {
   session_id: "", seq: 0, at: "", title: "", team: "", flow: "", language: "en", team_task: "", members: [],

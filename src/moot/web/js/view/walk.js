@@ -1,7 +1,5 @@
 // Where a machine stands, how it came there, and where it has been: what a lit diagram shows.
 
-/** @typedef {{state: string, from: string, trigger: string, seen: string[]}} Walk */
-
 /** @param {string} state @returns {Walk} */
 export const begin = (state) => ({ state, from: "", trigger: "", seen: [state] });
 
