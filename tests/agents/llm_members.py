@@ -9,7 +9,7 @@ from moot.config.agent_specs import LlmAgent
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
 from moot.runtime.clock import SystemClock
-from moot.runtime.ports import Clock, Delta, Output, Result, Step
+from moot.runtime.ports import Clock, Delta, Output, Result, Step, Thinking
 from tests.agents.fake_models import FakeModels
 
 APIS = ("openai", "openai-responses", "anthropic", "google")
@@ -47,6 +47,10 @@ class Played(Struct):
     @property
     def streamed(self) -> str:
         return "".join(each.text for each in self.outputs if isinstance(each, Delta))
+
+    @property
+    def thinking(self) -> str:
+        return "".join(each.text for each in self.outputs if isinstance(each, Thinking))
 
     @property
     def steps(self) -> list[str]:

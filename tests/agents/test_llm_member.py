@@ -36,10 +36,11 @@ async def test_a_model_says_its_message(api: str) -> None:
 @pytest.mark.parametrize("api", ["openai", "anthropic", "google"])
 @run
 async def test_what_a_model_thinks_is_a_step(api: str) -> None:
-    """House rules, steps: thinking is no part of the message."""
+    """House rules, steps: thinking is no part of the message. It is shown as it comes, and whole as a step."""
     with fake_models(Reply(text="Four.", thinking="two and two")) as models:
         played = await play(make_member(models, api), TURN)
     assert (played.steps, played.result.text, played.streamed) == (["two and two"], "Four.", "Four.")
+    assert played.thinking == "two and two"
 
 
 @in_every_api

@@ -47,7 +47,7 @@ async def test_models_talk_with_each_other_and_what_they_say_streams() -> None:
         async with open_app(team) as app:
             session = await app.session()
             shown: list[str] = []
-            app.streams.listeners.add(lambda _session, _turn, text: shown.append(text))
+            app.streams.listeners.add(lambda _session, _event, said: shown.append(said["text"]))
             facts = await say(session, "[NEXT: bob] what do you think?")
             state = await session.state()
     assert [fact.text.strip() for fact in of_kind(facts, MessagePosted)][1:] == ["I ask Carol.", "Fine by me."]

@@ -38,6 +38,10 @@ def delta(turn_id: str, text: str, session_id: str = "golden-chat-v1") -> dict[s
     return {"event": "turn.delta", "session_id": session_id, "metadata": {"turn_id": turn_id, "text": text}}
 
 
+def thinking(turn_id: str, text: str) -> dict[str, Any]:
+    return {**delta(turn_id, text), "event": "turn.thinking"}
+
+
 def with_a_running_turn() -> View:
     for count in range(1, len(FRAMES)):
         view = view_of(FRAMES[:count])
@@ -107,6 +111,20 @@ def test_streaming_text_grows_with_its_turn_and_goes_with_it() -> None:
     assert reduce(ended, delta(turn_id, "late")) == ended
 
 
+def test_a_thought_is_shown_until_something_follows_it() -> None:
+    """Spec 5: thoughts are no part of the text; the step that has the whole of one, or the next word, ends it."""
+    view = with_a_running_turn()
+    turn_id = view.running[0].turn_id
+    thought = fold(reduce, [thinking(turn_id, "so "), thinking(turn_id, "what?")], view)
+    assert (thought.running[0].thinking, thought.running[0].streamed) == ("so what?", "")
+    said = {"turn_id": turn_id, "thought": "so what?"}
+    step = {**FRAMES[-1], "event": "turn.step", "seq": view.seq + 1, "metadata": said}
+    stepped = reduce(thought, step)
+    assert (stepped.running[0].thinking, len(stepped.running[0].steps)) == ("", 1)
+    wrote = reduce(thought, delta(turn_id, "Nothing."))
+    assert (wrote.running[0].thinking, wrote.running[0].streamed) == ("", "Nothing.")
+
+
 def test_what_a_failed_turn_cost_is_counted() -> None:
     """Issue 6, budgets: tokens and cost of turns that failed are shown like those of the others."""
     usage = {"input_tokens": 60, "output_tokens": 50, "cost_usd": 0.25}
@@ -128,6 +146,8 @@ def test_everything_that_grows_is_bounded() -> None:
     running = with_a_running_turn()
     streamed = reduce(running, delta(running.running[0].turn_id, "x" * 2 * view_parts.STREAMED_CHARS))
     assert len(streamed.running[0].streamed) == view_parts.STREAMED_CHARS
+    thought = reduce(running, thinking(running.running[0].turn_id, "x" * 2 * view_parts.THINKING_CHARS))
+    assert len(thought.running[0].thinking) == view_parts.THINKING_CHARS
 
 
 def test_a_reset_empties_the_view_and_says_why() -> None:

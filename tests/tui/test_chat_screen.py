@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Ask
+from moot.runtime.ports import Ask, Output, Thinking
 from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation
@@ -235,6 +235,25 @@ def test_a_turn_that_asks_is_answered_on_its_card() -> None:
             await here.sees("Delete the build folder?", EN("card.title"))
             await here.press("f7", "enter")
             await here.sees("it was allow")
+
+    run(play())
+
+
+def test_a_thought_is_shown_while_it_is_thought() -> None:
+    """UX streaming: the end of a thought stands in two dim lines below its member; the answer takes its place."""
+
+    async def bob(turn: TurnInput, ask: Ask) -> AsyncIterator[Output | str]:
+        yield Thinking("a long way " * 30 + "and the [b]end[/b] of it")
+        await ask("Go on?")
+        yield "Four. [NEXT: ann]"
+
+    async def play() -> None:
+        async with playing(TEAM, agents={"bob": bob}) as here:
+            await here.say("[NEXT: Bob] go")
+            await here.sees(EN("thinking"), "[b]end[/b] of it")
+            await here.press("f7", "enter")
+            await here.sees("Four.")
+            await here.until(lambda: EN("thinking") not in here.screen)
 
     run(play())
 

@@ -32,7 +32,7 @@ def project(view: View) -> Frame:
         "questions": [
             [each.step_id, each.kind, each.text, [task["id"] for task in each.tasks or ()]] for each in view.questions
         ],
-        "running": [[each.turn_id, len(each.steps)] for each in view.running],
+        "running": [[each.turn_id, len(each.steps), each.streamed, each.thinking] for each in view.running],
         "work": None if work is None else project_work(work),
         "supervision": None if view.supervision is None else project_job(view.supervision),
     }
@@ -77,12 +77,24 @@ def check_agreement(sessions: list[list[Frame]]) -> None:
             assert shown == expected, frame
 
 
+def stream(frames: list[Frame]) -> list[Frame]:
+    """A session with thoughts and text as they come: what follows a thought is a word, a step, or the turn's end."""
+    told: list[Frame] = []
+    for frame in frames:
+        told.append(frame)
+        if frame["event"] == "turn.started":
+            for event, text in [("thinking", "So "), ("thinking", "what?"), ("delta", "Well"), ("thinking", "Hm.")]:
+                said = {"turn_id": frame["metadata"]["turn_id"], "text": text}
+                told.append({"event": f"turn.{event}", "session_id": frame["session_id"], "metadata": said})
+    return told
+
+
 @needs_node
 def test_the_golden_sessions_agree() -> None:
     """UX: both interfaces show the same state for the same recorded sessions, of all three flows."""
     logs = sorted((DATA / "golden").glob("*.jsonl"))
     assert len(logs) >= 3
-    check_agreement([[json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]] for log in logs])
+    check_agreement([stream([json.loads(line) for line in log.read_text("utf-8").split("\n")[:-1]]) for log in logs])
 
 
 @needs_node

@@ -131,6 +131,22 @@ def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> N
     expect(page.locator("article.message.ai")).to_have_count(1)
 
 
+def test_a_thought_is_shown_folded_up_and_is_no_part_of_the_answer(open_page: Open, server: Server) -> None:
+    """UX streaming: what a member thinks is there to see while it thinks, dim and in one line; then it is a step."""
+    page = open_page(server.create("stream"))
+    say(page, "[NEXT: Thinker] how many?")
+    writing = page.locator("article.writing")
+    thinking = writing.locator(".thinking")
+    expect(thinking.locator(".newest")).to_have_text("Two and two, <b>then</b>")
+    expect(writing.locator(".author")).to_have_text("thinking…")
+    expect(thinking.locator("p")).to_be_hidden()
+    thinking.locator("summary").click()
+    expect(thinking.locator("p")).to_contain_text("Two numbers.")
+    expect(writing.locator(".body")).to_have_text("")
+    page.locator("confirm-cards button").first.click()
+    expect(page.locator("article.message.ai:not(.writing) .body")).to_have_text("Four.")
+
+
 def test_the_conversation_follows_only_at_its_end(open_page: Open, server: Server) -> None:
     """UX: scrolled up, nothing jumps; a button says how much is new."""
     session_id = server.create("talk")

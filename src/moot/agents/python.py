@@ -12,7 +12,7 @@ from typing import Any, cast
 from moot.core.errors import AgentError
 from moot.core.events import Option
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Ask, Delta, Output, Result, Step
+from moot.runtime.ports import Ask, Delta, Output, Result, Step, Thinking
 
 Said = str | Output | None
 AgentFunction = Callable[..., Awaitable[Said] | AsyncIterator[Said]]  # of the turn and, if it has one, `ask`
@@ -51,7 +51,7 @@ class PythonMember:
                     case Result():
                         yield said
                         return
-                    case Step():
+                    case Step() | Thinking():
                         yield said
                     case str() | Delta():
                         text = said if isinstance(said, str) else said.text
@@ -61,7 +61,9 @@ class PythonMember:
                         pass
                     case _:
                         kind = type(said).__name__
-                        raise AgentError("agent", f"yielded {kind}; yield text, a Step, a Delta or a Result")
+                        raise AgentError(
+                            "agent", f"yielded {kind}; yield text, a Step, a Delta, a Thinking or a Result"
+                        )
         yield Result(text="".join(written))
 
 

@@ -212,12 +212,11 @@ class WebSocketEndpoint:
         is_too_far = outbox.lag_events > settings.lag_events or outbox.lag_bytes > settings.lag_bytes
         return is_too_far or blocked_s >= settings.send_timeout_s
 
-    def _show(self, session_id: str, turn_id: str, text: str) -> None:
-        """Streaming text: beside the log, to those who follow the session."""
+    def _show(self, session_id: str, event: str, metadata: dict[str, str]) -> None:
+        """Text and thoughts as they come: beside the log, to those who follow the session."""
         followers = self._feeds.followers(session_id)
         if followers:
-            metadata = {"turn_id": turn_id, "text": text}
-            frame = unlogged("turn.delta", self._clock.now(), session_id=session_id, metadata=metadata)
+            frame = unlogged(event, self._clock.now(), session_id=session_id, metadata=metadata)
             for follower in followers:
                 follower.show(frame)
 

@@ -81,6 +81,13 @@ class TurnDelta(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class TurnThinking(Struct, frozen=True, kw_only=True):
+    """`turn.thinking`: a piece of a thought; the step that follows has all of it. No part of the answer."""
+
+    turn_id: str
+    text: str
+
+
 UNLOGGED: dict[str, tuple[type[Struct], ...]] = {
     "system.connected": (Greeting, Resumed),
     "system.accepted": (Accepted,),
@@ -90,4 +97,5 @@ UNLOGGED: dict[str, tuple[type[Struct], ...]] = {
     "agent.state_exported": (StateExported,),
     "agent.state_restored": (StateRestored,),
     "turn.delta": (TurnDelta,),
+    "turn.thinking": (TurnThinking,),
 }

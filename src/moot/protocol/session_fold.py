@@ -76,7 +76,9 @@ def _add_step(view: View, frame: Frame, said: Frame) -> View:
         action=said.get("action"),
         observation=said.get("observation"),
     )
-    return change_turn(view, said["turn_id"], lambda turn: replace(turn, steps=(*turn.steps, step)[-STEPS:]))
+    return change_turn(
+        view, said["turn_id"], lambda turn: replace(turn, steps=(*turn.steps, step)[-STEPS:], thinking="")
+    )
 
 
 def _complete_turn(view: View, frame: Frame, said: Frame) -> View:  # noqa: ARG001

@@ -16,7 +16,7 @@ from moot.protocol.plan_fold import PLAN, follow_turn, forget_turn
 from moot.protocol.session_fold import SESSION, change_turn
 from moot.protocol.supervisor_fold import SUPERVISOR
 from moot.protocol.supervisor_fold import follow_turn as follow_job_turn
-from moot.protocol.view_parts import STREAMED_CHARS, TIMELINE, Connection, Moment, RunningTurn, View
+from moot.protocol.view_parts import STREAMED_CHARS, THINKING_CHARS, TIMELINE, Connection, Moment, RunningTurn, View
 
 __all__ = ["HOUSE", "View", "connection_frame", "reduce"]
 
@@ -80,14 +80,21 @@ def _cancel_turn(view: View, frame: Frame, said: Frame) -> View:
     return SESSION["turn.cancelled"](forget_turn(view, said), frame, said)
 
 
+def _step_plan(view: View, frame: Frame, said: Frame) -> View:
+    thought = change_turn(view, said.get("turn_id", ""), lambda turn: replace(turn, thinking=""))
+    return PLAN["plan.step_completed"](thought, frame, said)
+
+
 def _stream(view: View, frame: Frame) -> View:
-    """A piece of a turn's text; one that comes after the turn's end is nothing."""
+    """A piece of a turn's text or of its thoughts; one that comes after the turn's end is nothing."""
     said = frame["metadata"]
     if frame.get("session_id") != view.session_id:
         return view
 
     def grow(turn: RunningTurn) -> RunningTurn:
-        return replace(turn, streamed=(turn.streamed + said["text"])[-STREAMED_CHARS:])
+        if frame["event"] == "turn.thinking":
+            return replace(turn, thinking=(turn.thinking + said["text"])[-THINKING_CHARS:])
+        return replace(turn, streamed=(turn.streamed + said["text"])[-STREAMED_CHARS:], thinking="")
 
     return change_turn(view, said["turn_id"], grow)
 
@@ -116,6 +123,7 @@ def _change_connection(view: View, frame: Frame) -> View:
 
 _PASSING: dict[str, Callable[[View, Frame], View]] = {
     "turn.delta": _stream,
+    "turn.thinking": _stream,
     "system.connected": _restart,
     HOUSE: _change_connection,
 }
@@ -125,4 +133,5 @@ LOGGED: dict[str, Callable[[View, Frame, Frame], View]] = {
     **SUPERVISOR,
     "turn.started": _start_turn,
     "turn.cancelled": _cancel_turn,
+    "plan.step_completed": _step_plan,
 }

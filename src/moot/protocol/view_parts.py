@@ -15,6 +15,7 @@ from moot.protocol.work_view import DeferredInput, Document, UnderstoodInput, Wo
 
 MESSAGES, NOTICES, TIMELINE, STEPS = 500, 100, 500, 50
 STREAMED_CHARS = 100_000  # of a turn that is being written; the end of it is shown
+THINKING_CHARS = 4_000  # of a thought that is being thought; likewise
 
 
 class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -67,7 +68,10 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RunningTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A turn under way; `streamed` is what it has written so far, as far as it was shown."""
+    """A turn under way; `streamed` is what it has written so far, as far as it was shown.
+
+    `thinking` is the thought that it has not come to the end of: what follows it, a step or a word, ends it.
+    """
 
     turn_id: str
     member: str
@@ -77,6 +81,7 @@ class RunningTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_id: str = ""
     steps: tuple[Step, ...] = ()
     streamed: str = ""
+    thinking: str = ""
 
 
 class Moment(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -20,7 +20,7 @@ from moot.core.errors import AgentError
 from moot.core.events import Option
 from moot.core.supervisor.events import ToolCall
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Agent, Ask, Delta, Handle, Output, Report, Result, Show, Step, Worker
+from moot.runtime.ports import Agent, Ask, Delta, Handle, Output, Report, Result, Show, Step, Thinking, Worker
 from moot.runtime.tools import FindTool, find_no_tool, run_tool
 
 logger = logging.getLogger(__name__)
@@ -181,11 +181,11 @@ class _Worker:
         act_asking: ActAsking | None = getattr(agent, "act_asking", None)
         return act_asking(self._turn, self._ask) if act_asking else agent.act(self._turn)
 
-    async def _pass_on(self, output: Delta | Step) -> None:
+    async def _pass_on(self, output: Delta | Thinking | Step) -> None:
         turn_id = self._turn.turn_id
         match output:
-            case Delta(text=text):
-                self._show(turn_id, text)
+            case Delta() | Thinking():
+                self._show(turn_id, output)
             case Step():
                 await self._report(
                     ReportStep(

@@ -46,7 +46,7 @@ from moot.runtime import snapshots
 from moot.runtime.clock import seconds_between
 from moot.runtime.inbox import Asked, Inbox
 from moot.runtime.journal import Journal
-from moot.runtime.ports import Clock, CommandKey, Dispatch, Handle, Log, Receipt, Understander, Worker
+from moot.runtime.ports import Clock, CommandKey, Delta, Dispatch, Handle, Log, Receipt, Thinking, Understander, Worker
 from moot.runtime.streams import Streams
 from moot.runtime.timers import Timers
 from moot.runtime.understanding import bounded
@@ -338,8 +338,8 @@ class Engine:
         await self._retry.wait()
         timer.cancel()
 
-    def _show(self, turn_id: str, delta: str) -> None:
-        self._streams.show(self.session_id, turn_id, delta)
+    def _show(self, turn_id: str, piece: Delta | Thinking) -> None:
+        self._streams.show(self.session_id, turn_id, piece)
 
 
 class _Delivered:

@@ -125,6 +125,12 @@ class Delta(Struct, frozen=True):
     text: str
 
 
+class Thinking(Struct, frozen=True):
+    """A piece of a thought as it is being thought: shown, never logged. The whole of it follows as a step."""
+
+    text: str
+
+
 class Step(Struct, frozen=True, kw_only=True):
     """Something an agent thought, did or saw; logged."""
 
@@ -151,7 +157,7 @@ class Result(Struct, frozen=True, kw_only=True):
     ask: dict[str, Any] | None = None
 
 
-Output = Delta | Step | Result
+Output = Delta | Thinking | Step | Result
 
 
 class Ask(Protocol):
@@ -183,7 +189,7 @@ class Report(Protocol):
     def __call__(self, *commands: WorkerCommand) -> Awaitable[None]: ...
 
 
-Show = Callable[[str, str], None]  # turn id, delta
+Show = Callable[[str, Delta | Thinking], None]  # by turn id
 
 
 @runtime_checkable

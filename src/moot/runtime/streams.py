@@ -1,14 +1,17 @@
-"""Text as it is being written: beside the log, for whoever listens right now. Nothing of it is kept."""
+"""Text and thoughts as they come: beside the log, for whoever listens right now. Nothing of it is kept."""
 
 from collections.abc import Callable
 
-Listener = Callable[[str, str, str], None]  # session id, turn id, text
+from moot.runtime.ports import Delta, Thinking
+
+Listener = Callable[[str, str, dict[str, str]], None]  # session id, event, metadata: a frame of the protocol
 
 
 class Streams:
     def __init__(self) -> None:
         self.listeners: set[Listener] = set()
 
-    def show(self, session_id: str, turn_id: str, text: str) -> None:
+    def show(self, session_id: str, turn_id: str, piece: Delta | Thinking) -> None:
+        event = "turn.delta" if isinstance(piece, Delta) else "turn.thinking"
         for listener in self.listeners:
-            listener(session_id, turn_id, text)
+            listener(session_id, event, {"turn_id": turn_id, "text": piece.text})

@@ -105,8 +105,9 @@ class Conversation(ScrollView, can_focus=True):
         for turn in view.running:
             yield Text("")
             name = (printable(turn.name), f"bold {colour(turn.member, view)}")
-            yield from self._wrap(Text.assemble(name, "  ", (words("writing"), "dim")))
+            yield from self._wrap(Text.assemble(name, "  ", (words("thinking" if turn.thinking else "writing"), "dim")))
             yield from self._steps(turn, words)
+            yield from self._thinking(turn)
             yield from self._body(turn.streamed)[-STREAM_LINES:] if turn.streamed else ()
         for each in unsent:
             yield Text("")
@@ -120,6 +121,12 @@ class Conversation(ScrollView, can_focus=True):
                 if said:
                     line = " ".join(printable(said).split())
                     yield from self._wrap(Text(f"{INDENT}· {words(f'step.{kind}')} {line}", "dim"), INDENT * 2)
+
+    def _thinking(self, turn: RunningTurn) -> Iterator[Text]:
+        """The last two lines of the thought that is being thought."""
+        thought = " ".join(printable(turn.thinking).split())
+        if thought:
+            yield from self._wrap(Text(f"{INDENT}· {thought}", "dim italic"), INDENT * 2)[-2:]
 
     # scrolling
 

@@ -64,10 +64,9 @@ class LocalTalk:
         """Logged ones, each in the language that the session spoke then, and streaming text."""
         arrived: asyncio.Queue[Frame | BaseException] = asyncio.Queue()
 
-        def hear(session_id: str, turn_id: str, text: str) -> None:
+        def hear(session_id: str, event: str, metadata: Frame) -> None:
             if session_id == self.id:
-                said = {"turn_id": turn_id, "text": text}
-                arrived.put_nowait({"event": "turn.delta", "session_id": session_id, "metadata": said})
+                arrived.put_nowait({"event": event, "session_id": session_id, "metadata": metadata})
 
         self._app.streams.listeners.add(hear)
         pump = asyncio.create_task(self._pump(arrived))

@@ -14,10 +14,10 @@ from moot.agents.acp import member as acp_member
 from moot.agents.acp.member import AcpMember
 from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, allow, ask_people, deny
 from moot.agents.acp.updates import UpdateReader
-from moot.agents.cli.dialect import Told
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
 from moot.agents.surroundings import Surroundings
+from moot.agents.telling import Told
 from moot.app import open_app
 from moot.config.agent_specs import AcpAgent
 from moot.core.commands import Answer
@@ -26,7 +26,7 @@ from moot.core.events import MessagePosted, Option, StepAsked, TurnStepped
 from moot.core.notices import show
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
-from moot.runtime.ports import Delta, Output, Result, Step
+from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 from tests.agents.cli.streams import FOLDER, pieces, steps
 from tests.agents.programs import nothing_left
 from tests.agents.turns import chat_turn
@@ -77,6 +77,7 @@ def test_an_agent_s_turn_is_steps_pieces_and_an_answer(monkeypatch: pytest.Monke
         "observation a b",
         "thought ☑ one\n☐ two",
     ]
+    assert "".join(each.text for each in outputs if isinstance(each, Thinking)) == "let me see"
     usage = Usage(input_tokens=7, output_tokens=3, cost_usd=0.5)
     assert outputs[-1] == Result(text="told True key [MY_API_KEY]", usage=usage)
 

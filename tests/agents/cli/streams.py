@@ -5,11 +5,12 @@ from pathlib import Path
 
 from moot.agents.cli.claude import ClaudeReader
 from moot.agents.cli.codex import CodexReader
-from moot.agents.cli.dialect import Dialect, Told
+from moot.agents.cli.dialect import Dialect
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import JsonLines
+from moot.agents.telling import Told
 from moot.core.errors import AgentError
-from moot.runtime.ports import Delta, Result, Step
+from moot.runtime.ports import Delta, Result, Step, Thinking
 
 FOLDER = Path(__file__).parents[2] / "data" / "agents"
 STREAMS = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("acp_"))
@@ -59,6 +60,10 @@ def steps(told: Iterable[Told]) -> list[str]:
             kinds = {"thought": each.thought, "action": each.action, "observation": each.observation}
             lines += [f"{kind} {said}" for kind, said in kinds.items() if said is not None]
     return lines
+
+
+def thinking(told: Iterable[Told]) -> str:
+    return "".join(each.text for each in told if isinstance(each, Thinking))
 
 
 def pieces(told: Iterable[Told]) -> str:

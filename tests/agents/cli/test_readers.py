@@ -6,13 +6,13 @@ import pytest
 
 from moot.agents.cli.claude import ClaudeReader
 from moot.agents.cli.codex import CodexReader
-from moot.agents.cli.dialect import Told
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import LINE_BYTES, JsonLines
+from moot.agents.telling import Told
 from moot.core.errors import AgentError
 from moot.core.usage import Usage
 from moot.runtime.ports import Result
-from tests.agents.cli.streams import STREAMS, end_of, load, pieces, read, read_stream, reader_for, steps
+from tests.agents.cli.streams import STREAMS, end_of, load, pieces, read, read_stream, reader_for, steps, thinking
 
 TURN = Usage(input_tokens=100, output_tokens=20)
 TOOL_TURN = Usage(input_tokens=200, output_tokens=40)
@@ -58,6 +58,21 @@ def test_an_answer_is_read_with_its_usage(name: str, text: str, usage: Usage) ->
     assert pieces(told) == text
     assert session_id
     assert len(session_id) == 36
+
+
+def test_claude_s_thoughts_are_shown_as_they_come() -> None:
+    """A thought in pieces is shown and is no text; whole it is a step; what it said before a tool is not told twice."""
+    reader, told = ClaudeReader(), list[Told]()
+    for event in [
+        {"type": "message_start", "message": {}},
+        {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "two "}},
+        {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "and\x1b[31m two"}},
+        {"type": "content_block_delta", "delta": {"type": "signature_delta", "signature": "s"}},
+    ]:
+        told += reader.read({"type": "stream_event", "event": event})
+    assert (thinking(told), pieces(told), steps(told)) == ("two and two", "", [])
+    whole = {"content": [{"type": "thinking", "thinking": "two and two", "signature": "s"}]}
+    assert steps(reader.read({"type": "assistant", "message": whole})) == ["thought two and two"]
 
 
 def test_claude_s_tools_are_steps() -> None:

@@ -18,7 +18,7 @@ function project(view) {
     messages: view.messages.map((each) => [each.seq, each.member, each.text]),
     notices: view.notices.map((each) => [each.seq, each.text]),
     questions: view.questions.map((each) => [each.step_id, each.kind, each.text, (each.tasks ?? []).map((task) => task.id)]),
-    running: view.running.map((each) => [each.turn_id, each.steps.length]),
+    running: view.running.map((each) => [each.turn_id, each.steps.length, each.streamed, each.thinking]),
     supervision: job && {
       goal: job.goal, acting: job.acting, steps: job.steps, outcome: job.outcome, reason: job.reason, state: job.state,
       writers: job.writers, review: job.review && [job.review.approved, job.review.iteration, job.review.fallback ?? null],

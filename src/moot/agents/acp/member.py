@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, ask_people, deny
 from moot.agents.acp.updates import UpdateReader, describe_tool
 from moot.agents.acp.wire import OurSide, Pipe, explain_error
-from moot.agents.cli.dialect import Told, shorten, word
+from moot.agents.cli.dialect import shorten, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
 from moot.agents.cli.memory import Conversation
@@ -22,7 +22,7 @@ from moot.agents.context import NO_PROMPTS, Context, build_context
 from moot.agents.environment import hide_secrets, pick_environment
 from moot.agents.process import Bounds, Child, Program, start
 from moot.agents.surroundings import Surroundings
-from moot.agents.telling import Measure, censor, censor_error
+from moot.agents.telling import Measure, Told, censor, censor_error
 from moot.config.agent_specs import AcpAgent
 from moot.core.errors import AgentError
 from moot.core.text import clean, is_blank

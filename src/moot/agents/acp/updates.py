@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
     Spoken,
-    Told,
     ToolUse,
     as_text,
     count,
@@ -19,9 +18,11 @@ from moot.agents.cli.dialect import (
     read_todos,
     shorten,
     show,
+    show_thought,
     word,
 )
 from moot.agents.cli.lines import Json
+from moot.agents.telling import Told
 from moot.core.usage import Usage
 from moot.runtime.ports import Step
 
@@ -52,7 +53,9 @@ class UpdateReader:
             case "agent_message_chunk":
                 yield from self._read_message(update)
             case "agent_thought_chunk":
-                self._thought += word(part(update, "content"), "text")
+                thought = word(part(update, "content"), "text")
+                self._thought += thought
+                yield from show_thought(thought)
             case "tool_call" | "tool_call_update":
                 yield from self.read_tool(update)
             case "plan":

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
     Spoken,
-    Told,
     ToolUse,
     as_text,
     count,
@@ -13,10 +12,12 @@ from moot.agents.cli.dialect import (
     part,
     shorten,
     show,
+    show_thought,
     word,
 )
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
+from moot.agents.telling import Told
 from moot.core.errors import AgentError
 from moot.core.usage import Usage
 from moot.runtime.ports import Result, Step
@@ -62,6 +63,8 @@ class ClaudeReader:
         elif delta.get("type") == "text_delta":
             self._streamed = True
             yield from show(word(delta, "text"))
+        elif delta.get("type") == "thinking_delta":
+            yield from show_thought(word(delta, "thinking"))
 
     def _read_message(self, message: Json, *, is_helper: bool) -> Iterator[Told]:
         content = message.get("content")

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
     Spoken,
-    Told,
     ToolUse,
     as_text,
     count,
@@ -18,6 +17,7 @@ from moot.agents.cli.dialect import (
 )
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
+from moot.agents.telling import Told
 from moot.core.usage import Usage
 from moot.runtime.ports import Result, Step
 

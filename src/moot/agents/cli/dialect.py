@@ -7,12 +7,12 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from moot.agents.cli.lines import Json
+from moot.agents.telling import Told
 from moot.core.text import clean, cut, is_blank
 from moot.core.usage import Usage
-from moot.runtime.ports import Delta, Result, Step
+from moot.runtime.ports import Delta, Result, Step, Thinking
 
 STEP_CHARS = 4_000
-Told = Step | Delta
 
 
 class Dialect(Protocol):
@@ -114,6 +114,13 @@ def show(text: str) -> Iterator[Delta]:
     safe = clean(text)
     if safe:
         yield Delta(safe)
+
+
+def show_thought(text: str) -> Iterator[Thinking]:
+    """A piece of a thought, safe to show."""
+    safe = clean(text)
+    if safe:
+        yield Thinking(safe)
 
 
 def count(value: object) -> int:

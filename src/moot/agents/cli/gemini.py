@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from moot.agents.cli.dialect import Spoken, Told, ToolUse, as_text, count, make_usage, observe, part, show, word
+from moot.agents.cli.dialect import Spoken, ToolUse, as_text, count, make_usage, observe, part, show, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
+from moot.agents.telling import Told
 from moot.runtime.ports import Result
 
 

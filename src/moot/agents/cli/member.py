@@ -6,7 +6,7 @@ from pathlib import Path
 
 from moot.agents.cli.claude import ClaudeReader
 from moot.agents.cli.codex import CodexReader
-from moot.agents.cli.dialect import Dialect, Told
+from moot.agents.cli.dialect import Dialect
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import JsonLines
@@ -17,7 +17,7 @@ from moot.agents.context import NO_PROMPTS, build_context
 from moot.agents.environment import pick_environment
 from moot.agents.process import Bounds, Child, Ended, Program, start
 from moot.agents.surroundings import Surroundings
-from moot.agents.telling import Measure, censor, censor_error
+from moot.agents.telling import Measure, Told, censor, censor_error
 from moot.config.agent_specs import CliAgent
 from moot.core import limits
 from moot.core.errors import AgentError

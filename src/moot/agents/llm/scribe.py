@@ -15,13 +15,14 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
     ThinkingPart,
+    ThinkingPartDelta,
     ToolCallPart,
 )
 
 from moot.agents.llm.words import say
 from moot.core import limits
 from moot.core.team import Language
-from moot.runtime.ports import Delta, Step
+from moot.runtime.ports import Delta, Step, Thinking
 
 CALL_CHARS = 2_000
 
@@ -50,19 +51,20 @@ class Scribe:
     def waits_for_tools(self) -> bool:
         return bool(self._calls)
 
-    def read(self, event: AgentStreamEvent) -> Iterator[Delta | Step]:
+    def read(self, event: AgentStreamEvent) -> Iterator[Delta | Thinking | Step]:
+        """What an event says. A thought counts once it is thought to its end: before that nothing is kept of it."""
         for output in self._read(event):
-            self.has_said = True
+            self.has_said = self.has_said or not isinstance(output, Thinking)
             yield output
 
-    def _read(self, event: AgentStreamEvent) -> Iterator[Delta | Step]:
+    def _read(self, event: AgentStreamEvent) -> Iterator[Delta | Thinking | Step]:
         match event:
             case PartStartEvent(index=index, part=part):
                 if index == 0:
                     yield from self._begin_response()
-                yield from self._write(_text_of(part))
+                yield from self._write(part)
             case PartDeltaEvent(delta=delta):
-                yield from self._write(_text_of_delta(delta))
+                yield from self._write(delta)
             case PartEndEvent(part=ThinkingPart(content=thought)) if thought:
                 yield Step(thought=thought)
             case FunctionToolCallEvent(part=part):
@@ -86,19 +88,16 @@ class Scribe:
         self._calls.add(part.tool_call_id)
         yield Step(action=f"{part.tool_name}({_show(part.args)})")
 
-    def _write(self, text: str) -> Iterator[Delta]:
-        if text:
-            self._written.append(text)
-            self._length += len(text)
-            yield Delta(text)
-
-
-def _text_of(part: ModelResponsePart) -> str:
-    return part.content if isinstance(part, TextPart) else ""
-
-
-def _text_of_delta(delta: ModelResponsePartDelta) -> str:
-    return delta.content_delta if isinstance(delta, TextPartDelta) else ""
+    def _write(self, piece: ModelResponsePart | ModelResponsePartDelta) -> Iterator[Delta | Thinking]:
+        match piece:
+            case TextPart(content=text) | TextPartDelta(content_delta=text) if text:
+                self._written.append(text)
+                self._length += len(text)
+                yield Delta(text)
+            case ThinkingPart(content=thought) | ThinkingPartDelta(content_delta=thought) if thought:
+                yield Thinking(thought)
+            case _:
+                pass
 
 
 def _show(arguments: Any) -> str:

@@ -84,7 +84,7 @@ type Line = { seq: number; at: string; member: string; name: string; author: str
 type Notice = { seq: number; at: string; code: string; text: string };
 type Step = { seq: number; thought?: string; action?: string; observation?: string };
 type Mark = { seq: number; name: string; params: Record<string, string | number> };
-type RunningTurn = { turn_id: string; member: string; name: string; started_at: string; steps: Step[]; streamed: string };
+type RunningTurn = { turn_id: string; member: string; name: string; started_at: string; steps: Step[]; streamed: string; thinking: string };
 type Connection = { state: string; attempt: number; retry_in_s: number; reason?: string; reset?: string };
 type Counters = { messages: number; turns: number; failed_turns: number; tokens: number; cost_usd: number };
 interface Question {

@@ -6,6 +6,8 @@ import { body } from "../text/body.js";
 import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/view.js";
 
+const NEWEST_CHARS = 160; // of a thought that is folded up
+
 /** @param {App} app @param {string} member */
 function avatar({ view }, member) {
   const at = view?.members.findIndex((each) => each.id === member) ?? 0;
@@ -39,8 +41,9 @@ export function makeMessage(app, line) {
 export function makeTurn(app, turn) {
   const node = h("article", { class: "message ai writing", "aria-busy": "true" },
     avatar(app, turn.member),
-    h("header", {}, h("b", { text: turn.name }), h("span", { class: "author", text: app.t("writing") })),
+    h("header", {}, h("b", { text: turn.name }), h("span", { class: "author" })),
     h("ol", { class: "thoughts" }),
+    h("details", { class: "thinking" }, h("summary", {}, h("b", { text: app.t("step.thought") }), h("span", { class: "newest" })), h("p", {})),
     h("div", { class: "body" }));
   updateTurn(app, node, turn);
   return node;
@@ -53,6 +56,11 @@ export function updateTurn(app, node, turn) {
     const kind = step.thought ? "thought" : step.action ? "action" : "observation";
     list.append(h("li", { class: kind }, h("b", { text: app.t(`step.${kind}`) }), " ", step.thought ?? step.action ?? step.observation ?? ""));
   }
+  const thought = turn.thinking.trim();
+  set(find(node, ".author"), { text: app.t(thought ? "thinking" : "writing") });
+  set(find(node, ".thinking"), { hidden: !thought });
+  set(find(node, ".thinking .newest"), { text: thought.slice(thought.lastIndexOf("\n") + 1).slice(-NEWEST_CHARS) });
+  set(find(node, ".thinking p"), { text: thought });
   set(find(node, ".body"), { text: turn.streamed || "" });
   node.classList.toggle("silent", !turn.streamed);
 }

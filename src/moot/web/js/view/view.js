@@ -5,7 +5,7 @@ import { spend } from "./counters.js";
 import { PLAN } from "./plan.js";
 import { SUPERVISOR, followTurn } from "./supervisor.js";
 
-const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000;
+const MESSAGES = 20_000, NOTICES = 5_000, STEPS = 50, STREAMED_CHARS = 100_000, THINKING_CHARS = 4_000;
 
 /** @type {View} */
 export const EMPTY = {
@@ -67,7 +67,12 @@ const PASSING = {
   "turn.delta"(view, frame) {
     const { turn_id, text } = frame.metadata;
     if (frame.session_id !== view.session_id) return view;
-    return changeTurn(view, turn_id, (turn) => ({ ...turn, streamed: (turn.streamed + text).slice(-STREAMED_CHARS) }));
+    return changeTurn(view, turn_id, (turn) => ({ ...turn, streamed: (turn.streamed + text).slice(-STREAMED_CHARS), thinking: "" }));
+  },
+  "turn.thinking"(view, frame) {
+    const { turn_id, text } = frame.metadata;
+    if (frame.session_id !== view.session_id) return view;
+    return changeTurn(view, turn_id, (turn) => ({ ...turn, thinking: (turn.thinking + text).slice(-THINKING_CHARS) }));
   },
   "system.connected"(view, frame) {
     const said = frame.metadata ?? {};
@@ -106,7 +111,7 @@ export const LOGGED = {
   "queue.changed": (view, said) => ({ ...view, executing: said.executing, pending: said.pending }),
   "turn.started"(view, said) {
     const { turn_id, member } = said;
-    const turn = { turn_id, member, name: nameOf(view, member), started_at: view.at, steps: [], streamed: "" };
+    const turn = { turn_id, member, name: nameOf(view, member), started_at: view.at, steps: [], streamed: "", thinking: "" };
     const counters = { ...view.counters, turns: view.counters.turns + 1 };
     const started = { ...view, running: [...view.running, turn], hops: said.hop, counters };
     return followTurn(PLAN["turn.started"](started, said, { event: "turn.started", timestamp: view.at }), said);
@@ -114,7 +119,11 @@ export const LOGGED = {
   "turn.step"(view, said) {
     const { thought, action, observation } = said;
     const step = { seq: view.seq, thought, action, observation };
-    return changeTurn(view, said.turn_id, (turn) => ({ ...turn, steps: grow(turn.steps, step, STEPS) }));
+    return changeTurn(view, said.turn_id, (turn) => ({ ...turn, steps: grow(turn.steps, step, STEPS), thinking: "" }));
+  },
+  "plan.step_completed"(view, said, frame) {
+    const thought = changeTurn(view, said.turn_id, (turn) => ({ ...turn, thinking: "" }));
+    return PLAN["plan.step_completed"](thought, said, frame);
   },
   "turn.completed"(view, said) {
     return { ...endTurn(view, said.turn_id), counters: spend(view.counters, said.usage) };
