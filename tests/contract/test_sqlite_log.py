@@ -13,6 +13,7 @@ import pytest
 from moot.core.codec import Head
 from moot.core.errors import Conflict, Locked, LogError
 from moot.runtime.ports import CommandKey, Receipt, Snapshot
+from moot.runtime.stores import wal
 from moot.runtime.stores.sqlite import SqliteLog
 from moot.runtime.stores.verify import verify
 from tests.contract.logs import SUMMARY, append, closing, make_events, run
@@ -145,3 +146,4 @@ async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
             head = await verify(log, "a")
             assert head == await log.head("a")
             assert head.seq >= acknowledged[-1]
+    assert wal.list_kept(path) == []  # a crash is no damage

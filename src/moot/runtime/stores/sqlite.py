@@ -12,7 +12,7 @@ from typing import Self, TypeVar
 from moot.core.codec import Event, Head
 from moot.core.errors import LogError, NotFound, Unusable
 from moot.runtime.ports import CommandKey, Listing, Receipt, Snapshot, Summary
-from moot.runtime.stores import schema
+from moot.runtime.stores import schema, wal
 from moot.runtime.stores.changes import Append, Change, Delete, SaveSnapshot
 from moot.runtime.stores.group import GroupCommit
 from moot.runtime.stores.lock import FileLock
@@ -37,6 +37,7 @@ class _Writing:
         self.lock = FileLock(path)
         try:
             schema.create(path)
+            wal.keep_damaged(path)
             self.writer = Writer(path)
         except BaseException:
             self.lock.release()
