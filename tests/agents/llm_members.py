@@ -25,6 +25,16 @@ def make_member(
     return LlmMember(spec, clock or SystemClock(), "Be brief.")
 
 
+class HastyClock(SystemClock):
+    """Sleeps at once, and remembers for how long."""
+
+    def __init__(self) -> None:
+        self.slept_s: list[float] = []
+
+    async def sleep(self, delay_s: float) -> None:
+        self.slept_s.append(delay_s)
+
+
 class Played(Struct):
     """A turn that is over, or as far as it came."""
 

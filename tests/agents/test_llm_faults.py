@@ -8,11 +8,10 @@ import pytest
 from moot.agents.llm.failures import explain
 from moot.agents.llm.models import ModelAddress
 from moot.core import limits
-from moot.runtime.clock import SystemClock
 from moot.testing import VirtualClock
 from tests.agents import functions
 from tests.agents.fake_models import Call, Reply, fake_models
-from tests.agents.llm_members import APIS, KEY, KEYS, make_member, play
+from tests.agents.llm_members import APIS, KEY, KEYS, HastyClock, make_member, play
 from tests.agents.turns import chat_turn, job_turn
 from tests.runtime.apps import run, until
 
@@ -67,16 +66,6 @@ async def test_how_long_a_server_wants_to_be_left_alone(api: str) -> None:
     with fake_models(Reply(status=429, retry_after="7")) as models:
         played = await play(make_member(models, api), TASK)
     assert played.error.retry_after_s == 7
-
-
-class HastyClock(SystemClock):
-    """Sleeps at once, and remembers for how long."""
-
-    def __init__(self) -> None:
-        self.slept_s: list[float] = []
-
-    async def sleep(self, delay_s: float) -> None:
-        self.slept_s.append(delay_s)
 
 
 @run

@@ -1,8 +1,10 @@
-"""MCP servers of a model: a program of the team file, started for a turn, seeing what it may, ended with it."""
+"""MCP servers of a model: programs of the team file, started for a turn and ended with it; servers at an address."""
 
 import asyncio
 import os
+import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ from moot.agents.llm.member import LlmMember
 from moot.config.agent_specs import LlmAgent, McpServer
 from moot.runtime.clock import SystemClock
 from tests.agents.fake_models import Call, FakeModels, Reply, fake_models
-from tests.agents.llm_members import play
+from tests.agents.llm_members import HastyClock, play
+from tests.agents.mcp_address import McpAddress, serve_mcp
 from tests.agents.turns import chat_turn
 from tests.runtime.apps import run, until
 
@@ -79,3 +82,61 @@ async def test_a_server_that_cannot_be_started_fails_the_turn(book: Path) -> Non
     with fake_models("never") as models:
         played = await play(make_member(models, book, "/no/such/program"), TURN)
     assert (played.error.error_type, models.asked) == ("config", [])
+    assert "/no/such/program" in str(played.error)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[McpAddress]:
+    with serve_mcp() as address:
+        yield address
+
+
+def make_remote(models: FakeModels, url: str, key: str | None = None) -> LlmMember:
+    spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(McpServer(url=url, key=key),))
+    return LlmMember(spec, HastyClock())
+
+
+@run
+async def test_a_server_at_an_address_is_asked_there(served: McpAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Surfaces, `mcp`: streamable HTTP; its tools are the model's, its key is from the environment and not told."""
+    monkeypatch.setenv("TOOLS_KEY", "sk-tools-0123")
+    with fake_models(look("there"), look("paper"), "Seen.") as models:
+        played = await play(make_remote(models, served.url, "TOOLS_KEY"), TURN)
+    assert models.asked[0].tools == ("look",)
+    found, failed = [step for step in played.steps if "→" in step]
+    assert (found, "out of paper" in failed) == ("look → sees there", True)
+    assert played.result.text == "Seen."
+    assert served.keys == {"Bearer sk-tools-0123"}
+    assert "sk-tools" not in str(models.asked[-1].body)
+
+
+@run
+async def test_a_server_without_its_key_is_not_asked(served: McpAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    """E95: a missing key is said by its name, before anybody is asked."""
+    monkeypatch.delenv("TOOLS_KEY", raising=False)
+    with fake_models("never") as models:
+        played = await play(make_remote(models, served.url, "TOOLS_KEY"), TURN)
+    assert (played.error.error_type, models.asked) == ("auth", [])
+    assert "set TOOLS_KEY" in str(played.error)
+
+
+@run
+async def test_a_server_that_is_down_is_said_to_be_down() -> None:
+    """E95: it may come back, so that it is tried again; the error says which one, and the model is not asked."""
+    with socket.create_server(("127.0.0.1", 0)) as taken, fake_models("never") as models:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
+        taken.close()
+        played = await play(make_remote(models, url), TURN)
+    assert (played.error.error_type, models.asked) == ("network", [])
+    assert url in str(played.error)
+    assert "is it running?" in str(played.error)
+    assert len([step for step in played.steps if url in step]) == 2  # tried again twice, and said so
+
+
+@run
+async def test_an_address_that_is_no_mcp_server_is_final(served: McpAddress) -> None:
+    """E95: a wrong path answers the same for ever."""
+    with fake_models("never") as models:
+        played = await play(make_remote(models, served.url.replace("/mcp", "/nowhere")), TURN)
+    assert (played.error.error_type, played.steps, models.asked) == ("config", [], [])
+    assert "check url" in str(played.error)

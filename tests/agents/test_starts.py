@@ -15,7 +15,7 @@ FULL = Path(__file__).parents[1] / "data" / "teams" / "good" / "full.yaml"
 
 
 def test_every_kind_that_runs_something_is_listed() -> None:
-    """Programs of cli, acp and mcp; Python code of agents and tools."""
+    """Programs of cli, acp and mcp, and addresses elsewhere; Python code of agents and tools."""
     agents: list[AgentSpec] = [
         CliAgent(command=("./run.sh",), cwd="sub", env=("MY_KEY",)),
         CliAgent(preset="gemini", permissions="all"),
@@ -33,6 +33,7 @@ def test_every_kind_that_runs_something_is_listed() -> None:
         "m3: python a.b:c",
         "m4: python t.u:v",
         "m4: server  (sees S)",
+        "m4: ask http://x",
     ]
 
 

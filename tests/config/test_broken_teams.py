@@ -77,6 +77,8 @@ EXPECTED = {
         "14: members[5].agent.call: found text 'os.system'; expected package.module:function",
         "15: members[6].agent.env[0]: found text 'KEY=secret'; expected the name of an environment variable",
         "16: members[7].agent.mcp[0]: an MCP server needs either a command or a url",
+        "16: members[7].agent.mcp[1].env: env goes with a command; an address takes a key",
+        "16: members[7].agent.mcp[2].key: key goes with a url; a program takes env",
         "17: members[8].agent.replies[0].steps[0]: a step needs a thought, an action or an observation",
     ],
     "no_human": ["4: members: a team needs at least 1 human member"],

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from moot.agents.cli.member import list_command
-from moot.agents.llm.models import ModelAddress
+from moot.agents.llm.models import ModelAddress, is_local
 from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, PythonAgent
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.config.trust import Start
@@ -17,9 +17,14 @@ def list_starts(team: TeamFile) -> list[Start]:
 
 
 def _addresses(who: str, address: ModelAddress) -> Iterator[Start]:
+    if address.base_url:
+        yield from _address(who, address.base_url, address.key_name)
+
+
+def _address(who: str, url: str, *keys: str) -> Iterator[Start]:
     """A team file could send a person's key anywhere. What stays on this machine is nobody else's business."""
-    if address.base_url and not address.is_local:
-        yield Start(member=who, argv=("ask", address.base_url), names=(address.key_name,))
+    if not is_local(url):
+        yield Start(member=who, argv=("ask", url), names=keys)
 
 
 def _starts_of(member: MemberSpec) -> Iterator[Start]:
@@ -39,3 +44,5 @@ def _starts_of(member: MemberSpec) -> Iterator[Start]:
             for server in mcp:
                 if server.command:
                     yield Start(member=member.id, argv=server.command, names=server.env)
+                elif server.url:
+                    yield from _address(member.id, server.url, *([server.key] if server.key else []))

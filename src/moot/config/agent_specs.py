@@ -82,11 +82,12 @@ class ScriptAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
 
 class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Tools over the Model Context Protocol: a program (`command`) or an address (`url`)."""
+    """Tools over the Model Context Protocol: a program (`command`, `env`) or an address (`url`, `key`)."""
 
     command: Command | None = None
-    url: Text | None = None
     env: EnvAllowList = ()
+    url: Annotated[Text | None, Meta(description="streamable HTTP")] = None
+    key: Annotated[Text | None, Meta(description="name of the variable that holds the key for the address")] = None
 
 
 class LlmAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="llm"):

@@ -122,10 +122,20 @@ def _check_agent(agent: dict[str, object]) -> Iterator[Problem]:
             yield from _check_cli(agent)
         case "llm":
             for position, server in enumerate(_list(agent.get("mcp"))):
-                if isinstance(server, dict) and (server.get("command") is None) == (server.get("url") is None):
-                    yield Problem(path=("mcp", position), text="an MCP server needs either a command or a url")
+                if isinstance(server, dict):
+                    yield from _check_mcp(("mcp", position), server)
         case "script":
             yield from _check_script(agent)
+
+
+def _check_mcp(path: Path, server: dict[object, object]) -> Iterator[Problem]:
+    is_program, is_address = server.get("command") is not None, server.get("url") is not None
+    if is_program == is_address:
+        yield Problem(path=path, text="an MCP server needs either a command or a url")
+    elif is_address and server.get("env"):
+        yield Problem(path=(*path, "env"), text="env goes with a command; an address takes a key")
+    elif is_program and server.get("key"):
+        yield Problem(path=(*path, "key"), text="key goes with a url; a program takes env")
 
 
 def _check_cli(agent: dict[str, object]) -> Iterator[Problem]:

@@ -54,15 +54,15 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
         return self.name.removeprefix(f"{self.provider}:")
 
     @property
-    def is_local(self) -> bool:
-        """The address is one of this machine's own."""
-        host = urlsplit(self.base_url or "").hostname or ""
-        return host in ("localhost", "::1") or _LOOPBACK.fullmatch(host) is not None
-
-    @property
     def key_name(self) -> str:
         usual = f"{self.provider.upper().replace('-', '_').replace('/', '_')}_API_KEY"
         return self.key or KEY_NAMES.get(self.provider, usual)
+
+
+def is_local(url: str) -> bool:
+    """The address is one of this machine's own."""
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or _LOOPBACK.fullmatch(host) is not None
 
 
 def open_model(address: ModelAddress) -> "Model":

@@ -31,7 +31,6 @@ from moot.core.usage import Usage
 from moot.runtime.ports import Clock, Output, Result, Step
 
 ASK_AGAIN = 2
-ERROR_CHARS = 500
 OutputMode = Literal["text", "native", "tool"]
 T = TypeVar("T")
 
@@ -145,10 +144,7 @@ class Talk:
     async def _open(self, context: Context) -> AsyncIterator[AgentRunEvents[Any]]:
         """Leaving it ends the request, the connection and the tools' servers."""
         async with AsyncExitStack() as stack:
-            try:
-                await stack.enter_async_context(self._agent)
-            except (OSError, RuntimeError, TimeoutError, ValueError) as error:
-                raise AgentError("config", f"an MCP server cannot be started: {error}"[:ERROR_CHARS]) from error
+            await stack.enter_async_context(self._agent)
             run = self._agent.run_stream_events(context.prompt, instructions=context.system)
             self._events = await stack.enter_async_context(run)
             yield self._events

@@ -20,13 +20,13 @@ MCP_START_S = 30.0
 
 def open_tools(spec: LlmAgent, folder: Path | None) -> "Sequence[AbstractToolset[Any]]":
     """AgentError of type config says which tool is not there. Nothing is started yet."""
-    from moot.agents.llm.toolsets import Guarded, function_toolset
+    from moot.agents.llm.toolsets import Guarded, Served, function_toolset
 
     found: list[AbstractToolset[Any]] = []
     if spec.tools:
-        found.append(function_toolset([load_function(path) for path in spec.tools]))
-    found += [_open_server(server, folder) for server in spec.mcp]
-    return [Guarded(each) for each in found]
+        found.append(Guarded(function_toolset([load_function(path) for path in spec.tools])))
+    found += [Served(_open_server(server, folder), server) for server in spec.mcp]
+    return found
 
 
 def _open_server(server: McpServer, folder: Path | None) -> "AbstractToolset[Any]":
@@ -36,7 +36,7 @@ def _open_server(server: McpServer, folder: Path | None) -> "AbstractToolset[Any
     except ImportError:
         raise AgentError("config", "no library for MCP servers: install moot[llm]") from None
     if server.url:
-        return MCPToolset(server.url, init_timeout=MCP_START_S, tool_error_behavior="failed")
+        return MCPToolset(server.url, headers=_headers(server), init_timeout=MCP_START_S, tool_error_behavior="failed")
     program, *arguments = server.command or ()
     # it lives as long as the turn that uses it; what it writes on stderr is no part of ours
     transport = StdioTransport(
@@ -48,3 +48,23 @@ def _open_server(server: McpServer, folder: Path | None) -> "AbstractToolset[Any
         log_file=Path(os.devnull),
     )
     return MCPToolset(transport, init_timeout=MCP_START_S, tool_error_behavior="failed")
+
+
+def _headers(server: McpServer) -> dict[str, str]:
+    if server.key is None:
+        return {}
+    key = os.environ.get(server.key)
+    if not key:
+        raise AgentError("auth", f"MCP server {server.url} needs a key: set {server.key}")
+    return {"Authorization": f"Bearer {key}"}
+
+
+def explain_server(server: McpServer, error: Exception) -> AgentError:
+    """Why there is nothing to talk to. Only an address that does not answer may do so later."""
+    said = str(error)[:ERROR_CHARS]
+    if server.url is None:
+        return AgentError("config", f"MCP server {' '.join(server.command or ())} cannot be started: {said}")
+    if isinstance(error, (OSError, RuntimeError)):  # the library's own kind of error is told below
+        return AgentError("network", f"MCP server {server.url} cannot be reached ({said}); is it running?")
+    wants = f", and key {server.key}" if server.key else "; does it want a key?"
+    return AgentError("config", f"MCP server {server.url} does not let us in ({said}): check url{wants}")

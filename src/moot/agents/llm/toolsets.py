@@ -1,13 +1,15 @@
 """Tools as the library knows them. Imported when a model is first used."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed, UserError
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
 
-from moot.agents.llm.tools import ERROR_CHARS, RESULT_CHARS
+from moot.agents.llm.tools import ERROR_CHARS, RESULT_CHARS, explain_server
+from moot.config.agent_specs import McpServer
 from moot.core import text
 from moot.core.errors import AgentError
 from moot.runtime import telemetry
@@ -36,3 +38,16 @@ class Guarded(WrapperToolset[Any]):
         except Exception as error:  # a tool is foreign code
             raise ToolFailed(f"{type(error).__name__}: {error}"[:ERROR_CHARS]) from error
         return text.cut(found, RESULT_CHARS) if isinstance(found, str) else found
+
+
+@dataclass
+class Served(Guarded):
+    """The tools of an MCP server. AgentError says which one is not there, before the model is asked anything."""
+
+    server: McpServer
+
+    async def __aenter__(self) -> Self:
+        try:
+            return await super().__aenter__()
+        except Exception as error:  # whatever a program or a stranger's address provokes in the library
+            raise explain_server(self.server, error) from error
