@@ -1,10 +1,12 @@
 """`moot chat` without a screen: lines in, lines out."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import CHAT, Moot
+from tests.cli.command import CHAT, MOOT, Moot
+from tests.cli.keyboard import Keyboard
 
 PLAN = "plan-demo"
 
@@ -56,3 +58,43 @@ def test_what_is_not_there_is_said(moot: Moot, tmp_path: Path, monkeypatch: pyte
     assert "You, Claude, Bob, Carol" in moot("chat").out
     (tmp_path / "moot.yaml").write_text(Path(CHAT).read_text(encoding="utf-8"), encoding="utf-8")
     assert "You, Claude, Bob, Carol" not in moot("chat").out
+
+
+def sit_down(tmp_path: Path, *arguments: str, **environment: str) -> Keyboard:
+    return Keyboard([*MOOT, "chat", *arguments], {**os.environ, "MOOT_DATA": str(tmp_path), **environment})
+
+
+def test_a_person_gets_a_prompt_and_sees_nothing_twice(tmp_path: Path) -> None:
+    """UX line mode: a hint how it works, a prompt when the floor is theirs, no echo of what they typed; Ctrl-D leaves
+    with the command to go on."""
+    here = sit_down(tmp_path, "chat-demo", "--inline")
+    opened = here.until("You> ")
+    assert "Type a line and press Enter" in opened
+    assert "— chat-demo · You, Claude, Bob, Carol" in opened
+    here.type("[NEXT: Bob] 海报, please\n")
+    said = here.until("You> ", 2)
+    assert said.count("海报, please") == 1
+    assert "Bob: First draft:" in said
+    assert "Waiting for You" not in said
+    here.type("\x04")
+    assert here.end() == 0
+    session_id = here.seen.partition("session ")[2].split()[0]
+    assert here.seen.rstrip().endswith(f"to go on: moot chat chat-demo --session {session_id} --plain")
+
+
+def test_a_person_leaves_with_ctrl_c(tmp_path: Path) -> None:
+    """Surfaces: exit 130, no traceback, and how to go on is said."""
+    here = sit_down(tmp_path, CHAT, "--plain")
+    here.until("> ")
+    here.type("\x03")
+    assert here.end() == 130
+    assert "Traceback" not in here.seen
+    assert "--session s_" in here.seen
+
+
+def test_a_small_terminal_is_told_line_by_line(tmp_path: Path) -> None:
+    """UX terminal: below 60×15 line mode is chosen by itself, and the size is said."""
+    here = sit_down(tmp_path, "chat-demo", COLUMNS="50", LINES="12")
+    assert "This terminal is 50×12" in here.until("You> ")
+    here.type("\x04")
+    assert here.end() == 0

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from moot.core.machines.interrupt import State as Interrupt
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Ask, Output, Thinking
 from moot.tui.app import MootApp
@@ -138,17 +139,23 @@ def test_a_stream_is_painted_at_most_ten_times_a_second(monkeypatch: pytest.Monk
 
 def test_esc_pauses() -> None:
     """UX terminal: Esc pauses what runs: the turn ends, the queue waits, /resume goes on."""
-    slow = ai("bob", {"delay_s": 0.4, "text": "done [NEXT: Carol]"})
+    may_end = asyncio.Event()
+
+    async def bob(turn: TurnInput) -> str:
+        await may_end.wait()
+        return "done [NEXT: Carol]"
 
     async def play() -> None:
-        async with playing(chat_team(slow, ai("carol", "late"))) as here:
+        async with playing(TEAM, agents={"bob": bob}) as here:
             await here.say("[NEXT: Bob] go")
             await here.sees("Bob ⏳", "is replying")
             await here.press("escape")
+            await here.until(lambda: here.ui.seat.view.interrupt == Interrupt.PAUSING)
+            may_end.set()
             await here.until(lambda: here.ui.seat.view.pause_reason == "user_pause")
-            assert "late" not in here.screen
+            assert "And from Carol." not in here.screen
             await here.say("/resume")
-            await here.sees("late")
+            await here.sees("And from Carol.")
 
     run(play())
 

@@ -18,7 +18,7 @@ from moot.client.client import connect
 from moot.core.machines.session import Status
 from moot.runtime.clock import SystemClock
 from moot.tui.demo import DemoApp
-from moot.tui.hosts import There
+from moot.tui.remote_host import There
 from tests.client.deadline import run
 from tests.tui.screens import WIDE, Playing
 

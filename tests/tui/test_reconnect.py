@@ -5,7 +5,7 @@ from pathlib import Path
 from moot.cli.transcript import Transcript
 from moot.client.client import connect
 from moot.tui.app import MootApp
-from moot.tui.hosts import There
+from moot.tui.remote_host import There
 from tests.client.deadline import run
 from tests.client.real_server import TOKEN, real_server
 from tests.tui.screens import WIDE, Playing

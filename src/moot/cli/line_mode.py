@@ -1,18 +1,24 @@
 """`moot chat --plain`: a session as lines that are only ever appended; what is typed is said, line by line.
 
 A line that is `approve`, `reject` or an option's id answers the open question; so does any line when somebody asks for
-words. From a pipe each line waits until the floor is back with a human, and the end of the input ends the command.
+words. From a pipe each line waits until the floor is back with a human, and the end of the input ends the command. A
+person at a terminal gets a prompt, sees nothing twice, and leaves at once.
 """
 
 import asyncio
 import sys
+from argparse import Namespace
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
 from moot.cli import exits
+from moot.cli.hosting import LineSession, opened
+from moot.cli.leaving import resume_command, say_where
+from moot.cli.prompt import Prompt
 from moot.cli.run import read_answer
+from moot.cli.terminal import is_terminal, sizes
 from moot.cli.transcript import Transcript
 from moot.core.codec import Event
 from moot.core.commands import Answer, HumanCommand, Post
@@ -21,25 +27,22 @@ from moot.core.events import StepAsked
 from moot.core.machines.session import Status
 from moot.core.notices import explain
 from moot.core.state import State
+from moot.core.team import Language
+from moot.tui.words import Words
 
 SHOWN_LINES = 40  # of what was said before, when a session is opened again
 
 
-class Accepted(Protocol):
-    @property
-    def seq(self) -> int: ...
-
-
-class LineSession(Protocol):
-    """What this needs of a session, here or on a server."""
-
-    id: str
-
-    async def state(self) -> State: ...
-
-    async def submit(self, command: HumanCommand) -> Accepted: ...
-
-    def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]: ...
+async def run_lines(options: Namespace) -> int:
+    async with opened(options) as (_, session, is_new):
+        mode = LineMode(session, options.speaks_as)
+        if not options.plain and is_terminal():
+            print(Words((await session.state()).language)("line.small", **sizes()), file=sys.stderr)
+        try:
+            return await mode.run(is_new=is_new)
+        finally:
+            if not mode.is_over:
+                say_where(session.id, resume_command(session.id, options), Words(mode.language))
 
 
 class LineMode:
@@ -47,31 +50,43 @@ class LineMode:
         self._session = session
         self._speaks_as = speaks_as
         self._transcript = Transcript()
+        self._prompt = Prompt(speaks_as)
         self._seq = 0  # shown so far
         self._accepted_seq = 1
         self._refusals = 0
         self._is_typed = sys.stdin.isatty()
 
     async def run(self, *, is_new: bool) -> int:
-        print(f"session {self._session.id}", file=sys.stderr)
+        print(f"session {self._session.id}", file=sys.stderr, flush=True)
+        self._prompt.greet(await self._session.state())
         if not is_new:
             await self._recall()
-        lines, line, is_ended = read_lines(), None, False
+        try:
+            await self._talk()
+        finally:
+            self._prompt.close()
+        return exits.FAILED if self._refusals and not self._is_typed else exits.OK
+
+    async def _talk(self) -> None:
+        lines, is_ended = read_lines(), False
+        line: asyncio.Task[str | None] | None = None
         async with aclosing(self._session.follow(self._seq)) as batches:
             batch = asyncio.create_task(_next(batches))
-            while not (self._is_over or (is_ended and self._is_settled)):
-                if line is None and not is_ended and (self._is_typed or self._is_settled or self._is_asked):
-                    line = asyncio.create_task(lines.get())
-                await asyncio.wait([batch, *([line] if line else [])], return_when=asyncio.FIRST_COMPLETED)
-                if batch.done():
-                    self._show(batch.result())
-                    batch = asyncio.create_task(_next(batches))
-                if line and line.done():
-                    said, line = line.result(), None
-                    is_ended = said is None
-                    await self._say(said or "")
-            await _cancel(batch, line)
-        return exits.FAILED if self._refusals and not self._is_typed else exits.OK
+            try:
+                while not (self.is_over or (is_ended and (self._is_typed or self._is_settled))):
+                    self._ask_for_a_line()
+                    if line is None and not is_ended and (self._is_typed or self._is_settled or self._is_asked):
+                        line = asyncio.create_task(lines.get())
+                    await asyncio.wait([batch, *([line] if line else [])], return_when=asyncio.FIRST_COMPLETED)
+                    if batch.done():
+                        self._show(batch.result())
+                        batch = asyncio.create_task(_next(batches))
+                    if line and line.done():
+                        said, line = line.result(), None
+                        is_ended = said is None
+                        await self._say(said)
+            finally:  # also when Ctrl-C ends it: who is still waiting for the next events is told
+                await _cancel(batch, line)
 
     async def _recall(self) -> None:
         """The end of what was said before."""
@@ -85,6 +100,10 @@ class LineMode:
                     break
         print("\n".join(lines[-SHOWN_LINES:]), flush=True)
 
+    def _ask_for_a_line(self) -> None:
+        if self._transcript.state and not self.is_over and (self._is_settled or self._is_asked):
+            self._prompt.open(self._transcript.state)
+
     @property
     def _is_settled(self) -> bool:
         state = self._transcript.state
@@ -97,22 +116,36 @@ class LineMode:
         return state is not None and any(step.turn_id for step in state.open_steps.values())
 
     @property
-    def _is_over(self) -> bool:
+    def language(self) -> Language:
+        state = self._transcript.state
+        return state.language if state else "en"
+
+    @property
+    def is_over(self) -> bool:
         state = self._transcript.state
         return state is not None and state.status is Status.COMPLETED
 
     def _show(self, events: list[Event]) -> None:
         for event in events:
-            for line in self._transcript.lines(event):
+            told = self._transcript.lines(event)
+            assert self._transcript.state is not None  # noqa: S101 - it has just folded an event
+            for line in self._prompt.lines(event.fact, told, self._transcript.state):
+                self._prompt.close()
                 print(line, flush=True)
         self._seq = events[-1].seq
 
-    async def _say(self, line: str) -> None:
+    async def _say(self, line: str | None) -> None:
+        if line is None:
+            return
+        self._prompt.take()
         if not line.strip():
             return
         state = await self._session.state()
+        command = self._read(line, state)
+        if isinstance(command, Post):
+            self._prompt.expect(line)
         try:
-            self._accepted_seq = (await self._session.submit(self._read(line, state))).seq
+            self._accepted_seq = (await self._session.submit(command)).seq
         except Refused as refusal:
             self._refusals += 1
             print(f"moot: {explain(refusal, state.language)}", file=sys.stderr, flush=True)

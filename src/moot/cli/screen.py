@@ -1,14 +1,13 @@
 """Starting the terminal UI, and what is left on the normal screen when it is closed."""
 
 import os
-import shlex
-import sys
 import tempfile
 from argparse import Namespace
 from pathlib import Path
 
 from moot.cli import exits
 from moot.cli.data import data_folder
+from moot.cli.leaving import resume_command, say_where
 from moot.cli.transcript import Transcript
 from moot.tui.app import MootApp
 from moot.tui.hosts import Host
@@ -26,13 +25,6 @@ async def show_session(host: Host, session_id: str, options: Namespace) -> int:
     return app.return_code or exits.OK
 
 
-def resume_command(session_id: str, options: Namespace) -> str:
-    where = ["--connect", options.connect.partition("#")[0]] if options.connect else []
-    where += ["--data", options.data] if options.data else []
-    file = [options.file] if options.file else []
-    return shlex.join(["moot", "chat", *file, "--session", session_id, *where])
-
-
 def say_goodbye(seat: Seat, session_id: str, resume: str | None, folder: Path) -> None:
     """The session's id, how to go on, and what was said: the screen that showed it is gone."""
     words = Words(seat.view.language)
@@ -45,8 +37,7 @@ def say_goodbye(seat: Seat, session_id: str, resume: str | None, folder: Path) -
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
         print(words("goodbye.transcript", path=path))
-    print(words("goodbye.session", id=session_id), file=sys.stderr)
-    print(words("goodbye.resume", command=resume) if resume else words("goodbye.kept_not"), file=sys.stderr)
+    say_where(session_id, resume, words)
 
 
 def transcript_lines(seat: Seat) -> list[str]:

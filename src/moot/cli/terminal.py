@@ -1,16 +1,37 @@
-"""Whether there is a terminal that a screen fits into."""
+"""Whether there is a terminal that a screen fits into, and what it shows until the screen is there."""
 
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 SMALLEST = (60, 15)  # columns and rows
 
 
 def has_screen() -> bool:
     """A terminal on all sides, and large enough."""
-    streams = (sys.stdin, sys.stdout, sys.stderr)  # Textual draws on the last one
-    if not all(stream.isatty() for stream in streams) or os.environ.get("TERM") == "dumb":
-        return False
     size = shutil.get_terminal_size()
-    return size.columns >= SMALLEST[0] and size.lines >= SMALLEST[1]
+    return is_terminal() and size.columns >= SMALLEST[0] and size.lines >= SMALLEST[1]
+
+
+def is_terminal() -> bool:
+    """Of the kind that a screen can be drawn on."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)  # Textual draws on the last one
+    return all(stream.isatty() for stream in streams) and os.environ.get("TERM") != "dumb"
+
+
+def sizes() -> dict[str, int]:
+    """What there is, and what a screen needs."""
+    size = shutil.get_terminal_size()
+    return {"columns": size.columns, "rows": size.lines, "least_columns": SMALLEST[0], "least_rows": SMALLEST[1]}
+
+
+@contextmanager
+def opening(what: str) -> Iterator[None]:
+    """Something to see while modules are loaded and sessions are read; it is gone when the screen comes."""
+    print(f"Moot · {what} …", end="", file=sys.stderr, flush=True)
+    try:
+        yield
+    finally:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

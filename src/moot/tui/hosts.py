@@ -1,4 +1,4 @@
-"""Where the sessions are: in this process, or on a server. A screen needs no more of them than this."""
+"""Where the sessions are: in this process, or on a server (remote_host.py). A screen needs no more than this."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -8,8 +8,6 @@ import msgspec
 from msgspec import Struct
 
 from moot.app import App, Session
-from moot.client.client import Client
-from moot.client.session import RemoteSession
 from moot.core.codec import frame as encode_frame
 from moot.core.commands import HumanCommand
 from moot.core.evolve import evolve
@@ -118,23 +116,3 @@ class Here:
 
     async def create(self) -> Talk:
         return LocalTalk(await self._app.session(title=self._title), self._app)
-
-
-class There:
-    """Sessions on a server."""
-
-    def __init__(self, client: Client, team: str | None, title: str = "") -> None:
-        self._client, self._team, self._title = client, team, title
-
-    @property
-    def url(self) -> str:
-        return str(self._client.address)
-
-    async def sessions(self) -> list[Entry]:
-        return [msgspec.convert(each, Entry) for each in await self._client.sessions()]
-
-    async def open(self, session_id: str) -> RemoteSession:
-        return await self._client.session(session_id)
-
-    async def create(self) -> RemoteSession:
-        return await self._client.session(team=self._team, title=self._title)

@@ -42,6 +42,21 @@ TERMINAL: dict[str, dict[Language, str]] = {
     },
     "demo.over": {"zh": "演示结束。Ctrl+Q 退出", "en": "The demo is over. Ctrl+Q leaves"},
     "resumed": {"zh": "已补齐 {count} 条事件", "en": "caught up: {count} events replayed"},
+    "line.chat": {
+        "zh": "输入一行并回车即可发言；[NEXT: {name}] 指定下一位；/help 列出命令；Ctrl-D 离开，会话会保留。",
+        "en": "Type a line and press Enter to say it. [NEXT: {name}] names who is next, /help lists the commands. "
+        "Ctrl-D leaves; the session is kept.",
+    },
+    "line.work": {
+        "zh": "输入你想要的结果并回车；执行中也可以随时补充；/help 列出命令；Ctrl-D 离开，会话会保留。",
+        "en": "Type what you want done and press Enter; you may say more while it is being done. /help lists the "
+        "commands. Ctrl-D leaves; the session is kept.",
+    },
+    "line.small": {
+        "zh": "终端为 {columns}×{rows}，按行显示；达到 {least_columns}×{least_rows} 时显示完整界面。",
+        "en": "This terminal is {columns}×{rows}, so it goes line by line; from {least_columns}×{least_rows} on "
+        "there is a screen.",
+    },
     "help.title": {"zh": "帮助", "en": "Help"},
 }
 _NAME = re.compile(r"\{(\w+)\}")

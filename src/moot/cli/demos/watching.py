@@ -13,7 +13,7 @@ from moot.client.client import connect
 from moot.gateway.opening import open_page
 from moot.gateway.signals import stopping
 from moot.tui.demo import DemoApp
-from moot.tui.hosts import There
+from moot.tui.remote_host import There
 
 STOP_S = 5.0
 

@@ -1,0 +1,22 @@
+"""What is said to somebody who leaves a session: its id, and the command to go on."""
+
+import shlex
+import sys
+from argparse import Namespace
+
+from moot.tui.words import Words
+
+
+def resume_command(session_id: str, options: Namespace) -> str:
+    where = ["--connect", options.connect.partition("#")[0]] if options.connect else []
+    where += ["--data", options.data] if options.data else []
+    who = ["--as", options.speaks_as] if options.speaks_as else []
+    how = ["--plain"] if options.plain else []
+    file = [options.file] if options.file else []
+    return shlex.join(["moot", "chat", *file, "--session", session_id, *who, *how, *where])
+
+
+def say_where(session_id: str, resume: str | None, words: Words) -> None:
+    """On stderr; without a command nothing is kept."""
+    print(words("goodbye.session", id=session_id), file=sys.stderr)
+    print(words("goodbye.resume", command=resume) if resume else words("goodbye.kept_not"), file=sys.stderr)

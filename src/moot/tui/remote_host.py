@@ -1,0 +1,27 @@
+"""Sessions on a server, for a screen."""
+
+import msgspec
+
+from moot.client.client import Client
+from moot.client.session import RemoteSession
+from moot.tui.hosts import Entry
+
+
+class There:
+    """New ones are of the team that was named, else of the server's first."""
+
+    def __init__(self, client: Client, team: str | None, title: str = "") -> None:
+        self._client, self._team, self._title = client, team, title
+
+    @property
+    def url(self) -> str:
+        return str(self._client.address)
+
+    async def sessions(self) -> list[Entry]:
+        return [msgspec.convert(each, Entry) for each in await self._client.sessions()]
+
+    async def open(self, session_id: str) -> RemoteSession:
+        return await self._client.session(session_id)
+
+    async def create(self) -> RemoteSession:
+        return await self._client.session(team=self._team, title=self._title)
