@@ -49,7 +49,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def understand(
-    *answers: Answer, given: SemanticInput = GIVEN, timeout_s: float = 10.0
+    *answers: Answer, given: SemanticInput = GIVEN, timeout_s: float = 60.0
 ) -> tuple[Understood, FakeModels]:
     with fake_models(*answers) as model:
         client = ModelClient("openai:small", model.url)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from moot.core.events import NoticePosted
-from moot.core.spending import Spent, add
+from moot.core.spending import NOTHING, Spent, add
 from moot.core.state import State
 from moot.core.team import Member
 from moot.core.usage import NO_USAGE, Usage
@@ -16,7 +16,7 @@ def charge(state: State, member: str, usage: Usage = NO_USAGE, turns: int = 0) -
     by_member = state.spent_by_member
     return {
         "spent": add(state.spent, usage, turns),
-        "spent_by_member": {**by_member, member: add(by_member.get(member, Spent()), usage, turns)},
+        "spent_by_member": {**by_member, member: add(by_member.get(member, NOTHING), usage, turns)},
     }
 
 
@@ -36,9 +36,9 @@ def find_overrun(state: State, member: Member | None = None) -> NoticePosted | N
     """
     if state.pause_reason == "budget":
         return None
-    if state.budget_used_up:
-        return NoticePosted(code="budget", detail=state.budget_used_up)
-    for each in state.team.budgeted if member is None else (member,):
-        if detail := state.used_up_by(each):
+    if detail := state.budget_used_up:
+        return NoticePosted(code="budget", detail=detail)
+    for each in state.team.budgeted:
+        if member in (None, each) and (detail := state.used_up_by(each)):
             return NoticePosted(code="member_budget", who=each.display_name, detail=detail)
     return None

@@ -6,8 +6,8 @@ hash   = sha256(previous hash as hex, empty for seq 1 ‖ stored), lower-case he
 frame  = stored with "content"? (the tasks of a plan), "show_content"? and "hash" added at its end
 """
 
-import hashlib
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any, get_args
 
 import msgspec
@@ -69,13 +69,14 @@ def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: st
     the hottest code of Moot.
     """
     seq, previous = head.seq, head.hash
-    place, stamped = f'","session_id":"{session_id}","seq":', f',"timestamp":"{at}"'
+    place, named = f'","session_id":"{session_id}","seq":', f',"event_id":"{session_id}-'
+    stamped = f'","timestamp":"{at}"'.encode()
     events = []
     for fact in facts:
         seq += 1
-        opening = f'{{"event":"{fact.event}{place}{seq},"event_id":"{session_id}-{seq}"{stamped}'
-        middle = DESCRIBE.get(type(fact), describe_own)(team, fact)
-        data = b'%b%b,"metadata":%b}' % (opening.encode(), middle, _encode(fact))
+        opening = f'{{"event":"{fact.event}{place}{seq}{named}{seq}'.encode()
+        described = DESCRIBE.get(type(fact), describe_own)(team, fact)
+        data = b"".join((opening, stamped, described, b',"metadata":', _encode(fact), b"}"))
         previous = chain(previous, data)
         events.append(Event(session_id=session_id, seq=seq, timestamp=at, fact=fact, data=data, hash=previous))
     return events
@@ -83,7 +84,7 @@ def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: st
 
 def chain(previous: str, data: bytes) -> str:
     """The hash of stored bytes that follow `previous`."""
-    return hashlib.sha256(previous.encode() + data).hexdigest()
+    return sha256(previous.encode() + data).hexdigest()
 
 
 def decode(data: bytes, hash_: str) -> Event:

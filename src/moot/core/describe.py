@@ -46,10 +46,11 @@ def _source(team: Team, member_id: str | None) -> bytes:
     if member_id is None:
         return _ENGINE
     member = team.member(member_id)
-    leads = team.flow is not Flow.CHAT and member.role in _LEADING
+    leads = team.flow is not _CHAT and member.role in _LEADING
     return _member_source(member_id, member.is_human, leads, member.role)
 
 
+_CHAT = Flow.CHAT
 _LEADING = ("planner", "reviewer", "aggregator", "supervisor")  # roles that say what others do
 
 

@@ -13,7 +13,9 @@ from moot.core.evolve import evolve
 from moot.core.markers import Priority
 from moot.core.routing import Entry
 from moot.core.state import State, Turn
-from moot.core.team import Member, Team
+from moot.core.team import Member
+
+_P2 = Priority.P2
 
 
 class Draft:
@@ -22,22 +24,19 @@ class Draft:
     `at` is the time, `chance` a number from 0 to 1 for jitter: both come from outside, deciding needs no clock or dice.
     """
 
-    __slots__ = ("at", "chance", "facts", "state")
+    __slots__ = ("at", "chance", "facts", "state", "team")
 
     def __init__(self, state: State, at: str = "", chance: float = 1.0) -> None:
         self.state = state
+        self.team = state.team
         self.at = at
         self.chance = chance
         self.facts: list[Fact] = []
 
-    @property
-    def team(self) -> Team:
-        return self.state.team
-
     def add(self, fact: Fact) -> None:
-        self.state = evolve(self.state, fact)
+        self.state = state = evolve(self.state, fact)
         self.facts.append(fact)
-        if self.state.open_steps:
+        if state.open_steps:
             self._withdraw()
 
     def _withdraw(self) -> None:
@@ -49,16 +48,12 @@ class Draft:
 
     def set_queue(self, executing: str | None, queue: tuple[Entry, ...]) -> None:
         """Log the queue if it is not what it was."""
-        if (executing, queue) == (self.state.executing, self.state.queue):
+        if executing == self.state.executing and queue == self.state.queue:
             return
-        plain = not queue or all(entry.priority is Priority.P2 for entry in queue)
-        self.add(
-            QueueChanged(
-                executing=executing,
-                pending=tuple([entry.member for entry in queue]),
-                priorities=() if plain else tuple(entry.priority for entry in queue),
-            )
-        )
+        pending = tuple([entry.member for entry in queue])
+        special = [entry for entry in queue if entry.priority is not _P2]
+        priorities = tuple([entry.priority for entry in queue]) if special else ()
+        self.add(QueueChanged(executing=executing, pending=pending, priorities=priorities))
 
     def pause(self, waiting_for: Member, reason: PauseReason) -> None:
         self.add(SessionPaused(waiting_for=waiting_for.id, reason=reason))

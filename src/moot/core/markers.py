@@ -63,17 +63,17 @@ def parse(text: str) -> Markers:
     if "[" not in text:
         return Markers(clean=text)
     inert = _inert_spans(text)
-    ends = [end for _, end in inert]
     targets: list[Target] = []
     drop: list[str] = []
     kept: list[str] = []
     done, sender, signature, team_task, copied = False, None, "", None, 0
     for found in _MARKER.finditer(text):
-        span = bisect_right(ends, found.start())
-        if span < len(inert) and inert[span][0] <= found.start():
+        start, end = found.span()
+        if inert and _is_within(inert, start):
             continue
-        inner = found[found.lastgroup or 0]
-        match found.lastgroup:
+        kind = found.lastgroup
+        inner = found[kind or 0]
+        match kind:
             case "next":
                 targets += _read_targets(inner)
             case "drop":
@@ -87,24 +87,29 @@ def parse(text: str) -> Markers:
             case _:
                 team_task = inner.strip() or team_task  # the last one counts
                 continue
-        kept.append(text[copied : found.start()])
-        copied = found.end()
+        kept.append(text[copied:start])
+        copied = end
     kept.append(text[copied:])
     return Markers(
         clean="".join(kept),
         signature=signature,
         next=tuple(targets),
-        drop=DROP_ALL if any(name.lower() == "all" for name in drop) else tuple(drop),
+        drop=DROP_ALL if drop and any(name.lower() == "all" for name in drop) else tuple(drop),
         done=done,
         sender=sender,
         team_task=team_task,
     )
 
 
+def _is_within(spans: list[tuple[int, int]], at: int) -> bool:
+    """Whether one of these spans, which are in order, holds the place."""
+    nearest = bisect_right(spans, at, key=lambda span: span[1])
+    return nearest < len(spans) and spans[nearest][0] <= at
+
+
 def _read_targets(names: str) -> list[Target]:
     """The names of a list, without blanks."""
-    targets = [_read_target(part.strip()) for part in _SEPARATORS.split(names)]
-    return [target for target in targets if target.name]
+    return [target for part in _SEPARATORS.split(names) if (target := _read_target(part.strip())).name]
 
 
 def _read_target(part: str) -> Target:

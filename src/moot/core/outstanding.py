@@ -141,7 +141,7 @@ def outstanding(state: State) -> list[Effect]:
 
 def _of_worker(state: State, turn_id: str, timeout_s: float) -> Iterator[Effect]:
     """Its time does not count while it waits for an answer, and begins anew with it."""
-    if not any(step.turn_id == turn_id for step in state.open_steps.values()):
+    if not state.open_steps or not any(step.turn_id == turn_id for step in state.open_steps.values()):
         yield Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id))
     for step_id, reply in state.replies.items():
         if reply.turn_id == turn_id:

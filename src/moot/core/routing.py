@@ -13,6 +13,8 @@ from moot.core import limits
 from moot.core.markers import DROP_ALL, Priority, Target
 from moot.core.team import Member, Team
 
+_P1, _P2, _P3 = Priority
+
 
 class ActionType(StrEnum):
     SEND_TO_AI = "send_to_ai"
@@ -72,11 +74,16 @@ def get_fallback_target(team: Team) -> Member:
 def decide(addressees: Sequence[Target], queue: tuple[Entry, ...], team: Team) -> RoutingDecision:
     """Rows 1-7 of seed 001 §3.2: what to append to the queue, and what happens then."""
     room = min(limits.NEXT_TARGETS, limits.QUEUE_ENTRIES - len(queue))
-    found = [(target, team.find(target.name)) for target in addressees[:room]]
-    entries = [Entry(member.id, target.priority) for target, member in found if member]
-    skipped = tuple([target.name for target, member in found if not member])
-    skipped += tuple([target.name for target in addressees[room:]])
-    if found and not entries:  # row 5
+    entries: list[Entry] = []
+    unknown: list[str] = []
+    for target in addressees[:room]:
+        member = team.find(target.name)
+        if member:
+            entries.append(Entry(member.id, target.priority))
+        else:
+            unknown.append(target.name)
+    skipped = (*unknown, *[target.name for target in addressees[room:]])
+    if unknown and not entries:  # row 5
         action = Action(
             type=ActionType.ERROR_UNRESOLVED,
             addressees=skipped,
@@ -99,17 +106,19 @@ def enqueue(queue: tuple[Entry, ...], new: Iterable[Entry]) -> tuple[tuple[Entry
     """
     result, added, front = list(queue), [], 0
     for entry in new:
-        at = front if entry.priority is Priority.P1 else len(result)
-        if entry.priority is Priority.P2:
-            while at and result[at - 1].priority is Priority.P3:
+        is_first = entry.priority is _P1
+        at = front if is_first else len(result)
+        if entry.priority is _P2:
+            while at and result[at - 1].priority is _P3:
                 at -= 1
-        if any(neighbour.member == entry.member for neighbour in result[max(at - 1, 0) : at + 1]):
-            if entry.priority is Priority.P1 and at < len(result) and result[at].member == entry.member:
-                front += 1  # already where it should be: whoever is named next stands behind
+        if at < len(result) and result[at].member == entry.member:
+            front += is_first  # already where it should be: whoever is named next stands behind
+            continue
+        if at and result[at - 1].member == entry.member:
             continue
         result.insert(at, entry)
         added.append(entry)
-        front += entry.priority is Priority.P1
+        front += is_first
     return tuple(result), tuple(added)
 
 

@@ -12,6 +12,9 @@ class Spent(Struct, frozen=True, kw_only=True, gc=False):
     cost_usd: float = 0.0
 
 
+NOTHING = Spent()
+
+
 def add(spent: Spent, usage: Usage, turns: int = 0) -> Spent:
     return Spent(
         turns=spent.turns + turns,

@@ -16,7 +16,7 @@ from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import SESSION, Status
 from moot.core.plan.state import Work
 from moot.core.routing import Entry
-from moot.core.spending import Spent, find_limit, subtract
+from moot.core.spending import NOTHING, Spent, find_limit, subtract
 from moot.core.supervisor.supervision import Supervision
 from moot.core.team import Language, Member, Team
 
@@ -85,7 +85,7 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     turns_by_member: dict[str, int] = {}
     task_turns: dict[str, dict[str, int]] = {}  # member → task id → turns
     hops: int = 0
-    spent: Spent = Spent()  # since the session began, or since a human went on after the budget was used up
+    spent: Spent = NOTHING  # since the session began, or since a human went on after the budget was used up
     spent_by_member: dict[str, Spent] = {}  # since the session began
     granted: dict[str, Spent] = {}  # what a member had spent when its budget was granted again
     open_steps: dict[str, events.StepAsked] = {}
@@ -120,10 +120,13 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     def used_up_by(self, member: Member) -> str:
         """The same for the budget of a member."""
         spent = self.spent_by_member.get(member.id)
-        return find_limit(member.budget, subtract(spent, self.granted.get(member.id, Spent()))) if spent else ""
+        return find_limit(member.budget, subtract(spent, self.granted.get(member.id, NOTHING))) if spent else ""
 
     def turn(self, turn_id: str) -> Turn | None:
-        return next((turn for turn in self.running if turn.turn_id == turn_id), None)
+        for turn in self.running:
+            if turn.turn_id == turn_id:
+                return turn
+        return None
 
     def is_under_way(self, turn_id: str) -> bool:
         """The turn, or the dispatch of a task, has not come to its end."""

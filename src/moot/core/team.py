@@ -24,6 +24,9 @@ class Kind(StrEnum):
     AI = "ai"
 
 
+_HUMAN = Kind.HUMAN  # looking a member of an enum up costs as much as a call
+
+
 class Flow(StrEnum):
     CHAT = "chat"
     SUPERVISOR = "supervisor"
@@ -44,7 +47,7 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def is_human(self) -> bool:
-        return self.kind is Kind.HUMAN
+        return self.kind is _HUMAN
 
 
 class Team(Struct, frozen=True, kw_only=True, dict=True):

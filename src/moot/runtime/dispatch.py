@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
 
 from moot.core import limits, permissions
 from moot.core.commands import (
@@ -56,6 +55,19 @@ class EmbeddedDispatch:
 
 class _Worker:
     """Plays one turn and reports its one end. With `room` it is a task: it is taken or not before it starts."""
+
+    __slots__ = (
+        "_answers",
+        "_find_agent",
+        "_is_over",
+        "_report",
+        "_room",
+        "_show",
+        "_task",
+        "_team",
+        "_turn",
+        "is_in_line",
+    )
 
     def __init__(
         self,
@@ -146,7 +158,8 @@ class _Worker:
         turn_id = self._turn.turn_id
         try:
             agent = self._find_agent(self._team, self._turn.member.id)
-            async with aclosing(self._act(agent)) as outputs:
+            outputs = self._act(agent)
+            try:
                 async for output in outputs:
                     if isinstance(output, Result):
                         return CompleteTurn(
@@ -161,6 +174,8 @@ class _Worker:
                             ask=output.ask,
                         )
                     await self._pass_on(output)
+            finally:
+                await outputs.aclose()
         except AgentError as error:
             return FailTurn(
                 turn_id=turn_id,

@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -18,6 +20,12 @@ _FIND = (
 )
 
 
+@lru_cache(maxsize=256)
+def _insert(rows: int) -> str:
+    values = ", ".join(["(?, ?, ?, ?, ?)"] * rows)
+    return f"INSERT INTO appends (session, seq, at, hashes, data) VALUES {values}"  # noqa: S608 - question marks only
+
+
 class Place(NamedTuple):
     """A session in the file: its integer key and the seq of its last event."""
 
@@ -25,15 +33,43 @@ class Place(NamedTuple):
     seq: int
 
 
-class Transaction:
-    """The places that a transaction knows and moves; they become the writer's when it commits."""
+Row = tuple[int, int, str, bytes, bytes]  # of the table `appends`: session, seq, at, hashes, data
 
-    __slots__ = ("_known", "execute", "moved")
+
+class Transaction:
+    """The places that a transaction knows and moves; they become the writer's when it commits.
+
+    Appends are gathered and written with one statement. When there is nothing else, that statement is the whole
+    transaction: each call into SQLite gives the interpreter away, and a busy event loop gives it back late.
+    """
+
+    __slots__ = ("_connection", "_known", "_rows", "moved")
 
     def __init__(self, connection: sqlite3.Connection, known: dict[str, Place]) -> None:
-        self.execute = connection.execute
+        self._connection = connection
         self._known = known
+        self._rows: list[Row] = []
         self.moved: dict[str, Place | None] = {}
+
+    def append(self, row: Row) -> None:
+        self._rows.append(row)
+
+    def execute(self, statement: str, values: tuple[object, ...]) -> sqlite3.Cursor:
+        """Anything else than an append, behind the appends that came before it."""
+        if not self._connection.in_transaction:
+            self._connection.execute("BEGIN IMMEDIATE")
+        self._write_rows()
+        return self._connection.execute(statement, values)
+
+    def commit(self) -> None:
+        self._write_rows()
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+
+    def _write_rows(self) -> None:
+        if self._rows:
+            self._connection.execute(_insert(len(self._rows)), list(chain.from_iterable(self._rows)))
+            self._rows.clear()
 
     def find(self, session_id: str) -> Place | None:
         if session_id in self.moved:
@@ -64,19 +100,17 @@ class Append(Struct, frozen=True, kw_only=True):
     summary: Summary | None
 
     def apply(self, transaction: Transaction) -> None:
-        execute, events, last = transaction.execute, self.events, self.events[-1]
+        events, last = self.events, self.events[-1]
         key = self._check(transaction)
         hashes = bytes.fromhex("".join([event.hash for event in events]))
         data = b"\n".join([event.data for event in events])
-        execute(
-            "INSERT INTO appends (session, seq, at, hashes, data) VALUES (?, ?, ?, ?, ?)",
-            (key, self.expected_seq + 1, last.timestamp, hashes, data),
-        )
+        transaction.append((key, self.expected_seq + 1, last.timestamp, hashes, data))
         if self.command is not None:
             row = (key, self.command.command_id, self.command.digest, last.seq)
-            execute("INSERT INTO commands (session, id, digest, seq) VALUES (?, ?, ?, ?)", row)
+            transaction.execute("INSERT INTO commands (session, id, digest, seq) VALUES (?, ?, ?, ?)", row)
         if self.summary is not None and self.expected_seq:
-            execute("UPDATE sessions SET summary = ? WHERE key = ?", (msgspec.json.encode(self.summary), key))
+            summary = msgspec.json.encode(self.summary)
+            transaction.execute("UPDATE sessions SET summary = ? WHERE key = ?", (summary, key))
         transaction.moved[self.session_id] = Place(key, last.seq)
 
     def _check(self, transaction: Transaction) -> int:

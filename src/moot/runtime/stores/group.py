@@ -82,9 +82,16 @@ class GroupCommit:
         return outcomes
 
     def _settle(self, jobs: list[_Job], outcomes: list[Outcome]) -> None:
+        self._unchecked_bytes += sum([_size(job.change) for job in jobs])
+        if self._unchecked_bytes > _CHECKPOINT_BYTES:
+            self._unchecked_bytes = 0
+            self._thread.submit(self._checkpoint_on_thread)
+        elif self._waiting and not self._is_fast:
+            self._flush()  # the thread is at it while those who are done go on
+        else:
+            self._loop.call_soon(self._go_on)
         for job, outcome in zip(jobs, outcomes, strict=True):
             if outcome is None:
-                self._unchecked_bytes += _size(job.change)
                 job.then()
             if job.future.done():
                 continue  # cancelled
@@ -92,11 +99,6 @@ class GroupCommit:
                 job.future.set_result(None)
             else:
                 job.future.set_exception(outcome)
-        if self._unchecked_bytes > _CHECKPOINT_BYTES:
-            self._unchecked_bytes = 0
-            self._thread.submit(self._checkpoint_on_thread)
-        else:
-            self._loop.call_soon(self._go_on)
 
     def _checkpoint_on_thread(self) -> None:
         self._writer.checkpoint()

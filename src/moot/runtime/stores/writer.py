@@ -55,7 +55,6 @@ class Writer:
         connection = self._connection = self._connection or schema.open_for_writing(self._path)
         transaction = Transaction(connection, self._places)
         outcomes: list[Outcome] = []
-        connection.execute("BEGIN IMMEDIATE")
         try:
             for change in changes:
                 try:
@@ -63,7 +62,7 @@ class Writer:
                     outcomes.append(None)
                 except LogError as refusal:
                     outcomes.append(refusal)
-            connection.execute("COMMIT")
+            transaction.commit()
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
