@@ -57,6 +57,7 @@ def test_a_plan_is_edited_in_a_table() -> None:
             await here.sees("There is no task nowhere")
             assert editor.query_one("#approve").disabled
             editor.query_one("#after", Input).value = "b"
+            await here.until(lambda: not editor.query_one("#approve").disabled)
             await here.press("ctrl+s")
             await here.sees("Ann changed the plan and approved it", "All of it.")
             work = here.ui.seat.view.work
