@@ -3,6 +3,7 @@
 import random
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -16,7 +17,10 @@ _DEADLINE_S = 60
 
 
 class Run:
-    """A process under way. `lines` are the frames that it has printed, each of them whole."""
+    """A process under way. `lines` are the frames that it has printed, each of them whole.
+
+    `talk` is its stderr, once it has ended.
+    """
 
     def __init__(self, data: Path, session_id: str | None, texts: list[str]) -> None:
         said = ["--say", *[f"[NEXT: bob] {text}" for text in texts]] if texts else []
@@ -25,7 +29,8 @@ class Run:
     def _start(self, team: str, data: Path, session_id: str | None, more: list[str]) -> None:
         session = ["--session", session_id] if session_id else []
         command = [*MOOT, "run", team, "--json", "--data", str(data), *session, *more]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self._talk = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self._talk)
         assert self._process.stdout
         self.lines: list[str] = []
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,))
@@ -42,6 +47,9 @@ class Run:
         self._reader.join(_DEADLINE_S)
         assert self._process.stdout
         self._process.stdout.close()
+        self._talk.seek(0)
+        self.talk = self._talk.read().decode()
+        self._talk.close()
         return code
 
     def kill_at(self, moment: "Moment") -> bool:

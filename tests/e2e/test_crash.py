@@ -103,7 +103,7 @@ def test_kill_at_random_moments(moot: Moot, capsys: pytest.CaptureFixture[str]) 
                 places.append(len(trial.frames))
                 hits["in a turn" if trial.running else "between turns" if trial.frames else "before the session"] += 1
         run = trial.start()
-        assert run.finish() == 0
+        assert run.finish() == 0, run.talk
         trial.look(run)
         trial.check()
     with capsys.disabled():
@@ -130,7 +130,7 @@ def test_recovery_may_be_killed_too(moot: Moot) -> None:
         assert trial.log[: len(before)] == before
     assert kills >= 3
     run = trial.start()
-    assert run.finish() == 0
+    assert run.finish() == 0, run.talk
     trial.look(run)
     trial.check()
     assert moot("sessions", "verify").code == 0

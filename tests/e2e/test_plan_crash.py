@@ -97,7 +97,7 @@ def test_moot_run_is_killed(command: Moot, tmp_path: Path, capsys: pytest.Captur
             kills += was_killed
             at_work += was_killed and trial.is_at_work
         process = trial.start()
-        assert process.finish() == 0
+        assert process.finish() == 0, process.talk
         trial.look(process)
         check(trial.frames)
     with capsys.disabled():
