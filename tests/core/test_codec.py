@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -26,10 +27,13 @@ from moot.core.events import (
     TurnStarted,
     TurnStepped,
 )
+from moot.core.evolve import evolve
 from moot.core.routing import Action, ActionType
+from moot.core.state import State
 from moot.core.team import Team, member
 from moot.core.usage import Usage
 from tests.core.teams import make_chat_team
+from tests.core.test_golden import GOLDEN
 
 AT = "2026-01-01T00:00:00.123Z"
 TEAM = make_chat_team()
@@ -144,8 +148,38 @@ def test_the_source_of_an_ai_carries_its_role() -> None:
     ],
 )
 def test_the_timeline_stands_on_the_right_events(fact: Fact, timeline: str | None) -> None:
-    """Seed 002 §9: the names of the timeline where spec 5 puts them, nowhere else."""
+    """Seed 002 §9: the names of the timeline where spec 5 puts them."""
     assert stored(fact).get("timeline") == timeline
+
+
+TIMELINE = {
+    "message.posted": "user_input_received",  # by a human
+    "understanding.started": "semantic_understanding_started",
+    "understanding.completed": "semantic_understanding_completed",
+    "routing.decided": "routing_decision_made",
+    "workflow.changed": "phase_transition",
+    "agent.user_confirm": "user_confirmation_required",
+    "task.dispatch_requested": "task_dispatch_requested",
+    "task.dispatch_acked": "task_dispatch_ack",
+    "task.dispatch_nacked": "task_dispatch_nack",
+    "solver.start": "task_execution_started",
+    "solver.progress": "agent_step_completed",
+    "solver.completed": "task_execution_result",
+    "task.failed": "task_execution_result",
+    "task.reviewed": "task_review_result",
+}
+
+
+@pytest.mark.parametrize("log", sorted(GOLDEN.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_the_timeline_stands_on_no_other_event(log: Path) -> None:
+    """Spec 5: a closed list, whatever else is logged in a session of any flow."""
+    state: State | None = None
+    for line in log.read_bytes().splitlines():
+        fact = decode(line, "").fact
+        state = evolve(state, fact)
+        is_said_by_ai = isinstance(fact, MessagePosted) and fact.turn_id is not None
+        expected = None if is_said_by_ai else TIMELINE.get(fact.event)
+        assert stored(fact, state.team).get("timeline") == expected, fact.event
 
 
 def test_only_messages_have_content_and_only_steps_a_step_id() -> None:

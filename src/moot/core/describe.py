@@ -137,11 +137,11 @@ DESCRIBE: dict[type, Callable[[Team, Any], bytes]] = {
     plan.AggregateCompleted: _describe_members,
     plan.FinalAnswered: _describe_answer_text,
     supervisor.InputNoted: _describe_members,
-    supervisor.SupervisorDecided: _member("routing_decision_made"),
+    supervisor.SupervisorDecided: _describe_members,
     supervisor.SupervisorUndecided: _describe_members,
     supervisor.StateUpdated: _describe_members,
     supervisor.ToolsCalled: _describe_members,
-    supervisor.Reviewed: _member("task_review_result"),
+    supervisor.Reviewed: _describe_members,
 }
 
 

@@ -24,6 +24,8 @@ CATEGORIES = {
     "agent_step_completed": "steps",
     "task_execution_result": "steps",
     "task_review_result": "steps",
+    "supervisor.decided": "routing",
+    "supervisor.reviewed": "steps",
     "turn.started": "steps",
     "turn.failed": "errors",
     "turn.cancelled": "errors",
@@ -163,6 +165,8 @@ DESCRIBE: dict[str, Callable[[Frame], str]] = {
     "error.recovery_started": lambda said: (
         f"{_about(said)} {said['recovery_strategy']} {said['attempt']}/{said['max_attempts']}"
     ),
+    "supervisor.decided": lambda said: " → ".join(each for each in (said.get("corrected_from"), said["next"]) if each),
+    "supervisor.reviewed": lambda said: f"{said.get('agent', '')}: {'✓' if said['approved'] else '✗'}",
     "task.reviewed": lambda said: f"{said['task_id']}: {'✓' if said.get('pass') else '✗'} {said.get('feedback', '')}",
 }
 

@@ -8,6 +8,7 @@ const CATEGORIES = {
   task_dispatch_requested: "dispatch", task_dispatch_ack: "dispatch", task_dispatch_nack: "errors",
   task_execution_started: "steps", agent_step_completed: "steps", task_execution_result: "steps",
   task_review_result: "steps",
+  "supervisor.decided": "routing", "supervisor.reviewed": "steps",
   "turn.started": "steps", "turn.failed": "errors", "turn.cancelled": "errors", "error.execution": "errors",
   "error.recovery_started": "errors", "error.recovery_failed": "errors", "error.recovery_success": "errors",
   "session.completed": "flow", "plan.cancelled": "flow", "agent.interrupted": "flow", "pipeline.completed": "flow",
@@ -98,6 +99,8 @@ export function describe(frame) {
     case "task.failed": case "turn.failed": return `${said.error_type}: ${said.message}`;
     case "error.execution": return `${said.task_id ?? said.job ?? ""} ${said.error_type}: ${said.message ?? ""}`;
     case "error.recovery_started": return `${said.task_id ?? said.job ?? ""} ${said.recovery_strategy} ${said.attempt}/${said.max_attempts}`;
+    case "supervisor.decided": return [said.corrected_from, said.next].filter(Boolean).join(" → ");
+    case "supervisor.reviewed": return `${said.agent ?? ""}: ${said.approved ? "✓" : "✗"}`;
     case "task.reviewed": return `${said.task_id}: ${said.pass ? "✓" : "✗"} ${said.feedback ?? ""}`;
     default: return String(said.reason ?? said.status ?? said.task_id ?? "");
   }
