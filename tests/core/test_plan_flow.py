@@ -55,6 +55,10 @@ def test_each_step_of_the_planner_is_told() -> None:
     scenario.when(ReportStep(turn_id=turn_id, thought="one"), ReportStep(turn_id=turn_id, action="two"))
     steps = only(scenario.facts, PlanStepped)
     assert [(step.step, step.n, step.member) for step in steps] == [("one", 1, "planner"), ("two", 2, "planner")]
+    assert [(step.thought, step.action, step.observation) for step in steps] == [
+        ("one", None, None),
+        (None, "two", None),
+    ]
 
 
 def test_a_plan_is_shown_and_asked_about() -> None:

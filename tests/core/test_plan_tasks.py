@@ -41,9 +41,9 @@ WRONG: list[tuple[Any, str, str]] = [
     ([task("a"), task("b", "c")], "tasks[1].depends_on", "no task has the id 'c'"),
     ([task("a", "a")], "tasks[0].depends_on", "a → a"),
     ([task("x"), task("a", "b"), task("b", "c"), task("c", "a")], "tasks[1].depends_on", "a → b → c → a"),
-    ([task("a", member="ghost")], "tasks[0]", "no AI has the member 'ghost'; there are planner, w1, w2"),
-    ([task("a", member="alice")], "tasks[0]", "no AI has the member 'alice'"),
-    ([task("a", role="painter")], "tasks[0]", "no AI has the role 'painter'"),
+    ([task("a", member="ghost")], "tasks[0].member", "no AI has the member 'ghost'; there are planner, w1, w2"),
+    ([task("a", member="alice")], "tasks[0].member", "no AI has the member 'alice'"),
+    ([task("a", role="painter")], "tasks[0].role", "no AI has the role 'painter'"),
 ]
 
 
@@ -72,7 +72,7 @@ def test_a_task_without_an_id_hides_no_other_problem() -> None:
     broken = [task("a", "b"), task("b", "a"), {"title": "x"}, {"title": "y"}, task("b", member="ghost"), 7]
     with pytest.raises(InvalidPlan) as caught:
         read_tasks(broken, TEAM)
-    expected = ["tasks[2].id", "tasks[3].id", "tasks[5]", "tasks[4].id", "tasks[4]"]
+    expected = ["tasks[2].id", "tasks[3].id", "tasks[5]", "tasks[4].id", "tasks[4].member"]
     assert [problem.path for problem in caught.value.problems] == expected
     with pytest.raises(InvalidPlan, match="a → b → a"):
         read_tasks(broken[:3], TEAM)
@@ -83,7 +83,7 @@ def test_all_problems_are_told_at_once_but_not_without_end() -> None:
     with pytest.raises(InvalidPlan) as caught:
         read_tasks([task(f"t{number}", "nowhere", member="ghost") for number in range(50)], TEAM)
     assert len(caught.value.problems) == limits.PROBLEMS
-    assert {problem.path for problem in caught.value.problems[:2]} == {"tasks[0].depends_on", "tasks[0]"}
+    assert {problem.path for problem in caught.value.problems[:2]} == {"tasks[0].depends_on", "tasks[0].member"}
 
 
 def test_ten_thousand_tasks_are_refused_quickly() -> None:

@@ -314,6 +314,11 @@ def test_a_pause_lets_the_turn_end_and_resume_goes_on_there() -> None:
     assert session.acting == "brief_compiler_agent"
 
 
+def test_what_is_only_being_understood_cannot_be_paused() -> None:
+    """Spec 4: a typed refusal where a pause would have no effect."""
+    supervisor_given(STUDIO).says("a post").when(Pause(by="you")).refused("still_understanding")
+
+
 def test_what_is_said_about_a_paused_job_lets_it_go_on() -> None:
     """Seed 002 §7: new input on the same task, no question: the work resumes and the supervisor hears it."""
     for relation in ("same_task_no_change", "same_task_minor_change", "same_task_major_change"):

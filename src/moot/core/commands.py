@@ -129,6 +129,10 @@ class ReportStep(Struct, frozen=True, kw_only=True, gc=False):
     observation: str | None = None
     total: int | None = None  # steps of a task, where the worker knows
 
+    @property
+    def text(self) -> str:
+        return self.thought or self.action or self.observation or ""
+
 
 class AskHuman(Struct, frozen=True, kw_only=True, gc=False):
     """A worker needs a permission. The same `key` in the same turn is the same question: it is put once.

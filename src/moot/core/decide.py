@@ -1,6 +1,7 @@
 """decide(state, command) → facts. Changes nothing and refuses with `Refused`; flows route, this finds who is meant."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.core import commands, controls, limits, permissions, slash, steps, text
 from moot.core.commands import Command
@@ -94,6 +95,8 @@ def _obey_worker(
     if isinstance(command, commands.AskHuman) and permissions.is_too_much(state, command):
         why = f"it asked for more than {limits.PERMISSIONS} permissions"
         command = commands.FailTurn(turn_id=command.turn_id, error_type="agent", message=why)
+    if isinstance(command, commands.ReportStep):
+        command = _clean_step(command)
     if state.work and command.turn_id in state.work.dispatches:
         if isinstance(command, commands.ExpireTurn):
             plan.expire_task(draft, command.turn_id)
@@ -203,20 +206,24 @@ def _running(state: State, turn_id: str) -> Turn:
     return turn
 
 
-def _report_step(draft: Draft, turn: Turn, command: commands.ReportStep) -> None:
+def _clean_step(command: commands.ReportStep) -> commands.ReportStep:
     def safe(said: str | None) -> str | None:
         return None if said is None else text.cut(text.clean(said), limits.HISTORY_CHARS)
 
-    step = safe(command.thought or command.action or command.observation) or ""
-    if rules_of(draft.team.flow).step_turn(draft, turn, step):
+    said = {name: safe(getattr(command, name)) for name in ("thought", "action", "observation")}
+    return replace(command, **said)
+
+
+def _report_step(draft: Draft, turn: Turn, command: commands.ReportStep) -> None:
+    if rules_of(draft.team.flow).step_turn(draft, turn, command):
         return
     draft.add(
         TurnStepped(
             turn_id=turn.turn_id,
             member=turn.member,
-            thought=safe(command.thought),
-            action=safe(command.action),
-            observation=safe(command.observation),
+            thought=command.thought,
+            action=command.action,
+            observation=command.observation,
         )
     )
 

@@ -113,12 +113,16 @@ CATALOGUE: dict[str, dict[Language, str]] = {
         "en": "Status: {detail} · {count} of {limit} tasks done · running: {plain_names}",
     },
     "plan_in_the_making": {
-        "zh": "正在制定新计划，旧计划的任务不能再更改",
-        "en": "A new plan is being made: the tasks of the old one cannot be changed any more",
+        "zh": "计划正在制定或等待确认：批准之后才能取消或重新执行其中的任务",
+        "en": "A plan is being made or waits to be confirmed: its tasks can be changed one by one once it is approved",
     },
     "plan_changes": {
         "zh": "计划正在调整，任务尚未继续：请稍后再暂停",
         "en": "The plan is being changed and no task runs: pause again in a moment",
+    },
+    "still_understanding": {
+        "zh": "输入还在理解中，尚无任务可以暂停：请稍后再试",
+        "en": "What was said is still being understood and no work has begun: pause again in a moment",
     },
     "no_work": {"zh": "当前没有任务", "en": "No work is under way: say what you want done"},
     "input_dropped": {"zh": "已放弃：{detail}", "en": "Dropped: {detail}"},
@@ -146,6 +150,10 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     "task_over": {
         "zh": "任务 {detail} 已结束，无法更改；可用 user.replan 重新规划",
         "en": "Task {detail} is over and cannot be changed: use user.replan",
+    },
+    "task_not_started": {
+        "zh": "任务 {detail} 还没有开始，无需重新执行",
+        "en": "Task {detail} has not started yet, there is nothing to begin again: wait for it, or cancel it",
     },
     "nobody_else": {
         "zh": "没有其他成员可以执行“{detail}”",

@@ -4,7 +4,7 @@ Every path ends in a running turn, in a named human, or at the end of the sessio
 """
 
 from moot.core import budgets, controls, front_door, routing, steps, text
-from moot.core.commands import Answer, CompleteTurn, FailTurn, ReportUnderstanding
+from moot.core.commands import Answer, CompleteTurn, FailTurn, ReportStep, ReportUnderstanding
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import (
@@ -206,7 +206,7 @@ def status(draft: Draft) -> NoticePosted:
     return NoticePosted(code="status", detail=f"{state.status}{acting}", who=waiting_for, limit=state.hops)
 
 
-def step_turn(draft: Draft, turn: Turn, step: str) -> bool:  # noqa: ARG001 - steps have no other name here
+def step_turn(draft: Draft, turn: Turn, step: ReportStep) -> bool:  # noqa: ARG001 - steps have no other name here
     return False
 
 

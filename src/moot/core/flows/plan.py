@@ -100,12 +100,21 @@ def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
     _advance(draft)
 
 
-def step_turn(draft: Draft, turn: Turn, step: str) -> bool:
+def step_turn(draft: Draft, turn: Turn, step: ReportStep) -> bool:
     """A planner's step has a name of its own; True when it was logged here."""
     if turn.job != "plan":
         return False
-    n = work_of(draft).plan_steps + 1
-    draft.add(PlanStepped(step=step, n=n, member=turn.member, turn_id=turn.turn_id))
+    draft.add(
+        PlanStepped(
+            step=step.text,
+            n=work_of(draft).plan_steps + 1,
+            member=turn.member,
+            turn_id=turn.turn_id,
+            thought=step.thought,
+            action=step.action,
+            observation=step.observation,
+        )
+    )
     return True
 
 
@@ -264,7 +273,7 @@ def change_plan(draft: Draft, command: PlanCommand, by: Member | None) -> None:
         case CancelTask(task_id=task_id):
             controls.cancel_task(draft, task_id)
         case RestartTask(task_id=task_id):
-            controls.restart_task(draft, task_id)
+            controls.restart_started_task(draft, task_id)
         case CancelPlan():
             controls.active_work(draft)
             finishing.cancel_plan(draft, "user_cancel")

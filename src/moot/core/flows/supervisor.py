@@ -4,7 +4,7 @@ Every function ends in `floor.advance`: whoever's turn it is acts, or a human is
 """
 
 from moot.core import front_door, text
-from moot.core.commands import Answer, CompleteTool, CompleteTurn, FailTurn, ReportUnderstanding
+from moot.core.commands import Answer, CompleteTool, CompleteTurn, FailTurn, ReportStep, ReportUnderstanding
 from moot.core.draft import Draft
 from moot.core.events import MessagePosted, NoticePosted, StepAsked, TurnCompleted, TurnFailed
 from moot.core.markers import Markers
@@ -79,7 +79,7 @@ def complete_tool(draft: Draft, command: CompleteTool) -> None:
     floor.advance(draft)
 
 
-def step_turn(draft: Draft, turn: Turn, step: str) -> bool:  # noqa: ARG001 - steps have no other name here
+def step_turn(draft: Draft, turn: Turn, step: ReportStep) -> bool:  # noqa: ARG001 - steps have no other name here
     return False
 
 

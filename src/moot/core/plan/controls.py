@@ -24,6 +24,8 @@ def pause(draft: Draft, by: Member | None) -> None:
     """What runs gets a short grace, then all of it waits."""
     work = draft.state.work
     if work is None or not work.is_active:
+        if draft.state.door.inputs:
+            raise Refused("still_understanding")
         draft.pause(by or draft.team.first_human, "user_pause")
     elif draft.state.interrupt is Interrupt.EXECUTION:
         draft.add(PauseRequested(member=by.id if by else None))
@@ -46,12 +48,12 @@ def cancel(draft: Draft, by: Member | None) -> None:  # noqa: ARG001 - one signa
 
 
 def find_run(draft: Draft, task_id: str) -> TaskRun:
-    run = active_work(draft).tasks.get(task_id)
-    if run is not None and work_of(draft).is_planning:
+    work = active_work(draft)
+    if work.is_planning:
         raise Refused("plan_in_the_making")
-    if run is None:
-        raise Refused("unknown_task", detail=task_id[:80], available=tuple(active_work(draft).tasks))
-    return run
+    if task_id not in work.tasks:
+        raise Refused("unknown_task", detail=task_id[:80], available=tuple(work.tasks))
+    return work.tasks[task_id]
 
 
 def cancel_task(draft: Draft, task_id: str) -> None:
@@ -67,6 +69,13 @@ def cancel_task(draft: Draft, task_id: str) -> None:
         names = tuple(each.task.title for each in waiting)
         options = ("run_without", "cancel_dependants", "restart")
         questions.ask(draft, "task_dropped", options, task_id=task_id, who=run.task.title, names=names)
+
+
+def restart_started_task(draft: Draft, task_id: str) -> None:
+    """What a human asks for: there is something to begin again."""
+    if find_run(draft, task_id).is_untried:
+        raise Refused("task_not_started", detail=task_id)
+    restart_task(draft, task_id)
 
 
 def restart_task(draft: Draft, task_id: str, member: str | None = None, reason: str = "user_restart") -> None:

@@ -78,11 +78,6 @@ def start(draft: Draft, run: TaskRun) -> None:
 
 def progress(draft: Draft, run: TaskRun, command: ReportStep) -> None:
     """What a worker says of its total may be nonsense: the count only grows, a percentage stays between 0 and 100."""
-
-    def safe(said: str | None) -> str | None:
-        return None if said is None else text.cut(text.clean(said), limits.HISTORY_CHARS)
-
-    thought, action, observation = safe(command.thought), safe(command.action), safe(command.observation)
     done = run.done_steps + 1
     total = command.total if command.total is not None and done <= command.total <= limits.STEPS else None
     draft.add(
@@ -91,12 +86,12 @@ def progress(draft: Draft, run: TaskRun, command: ReportStep) -> None:
             done=done,
             total=total,
             percent=round(100 * done / total, 1) if total else None,
-            step=thought or action or observation or "",
+            step=command.text,
             member=run.member,
             dispatch_id=run.dispatch_id or "",
-            thought=thought,
-            action=action,
-            observation=observation,
+            thought=command.thought,
+            action=command.action,
+            observation=command.observation,
         )
     )
 

@@ -24,11 +24,16 @@ class PlanStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
 
 
 class PlanStepped(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """One for each step of the planner; `step` is the text, the three at the end say what it was."""
+
     event: ClassVar[str] = "plan.step_completed"
     step: str
     n: int
     member: str | None = None
     turn_id: str = ""
+    thought: str | None = None
+    action: str | None = None
+    observation: str | None = None
 
 
 class PlanRefused(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -14,6 +14,9 @@ ACTIVE = (
 )
 
 
+UNSTARTED = (TaskState.CREATED, TaskState.READY, TaskState.DISPATCHING, TaskState.DISPATCHED)
+
+
 class Wait(Struct, frozen=True, gc=False):
     """Before a retry. `number` tells one wait from the next."""
 
@@ -56,6 +59,12 @@ class TaskRun(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def is_over(self) -> bool:
         return self.is_finished or self.state is TaskState.CANCELLED
+
+    @property
+    def is_untried(self) -> bool:
+        """Nobody has begun it, and nobody has failed to."""
+        is_new = self.attempt == 1 and not (self.dispatch_failures or self.leases_lost or self.is_lease_lost)
+        return is_new and self.state in UNSTARTED
 
     @property
     def is_under_way(self) -> bool:

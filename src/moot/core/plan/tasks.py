@@ -177,7 +177,8 @@ def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
         if not candidates(task, team):
             named = f"member {task.member!r}" if task.member else f"role {task.role or EXECUTOR!r}"
             names = ", ".join(each.id for each in team.ais)
-            yield TaskProblem(f"tasks[{at}]", f"nobody can run it: no AI has the {named}; there are {names}")
+            field = ".member" if task.member else ".role" if task.role else ""
+            yield TaskProblem(f"tasks[{at}]{field}", f"nobody can run it: no AI has the {named}; there are {names}")
     circle = find_circle({task.id: task.depends_on for task in tasks if task.id})
     if circle:
         at = first[circle[0]]

@@ -82,6 +82,8 @@ def control(draft: Draft, action: ControlAction, by: str) -> None:
 def pause(draft: Draft, by: Member | None) -> None:
     """What runs comes to its end, then the job waits."""
     if active_job(draft.state) is None:
+        if draft.state.door.inputs:
+            raise Refused("still_understanding")
         draft.pause(by or draft.team.first_human, "user_pause")
     elif draft.state.interrupt is Interrupt.EXECUTION:
         draft.add(PauseRequested(member=by.id if by else None))
