@@ -1,4 +1,4 @@
-"""`explicit`: markers and slash commands, nothing else (default in chat). They win over every other understander."""
+"""Markers and slash commands: certain, and read before anybody guesses what the words mean."""
 
 from moot.core import slash
 from moot.core.intent import (
@@ -12,9 +12,7 @@ from moot.core.intent import (
     SuggestedRoute,
     TaskRelation,
 )
-from moot.core.intent_routing import ACTIVE
 from moot.core.markers import Markers, parse
-from moot.runtime.ports import Understood
 
 GOAL_CHARS = 200
 _COMMANDS: dict[str, tuple[ControlAction, Action]] = {
@@ -44,18 +42,6 @@ def read_explicit(given: SemanticInput) -> IntentAnalysis | None:
     return None
 
 
-class ExplicitUnderstander:
-    """Text without markers means nothing in particular: it is a new goal, or a remark to the work under way."""
-
-    async def understand(self, given: SemanticInput) -> Understood:
-        found = read_explicit(given)
-        if found is None:
-            is_active = given.system_state.workflow_status in ACTIVE
-            relation: Relation = "same_task_no_change" if is_active else "different_task"
-            found = _analyse(given, relation, "continue" if is_active else "create", "no marker")
-        return Understood(analysis=found)
-
-
 def _names(markers: Markers) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(target.name for target in markers.next), *markers.drop]))
 
@@ -73,18 +59,18 @@ def _analyse(
         normalized_intent=NormalizedIntent(
             goal=" ".join(given.raw_input.split())[:GOAL_CHARS],
             action=action,
-            scope="meta_control" if control else "full_task" if relation == "different_task" else "partial_task",
+            scope="meta_control" if control else "partial_task",
             urgency="high" if control in ("pause", "cancel") else "medium",
         ),
         task_relation=TaskRelation(type=relation, confidence=1.0, reasoning=reason),
         context_dependency=ContextDependency(
-            needs_current_task_context=relation != "different_task",
+            needs_current_task_context=True,
             needs_execution_history=False,
             needs_resource_status=control is not None,
             referenced_entities=entities,
         ),
         suggested_route=SuggestedRoute(
-            next_phase="control" if control else "new_task" if relation == "different_task" else "execution",
+            next_phase="control" if control else "execution",
             reason=reason,
             requires_user_confirmation=False,
         ),
