@@ -94,10 +94,58 @@ def test_a_control_word_with_an_object_of_the_work_is_a_detail(text: str) -> Non
     assert relation(text) == "minor_change"
 
 
-@pytest.mark.parametrize("text", ["don't stop", "no need to stop", "do not cancel it", "先别停", "不用停"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't stop",
+        "no need to stop",
+        "do not cancel it",
+        "don't start over",
+        "no need to plan again, carry on",
+        "先别停",
+        "不用停",
+        "不要重新规划",
+        "别从头来了",
+    ],
+)
 def test_a_control_that_is_refused_changes_nothing(text: str) -> None:
     """Negation turns a control into its opposite."""
     assert relation(text) == "no_change"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "重新规划",
+        "请重新规划一下",
+        "我想重新做个计划",
+        "计划要重新做",
+        "再规划一次吧",
+        "replan please",
+        "Plan it all again",
+        "redo the whole plan",
+        "we need to make a new plan",
+    ],
+)
+def test_a_new_plan_is_a_major_change(text: str) -> None:
+    """Seed 002 §4: the person who asks for another plan is asked, and gets one."""
+    analysis = read(text)
+    assert analysis.task_relation.type == "same_task_major_change"
+    assert decide_route(analysis, "execution", "zh").route == "full_replan"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("重新规划抓取的顺序", "minor_change"),
+        ("re-plan the indexes", "minor_change"),
+        ("需要重新规划吗？", "no_change"),
+        ("why plan again?", "no_change"),
+    ],
+)
+def test_planning_a_part_again_or_asking_about_it_is_no_new_plan(text: str, expected: str) -> None:
+    """Guide: the object says how much changes; a question changes nothing."""
+    assert relation(text) == expected
 
 
 @pytest.mark.parametrize("text", ["continue", "go on", "ok keep going", "继续", "接着做"])

@@ -23,6 +23,12 @@ _SLOTS = {  # those that hold others first
     """),
     "turn": r"switch|change|move|migrate|convert|port|rewrite|turn|redo|rebuild|rework|translate|transform",
     "pause": r"pause|suspend|freeze|hold|halt",
+    "replan": join(r"""
+        re-?plan(?:ning)?|(?:re-?do|re-?make|re-?think) (?:the|this|that|your|our) (?:whole |entire )?plan
+        |plan(?: (?:it|this|that|everything|all of it))?(?: all)? (?:again|anew|afresh|over)
+        |(?:make|draw up|write|come up with|give me) (?:a|another) (?:completely |totally )?(?:new |different )?plan
+    """),
+    "again": r"start (?:all )?(?:over|again|fresh|anew|from scratch)|begin again",
 }
 _VERBS = split("""
     add adjust align allow amend analyse analyze animate annotate append apply archive arrange assign attach
@@ -50,7 +56,7 @@ _VERBS = split("""
     tidy tighten toggle tone track train transform translate treat trim truncate try tune turn tweak type undo
     unify uninstall unpin update upgrade upload use validate verify version visit visualise visualize warn watch
     widen wire wrap write zip zoom
-    downgrade deduplicate decouple dockerize containerize rollout reconnect rerun retest recompile
+    downgrade deduplicate decouple dockerize containerize rollout reconnect rerun retest recompile replan re-plan
     let seed redo scratch fade swap mirror
     stop cancel kill end pause freeze halt forget scrap ditch abandon continue hold
 """)
@@ -75,8 +81,8 @@ _BARE_ORDER = join(r"""
 _ACTS: dict[Act, str] = {
     Act.KEEP_RUNNING: r"""
         (?:don'?t|do not|no need to|never|you don'?t (?:have|need) to
-        |not) (?:you )?(?:dare )?(?:to )?(?:{cancel}|{pause}|wait|interrupt)(?:ping|ing)?(?: {run})?(?: yet
-        | until .*)?{tail}
+        |not) (?:you )?(?:dare )?(?:to )?(?:(?:{cancel}|{pause}|wait|interrupt)(?:ping|ing)?|{replan}|{again})
+        (?: {run})?(?: yet| until .*)?{tail}
     """,
     Act.STATUS: r"""
         (?:(?:the |current |any )?(?:status|progress|eta)(?: update| report| so far)?|status of .*
@@ -116,7 +122,8 @@ _ACTS: dict[Act, str] = {
         |subject))
     """,
     Act.RESTART: r"""
-        .*\b(?:start(?:ing)? (?:all )?over|start (?:again|fresh|anew|from (?:the )?(?:beginning|zero|nothing
+        (?:{replan})(?: {run})?{tail}
+        |.*\b(?:start(?:ing)? (?:all )?over|start (?:again|fresh|anew|from (?:the )?(?:beginning|zero|nothing
         |scratch))|from scratch|begin again|redo (?:everything|it all|the (?:whole|entire)|all)
         |rewrite (?:everything|the (?:whole|entire)|it all)|throw (?:it|this|everything|that
         |all)(?: \w+)? (?:all )?(?:away|out)|scrap (?:everything|the (?:whole|entire|plan|idea)|this (?:whole

@@ -6,7 +6,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "pasted": ("只有粘贴的输出，没有新的要求", "only pasted output, no new wish"),
     "nothing_said": ("没有可以理解的内容", "nothing that says something"),
     "task_named": ("指明了计划中的某个任务", "names a task of the plan"),
-    "keep_running": ("明确要求不要停", "asks not to stop"),
+    "keep_running": ("明确要求照常进行", "asks to go on as it is"),
     "new_goal_after_cancel": ("放弃当前任务后提出了新目标", "drops the work and names a new goal"),
     "switch": ("明确说是另一件事", "says that it is something else"),
     "restart": ("要求推翻重来或改变方向", "asks to start over or changes direction"),

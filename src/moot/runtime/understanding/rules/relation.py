@@ -48,7 +48,7 @@ _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
 _CHOICE = re.compile(r"\b(?:which|what|or|how|where|when|who|prefer)\b|还是|哪|什么|几|多少|怎么|如何")
 _AGAIN = re.compile(r"from scratch|\bover$|\bagain$")
 _AGAIN_PIECES = pieces(
-    "start write rewrite redo build do begin over again from scratch create out can could completely"
+    "start write rewrite redo build do begin plan over again from scratch create out can could completely"
 )
 _STATED = re.compile(
     r"^(?:i|we|he|she|they|it|there|the|this|that|our|my|your|these|those|its|you|users?|people|everyone)\b"
