@@ -27,7 +27,7 @@ from moot.core.events import (
 )
 from moot.core.plan import events as plan
 from moot.core.supervisor import events as supervisor
-from moot.core.team import Flow, Team
+from moot.core.team import Flow, Kind, Team
 
 _encode = msgspec.json.Encoder().encode
 
@@ -46,19 +46,18 @@ def _source(team: Team, member_id: str | None) -> bytes:
     if member_id is None:
         return _ENGINE
     member = team.member(member_id)
-    leads = team.flow is not _CHAT and member.role in _LEADING
-    return _member_source(member_id, member.is_human, leads, member.role)
+    return _member_source(team.flow, member.kind, member_id, member.role)
 
 
-_CHAT = Flow.CHAT
 _LEADING = ("planner", "reviewer", "aggregator", "supervisor")  # roles that say what others do
 
 
 @lru_cache(maxsize=4096)
-def _member_source(member_id: str, is_human: bool, leads: bool, role: str) -> bytes:
-    if is_human:
+def _member_source(flow: Flow, kind: Kind, member_id: str, role: str) -> bytes:
+    if kind is Kind.HUMAN:
         source = Source("moot-orchestrator", "user", member_id)
     else:
+        leads = flow is not Flow.CHAT and role in _LEADING
         source = Source("moot-orchestrator" if leads else "moot-executor", role or "executor", member_id)
     return b',"source":' + _encode(source)
 

@@ -112,12 +112,6 @@ class SupervisorSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, 
     def pauses_after(self, agent: str) -> bool:
         return agent in self.pause_after or (agent in self.agents and self.agents[agent].pause_after)
 
-    def tools_of(self, node: str) -> ToolLoop | None:
-        """The loop of the supervisor's own tools, or of an agent's."""
-        if node == SUPERVISOR:
-            return self.tools
-        return self.agents[node].tools if node in self.agents else None
-
 
 SUPERVISOR = "supervisor"  # the node, whatever the id of the member that leads
 END = "END"

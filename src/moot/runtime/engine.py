@@ -185,9 +185,7 @@ class Engine:
             return
         wanted = {effect.key: effect for effect in outstanding(self.state)}
         under_way = self._under_way
-        if wanted.keys() == under_way.keys():
-            return
-        for key in under_way.keys() - wanted.keys():
+        for key in [key for key in under_way if key not in wanted]:
             under_way.pop(key).cancel()
         for key, effect in wanted.items():
             if key in under_way:
