@@ -5,13 +5,15 @@ from msgspec.structs import replace
 
 from moot.core.commands import CompleteTurn, FailTurn, Resume
 from moot.core.events import NoticePosted, SessionPaused, TurnFailed
-from moot.core.plan.events import TaskFailed
+from moot.core.outstanding import RunTurn, outstanding
+from moot.core.plan.events import PipelineCompleted, TaskFailed
 from moot.core.settings import Budget
 from moot.core.spending import Spent
 from moot.core.team import Team
 from moot.core.usage import Usage
+from moot.testing import task
 from moot.testing.scenario import Scenario, given
-from tests.core.plan_teams import GATED, solving
+from tests.core.plan_teams import EDITED, GATED, solving
 from tests.core.plan_teams import TEAM as PLAN_TEAM
 from tests.core.teams import make_chat_team, only
 
@@ -93,16 +95,52 @@ def test_what_a_failed_turn_cost_counts() -> None:
 
 
 def test_a_worker_of_a_plan_at_its_limit_pauses_the_work() -> None:
-    """Issue 6, budgets: tasks count as turns, failed ones too; the work goes on when a human says so."""
+    """Issue 6, budgets: tasks count as turns, failed ones too; the pause comes when it is to be given work again."""
     scenario = solving(with_budget(PLAN_TEAM, "w1", Budget(max_tokens=100)))
     dispatch_id = scenario.dispatch_id("a")
     scenario.starts("a").when(FailTurn(turn_id=dispatch_id, error_type="agent", message="no", usage=COST))
     assert only(scenario.new, TaskFailed)[0].usage == COST
     assert scenario.state.spent_by_member["w1"] == Spent(turns=1, tokens=110, cost_usd=0.25)
+    assert pauses(scenario) == []  # it waits for its next attempt
+    scenario.waits()
     assert [notice.code for notice in only(scenario.new, NoticePosted)] == ["member_budget"]
-    assert pauses(scenario) == ["budget"]
+    assert (pauses(scenario), scenario.offered) == (["budget"], [])
     scenario.when(Resume())
-    assert not scenario.state.is_over_budget
+    assert (scenario.offered, scenario.state.is_over_budget) == (["a"], False)
+
+
+def test_a_member_without_work_pauses_no_plan() -> None:
+    """Issue 6, budgets: a planner that has used up its turns stops nothing that others have to do."""
+    team = with_budget(EDITED, "planner", Budget(max_turns=1))
+    scenario = solving(team, task("a")).completes("a").aggregates()
+    assert "budget" not in [fact.reason for fact in only(scenario.facts, SessionPaused)]
+    assert scenario.state.is_over_budget
+    assert only(scenario.new, PipelineCompleted) == [PipelineCompleted(status="complete")]
+
+
+def test_a_planner_at_its_limit_plans_when_a_human_says_so() -> None:
+    """Issue 6, budgets: its turn waits, nobody is asked before the pause is over, and the turn is the first granted."""
+    team = with_budget(EDITED, "planner", Budget(max_turns=1))
+    scenario = solving(team, task("a")).completes("a").aggregates()
+    scenario.says("another report", by="alice").understands("different_task")
+    assert pauses(scenario) == ["budget"]
+    assert not [effect for effect in outstanding(scenario.state) if isinstance(effect, RunTurn)]
+    scenario.when(Resume())
+    assert [effect.turn.job for effect in outstanding(scenario.state) if isinstance(effect, RunTurn)] == ["plan"]
+    scenario.plans("nonsense")  # which goes back to the planner
+    assert pauses(scenario) == ["budget"]
+
+
+def test_what_runs_comes_to_its_end_before_the_pause() -> None:
+    """Issue 6, budgets: another worker's task is finished; nothing new begins until a human says so."""
+    team = with_budget(PLAN_TEAM, "w1", Budget(max_turns=1))
+    tasks = (task("a", member="w1"), task("b", member="w2"), task("c", "a", member="w1"))
+    scenario = solving(team, *tasks).starts("b").completes("a")
+    assert [notice.code for notice in only(scenario.new, NoticePosted)] == ["member_budget"]
+    assert (scenario.offered, pauses(scenario)) == (["b"], [])
+    scenario.completes("b")
+    assert (scenario.offered, pauses(scenario)) == ([], ["budget"])
+    assert scenario.when(Resume()).offered == ["c"]
 
 
 def test_a_verdict_that_cannot_be_read_was_paid_for() -> None:

@@ -5,6 +5,7 @@ from typing import get_args
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from moot.core import commands, state
 from moot.core.codec import Head, decode, stamp
@@ -40,16 +41,29 @@ from tests.core.plan_teams import AGGREGATOR, REVIEWER, make_plan_team, worker
 from tests.core.teams import fold, only
 
 AT = "2026-01-01T00:00:00.000Z"
+
+
+def limit(team: Team, turns: dict[str, int]) -> Team:
+    """The team with budgets for some of its members."""
+    budgets = {name: Budget(max_turns=most) for name, most in turns.items()}
+    return replace(
+        team, members=tuple(replace(each, budget=budgets.get(each.id, each.budget)) for each in team.members)
+    )
+
+
 teams = st.builds(
-    lambda humans, reviewed, edited, concurrency, confirm, parallel, retry, understanding, budget: make_plan_team(
-        worker("w1", 20, concurrency=concurrency),
-        worker("w2", 21),
-        *([REVIEWER] if reviewed else []),
-        *([AGGREGATOR] if edited else []),
-        humans=("alice", "adam")[:humans],
-        understanding=understanding,
-        plan=PlanSettings(confirm=confirm, max_parallel=parallel, retry=retry, max_rework=1),
-        budget=budget,
+    lambda humans, reviewed, edited, concurrency, confirm, parallel, retry, understanding, budget, turns: limit(
+        make_plan_team(
+            worker("w1", 20, concurrency=concurrency),
+            worker("w2", 21),
+            *([REVIEWER] if reviewed else []),
+            *([AGGREGATOR] if edited else []),
+            humans=("alice", "adam")[:humans],
+            understanding=understanding,
+            plan=PlanSettings(confirm=confirm, max_parallel=parallel, retry=retry, max_rework=1),
+            budget=budget,
+        ),
+        turns,
     ),
     st.integers(1, 2),
     st.sampled_from([True, True, False]),
@@ -60,6 +74,7 @@ teams = st.builds(
     st.builds(Retry, max_attempts=st.sampled_from([0, 1, 2, 9]), base_delay_s=st.sampled_from([0.0, 1.0])),
     st.sampled_from(["rules", "rules", "explicit"]),
     st.builds(Budget, max_turns=st.sampled_from([0, 0, 0, 6])),
+    st.sampled_from([{}, {}, {"planner": 1}, {"w1": 1, "critic": 2}, {"w2": 2, "editor": 1}]),
 )
 opening = [Move("say", 0, "write a report"), Move("understand", 0, None)]
 

@@ -122,6 +122,13 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
         spent = self.spent_by_member.get(member.id)
         return find_limit(member.budget, subtract(spent, self.granted.get(member.id, NOTHING))) if spent else ""
 
+    @property
+    def members_at_work(self) -> list[str]:
+        """Who was given a turn or a task that is not over, once for each."""
+        work = self.work
+        tasks = [work.tasks[task_id].member for task_id in work.dispatches.values()] if work else []
+        return [*(turn.member for turn in self.running), *tasks]
+
     def turn(self, turn_id: str) -> Turn | None:
         for turn in self.running:
             if turn.turn_id == turn_id:

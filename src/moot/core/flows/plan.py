@@ -307,18 +307,27 @@ def _advance(draft: Draft, *, starts_deferred: bool = False) -> None:
 
 
 def _work_on(draft: Draft) -> None:
-    """Offer what can start, unless a pause was asked for or the budget is used up."""
-    state, work = draft.state, work_of(draft)
-    if floor.is_held(state):
-        return
-    overrun = budgets.find_overrun(state)
+    """Offer what can start, unless a pause was asked for. Who plans at the limit of a budget begins after the pause."""
+    work = work_of(draft)
+    if any(budgets.is_overrun(fact) for fact in draft.facts):
+        floor.checkpoint(draft)
+    elif not floor.is_held(draft.state) and work.is_approved and dispatching.may_dispatch(work):
+        _hand_out(draft)
+
+
+def _hand_out(draft: Draft) -> None:
+    """All that can start now. At the limit of a budget none of it does: what runs ends, then there is a pause."""
+    offers = Draft(draft.state, draft.at, draft.chance)
+    finishing.request_reviews(offers)
+    dispatching.offer_tasks(offers)
+    finishing.aggregate(offers)
+    overrun = next((fact for fact in offers.facts if budgets.is_overrun(fact)), None)
     if overrun:
         draft.add(overrun)
         draft.add(PauseRequested(member=None))
-    elif work.is_approved and dispatching.may_dispatch(work):
-        finishing.request_reviews(draft)
-        dispatching.offer_tasks(draft)
-        finishing.aggregate(draft)
+    else:
+        draft.facts += offers.facts
+        draft.state = offers.state
 
 
 def _start_deferred(draft: Draft, *, is_asked: bool) -> None:

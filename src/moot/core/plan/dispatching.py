@@ -15,7 +15,7 @@ from moot.core.plan.events import (
     SolverProgressed,
     SolverStarted,
 )
-from moot.core.plan.jobs import work_of
+from moot.core.plan.jobs import ask_for_budget, work_of
 from moot.core.plan.state import TaskRun, Work
 from moot.core.usage import safe_usage
 
@@ -41,6 +41,7 @@ def offer_tasks(draft: Draft) -> None:
         if found is None:
             continue
         member, slot = found
+        ask_for_budget(draft, member)
         _offer(draft, task_id, run, member.id, slot)
         free -= 1
         if not free:

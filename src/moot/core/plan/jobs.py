@@ -2,8 +2,10 @@
 
 from typing import Literal
 
+from moot.core import budgets
 from moot.core.draft import Draft
-from moot.core.events import TurnStarted
+from moot.core.events import PauseRequested, TurnStarted
+from moot.core.machines.interrupt import State as Interrupt
 from moot.core.plan import staffing
 from moot.core.plan.state import Work
 from moot.core.team import Member
@@ -17,7 +19,16 @@ def work_of(draft: Draft) -> Work:
     return work
 
 
+def ask_for_budget(draft: Draft, member: Member) -> None:
+    """Before somebody is given work: at the limit of a budget the work pauses, and a human says whether it goes on."""
+    overrun = budgets.find_overrun(draft.state, member)
+    if overrun and draft.state.interrupt is Interrupt.EXECUTION:
+        draft.add(overrun)
+        draft.add(PauseRequested(member=None))
+
+
 def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None:
+    ask_for_budget(draft, member)
     state = draft.state
     draft.add(
         TurnStarted(
