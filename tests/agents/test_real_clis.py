@@ -1,6 +1,7 @@
 """Claude Code, Codex and Gemini CLI themselves, against a model on loopback. Skipped where they are not installed."""
 
 import asyncio
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,8 +24,8 @@ from moot.core.errors import AgentError
 from moot.core.events import MessagePosted, StepAsked
 from moot.core.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step
-from tests.agents.cli.streams import steps
-from tests.agents.fake_models import Asked, FakeModels, Reply, fake_models
+from tests.agents.cli.streams import steps, thinking
+from tests.agents.fake_models import Asked, Call, FakeModels, Reply, fake_models
 from tests.agents.programs import nothing_left
 from tests.agents.real_clis import a_wall, act, answer, need, settle
 from tests.agents.turns import chat_turn
@@ -80,6 +81,16 @@ def test_a_turn_and_the_next_one(name: Name, models: FakeModels, tmp_path: Path)
     assert "good morning" in str(asked.body)  # the CLI's own memory
 
 
+def test_what_claude_thinks_is_shown_while_it_thinks(models: FakeModels, tmp_path: Path) -> None:
+    """Its thoughts come in pieces, before the step that has the whole of them, and are no part of the answer."""
+    models.answers[:] = [Reply(text="Four.", thinking="two and two")]
+    outputs = play(member("claude", tmp_path), ("alice", "how many?"))
+    assert thinking(outputs) == "two and two"
+    assert told(outputs) == ["thought two and two"]
+    assert isinstance(outputs[-1], Result)
+    assert outputs[-1].text == "Four."
+
+
 @pytest.mark.parametrize("name", CLIS)
 def test_a_lost_conversation_is_begun_again(name: Name, models: FakeModels, tmp_path: Path) -> None:
     """An id that the CLI does not know is forgotten; the turn is played with all of the history."""
@@ -94,14 +105,39 @@ def test_a_lost_conversation_is_begun_again(name: Name, models: FakeModels, tmp_
     assert "good morning" in models.asked[-1].prompt
 
 
-@pytest.mark.parametrize("name", ["codex", "gemini"])
-def test_tools_run_where_they_are_allowed(name: Name, models: FakeModels, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", CLIS)
+def test_tools_run_where_they_are_allowed(
+    name: Name, models: FakeModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`permissions: all`: a command runs in the team's folder; what it did and what came of it are steps."""
+    monkeypatch.setenv("IS_SANDBOX", "1")  # else Claude Code does not let root
     outputs = play(member(name, tmp_path, "all"), ("alice", "RUN: touch made && echo hi-from-tool"))
     lines = told(outputs)
     assert any(line.startswith("action") and "touch made" in line for line in lines), lines
     assert any(line.startswith("observation") and "hi-from-tool" in line for line in lines), lines
     assert (tmp_path / "project" / "made").exists()
+
+
+@pytest.mark.parametrize(("permissions", "is_made"), [("edit", True), ("read", False)])
+def test_claude_edits_files_where_it_may(
+    permissions: Literal["read", "edit"], is_made: bool, models: FakeModels, tmp_path: Path
+) -> None:
+    """`permissions: edit`: it writes a file in its folder without asking; `read`: it is told no, and so are we."""
+    made = tmp_path / "project" / "made.txt"
+    call = Call("Write", {"file_path": str(made), "content": "hello"})
+    models.answers[:] = [lambda asked: Reply(text="done") if asked.results else Reply(calls=(call,))]
+    outputs = play(member("claude", tmp_path, permissions), ("alice", "write it"))
+    assert (made.exists(), isinstance(outputs[-1], Result)) == (is_made, True)
+    assert f"action Write: {made}" in told(outputs)
+    assert (f"observation not allowed: Write: {made}" in told(outputs)) == (not is_made)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="Claude Code refuses this to root only")
+def test_what_claude_does_not_let_root_do_is_final(models: FakeModels, tmp_path: Path) -> None:
+    """E95: trying again would end the same; the sentence is Claude's own."""
+    with pytest.raises(AgentError) as caught:
+        play(member("claude", tmp_path, "all"), ("alice", "good morning"))
+    assert (caught.value.error_type, "root" in str(caught.value)) == ("config", True)
 
 
 @pytest.mark.parametrize("name", CLIS)

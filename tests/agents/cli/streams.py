@@ -10,7 +10,7 @@ from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import JsonLines
 from moot.agents.telling import Told
 from moot.core.errors import AgentError
-from moot.runtime.ports import Delta, Result, Step, Thinking
+from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 
 FOLDER = Path(__file__).parents[2] / "data" / "agents"
 STREAMS = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("acp_"))
@@ -62,7 +62,7 @@ def steps(told: Iterable[Told]) -> list[str]:
     return lines
 
 
-def thinking(told: Iterable[Told]) -> str:
+def thinking(told: Iterable[Output]) -> str:
     return "".join(each.text for each in told if isinstance(each, Thinking))
 
 

@@ -21,6 +21,7 @@ CASES = [
     ("TypeError: fetch failed", None, "network", 0),
     ("The model `gpt-9` does not exist", None, "config", 0),
     ("error: unknown option '--frobnicate'", None, "config", 0),
+    ("--dangerously-skip-permissions cannot be used with root/sudo privileges", None, "config", 0),
     ("Internal server error", 500, "agent", 0),
     ("", None, "agent", 0),
 ]

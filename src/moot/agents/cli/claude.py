@@ -46,7 +46,8 @@ class ClaudeReader:
             case "result":
                 self._end = event
                 for denied in event.get("permission_denials") or []:
-                    yield observe(f"not allowed: {as_text(part(denied, 'tool_input')) or word(denied, 'tool_name')}")
+                    wanted = ToolUse(name=word(denied, "tool_name"), arguments=part(denied, "tool_input")).step()
+                    yield observe(f"not allowed: {wanted.action or wanted.thought}")
 
     def _read_system(self, event: Json) -> Iterator[Told]:
         if event.get("subtype") == "init":

@@ -31,7 +31,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         (
             "config",
             r"model.{0,40}(not found|not supported|does not exist|unknown)|"
-            r"unknown (option|argument)|unexpected argument",
+            r"unknown (option|argument)|unexpected argument|cannot be used with root",
         ),
     )
 )

@@ -60,7 +60,7 @@ PRESETS: dict[Name, Preset] = {
         argv=_claude,
         names=(
             *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
-            *("CLAUDE_CONFIG_DIR", *NETWORK_NAMES),
+            *("CLAUDE_CONFIG_DIR", "IS_SANDBOX", *NETWORK_NAMES),  # the latter: root may do anything in this container
         ),
         environment={  # without a bound it tries a wrong key ten times, for more than 100 s
             "CLAUDE_CODE_MAX_RETRIES": "2",
