@@ -40,6 +40,33 @@ def test_list(moot: Moot) -> None:
     assert [each["session_id"] for each in moot("sessions", "list", "--json").objects] == [first, second]
 
 
+def test_rename(moot: Moot) -> None:
+    """UX session list: another title for everybody, also of a session that is over; nothing of it is run."""
+    session_id, frames = moot.talk("alice: [NEXT: Bob] hello")
+    assert moot("sessions", "rename", session_id[:7], "The Harbour") == (0, "", "")
+    (listed,) = moot("sessions", "list", "--json").objects
+    assert (listed["title"], listed["seq"], listed["status"]) == ("The Harbour", len(frames) + 2, "paused")
+    assert listed["last"] == {"by": "Carol", "text": texts(frames)[-1]}
+    assert moot("sessions", "verify", session_id).code == 0
+    moot("run", CHAT, "--session", session_id, "--say", "alice: bye [DONE]")
+    assert moot("sessions", "rename", session_id, "Bygones").code == 0
+    assert moot("sessions", "list").lines[0].endswith("  Bygones")
+    assert "✎ The session is now called: Bygones" in moot("sessions", "show", session_id).lines
+    assert "<h1>Bygones</h1>" in moot("sessions", "export", session_id, "--html").out
+    assert moot("sessions", "export", session_id, "--format", "md").lines[0] == "# Bygones"
+
+
+def test_a_title_that_is_none(moot: Moot) -> None:
+    """Exit 1 with a sentence; 4 where there is no such session."""
+    session_id, _ = moot.talk("alice: hello")
+    for title, why in (("", "cannot be empty"), ("x" * 201, "the limit is 200"), ("a\nb", "one line of plain text")):
+        said = moot("sessions", "rename", session_id, title)
+        assert (said.code, said.out) == (1, "")
+        assert why in said.err
+    assert moot("sessions", "rename", "s_nowhere", "x").code == 4
+    assert moot("sessions", "rename", session_id).code == 2
+
+
 def test_show(moot: Moot) -> None:
     """The conversation as it was printed, and what it cost; with --json state, seq and hash. A prefix is enough."""
     printed = moot("run", CHAT, "--say", "alice: [NEXT: Bob] hello")

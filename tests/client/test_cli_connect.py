@@ -109,6 +109,10 @@ def test_sessions_of_a_server_are_read_like_those_here(tmp_path: Path) -> None:
         assert (shown["seq"], shown["hash"]) == (listed["seq"], listed["hash"])
         assert (await moot("sessions", "replay", session_id, "--at", "3", *connect)).out.startswith("#1")
         assert (await moot("sessions", "show", "nobody", *connect)).code == 4
+        assert (await moot("sessions", "rename", session_id[:6], "Harbour", *connect)).code == 0
+        assert json.loads((await moot("sessions", "list", "--json", *connect)).out)["title"] == "Harbour"
+        refused = await moot("sessions", "rename", session_id, " ", *connect)
+        assert (refused.code, "cannot be empty" in refused.err) == (1, True)
 
     with_server(tmp_path, test)
 

@@ -24,6 +24,7 @@ from moot.core.commands import (
     FailTurn,
     Pause,
     Post,
+    Rename,
     ReportStep,
     Resume,
     Retry,
@@ -94,6 +95,7 @@ STORY: list[Command] = [
     Resume(by="alice"),
     Post(text="/queue", by="alice"),
     Post(text="thanks [DONE]", by="alice"),
+    Rename(title="金色的结局", by="adam"),
 ]
 
 

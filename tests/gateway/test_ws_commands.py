@@ -20,6 +20,7 @@ WRITES: dict[str, dict[str, Any]] = {
     "user.queue": {"content": "clear"},
     "user.response": {"step_id": "s1", "confirmed": True},
     "user.pause": {},
+    "user.rename": {"title": "x"},
 }
 
 

@@ -19,6 +19,7 @@ from moot.core.commands import (
     HumanCommand,
     Pause,
     Post,
+    Rename,
     Replan,
     RestartTask,
     Resume,
@@ -261,6 +262,7 @@ def test_a_command_that_is_never_answered_is_given_up_in_the_end() -> None:
         RestartTask(task_id="a"),
         CancelPlan(),
         Replan(feedback="bigger"),
+        Rename(title="Poster"),
     ],
     ids=repr,
 )

@@ -18,6 +18,7 @@ from moot.core.commands import (
     HumanCommand,
     Pause,
     Post,
+    Rename,
     Replan,
     RestartTask,
     Resume,
@@ -49,6 +50,9 @@ COMMANDS: list[tuple[dict[str, Any], HumanCommand]] = [
     ({"event": "user.resume"}, Resume(by="alice")),
     ({"event": "user.retry"}, Retry(by="alice")),
     ({"event": "user.end", "by": "eve", "metadata": {"by": "eve"}}, End(by="alice")),
+    ({"event": "user.rename", "title": "Poster"}, Rename(title="Poster", by="alice")),
+    ({"event": "user.rename", "content": "Poster"}, Rename(title="Poster", by="alice")),
+    ({"event": "user.rename"}, Rename(title="", by="alice")),
     ({"event": "user.queue", "content": "clear"}, ChangeQueue(action="clear", by="alice")),
     ({"event": "user.queue", "action": "skip", "member": "bob"}, ChangeQueue(action="skip", by="alice", member="bob")),
     (

@@ -73,7 +73,8 @@ def test_the_view_agrees_with_the_core(team: Team, parts: tuple[list[Command], l
         assert (view.executing, list(view.pending)) == (state.executing, [entry.member for entry in state.queue])
         assert [turn.turn_id for turn in view.running] == [turn.turn_id for turn in state.running]
         assert [each.step_id for each in view.questions] == list(state.open_steps)
-        assert (view.hops, view.language, view.team_task) == (state.hops, state.language, state.team_task)
+        assert (view.hops, view.language, view.title) == (state.hops, state.language, state.title)
+        assert view.team_task == state.team_task
         for viewer in (None, team.first_human.id):
             assert view.queue_line(viewer) == queue_line(state, viewer)
 

@@ -23,7 +23,7 @@ def project(view: View) -> Frame:
     """As tests/web/js/project.mjs does."""
     counters, work = view.counters, view.work
     return {
-        **{name: getattr(view, name) for name in ("seq", "waiting_for", "pause_reason", "executing", "hops")},
+        **{name: getattr(view, name) for name in ("seq", "waiting_for", "pause_reason", "executing", "hops", "title")},
         "status": str(view.status),
         "pending": list(view.pending),
         "counters": [counters.messages, counters.turns, counters.failed_turns, counters.tokens],

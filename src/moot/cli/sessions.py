@@ -23,15 +23,18 @@ from moot.cli.run import pick_session_id
 from moot.cli.spending import describe_spending
 from moot.cli.transcript import Transcript, to_markdown
 from moot.core import state as states
-from moot.core.codec import Event, frame
+from moot.core.codec import Event, frame, stamp
+from moot.core.commands import Rename
+from moot.core.decide import decide
 from moot.core.errors import Corrupt, NotFound
 from moot.core.evolve import evolve
 from moot.core.state import State
 from moot.core.team import Language
 from moot.protocol.one_file import to_html
-from moot.runtime.clock import seconds_between
+from moot.runtime.clock import SystemClock, seconds_between
+from moot.runtime.journal import summarise
 from moot.runtime.ports import Listing
-from moot.runtime.snapshots import READ_EVENTS
+from moot.runtime.snapshots import READ_EVENTS, load_state
 from moot.runtime.stores.sqlite import SqliteLog
 
 
@@ -48,8 +51,10 @@ def add_arguments(parser: ArgumentParser) -> None:
             each.add_argument("--format", choices=["jsonl", "md", "html"], default="jsonl")
             each.add_argument("--html", action="store_const", dest="format", const="html", help="one file, no server")
             each.add_argument("--out", metavar="FILE", help="instead of standard output")
-        elif name not in LOCAL:
+        elif name not in CHANGES:
             each.add_argument("--json", action="store_true", help="JSON Lines")
+        if name == "rename":
+            each.add_argument("title", metavar="TITLE", help="one line of text")
         if name == "fork":
             each.add_argument("--at", type=int, metavar="SEQ", help="the last event to take over (default: all)")
         if name == "replay":
@@ -231,6 +236,28 @@ async def remove(options: Namespace) -> int:
     return exits.OK
 
 
+async def rename(options: Namespace) -> int:
+    """call a session something else; everybody sees it"""
+    if options.connect:
+        from moot.cli.remote import connected
+
+        async with connected(options) as client:
+            ids = [str(entry["session_id"]) for entry in await client.sessions()]
+            await client.command("user.rename", {"title": options.title}, pick_session_id(ids, options.id))
+        return exits.OK
+    log = await SqliteLog.open(database(options))
+    try:
+        session_id = await find(log, options.id)
+        state, head = await load_state(log, session_id)
+        at = SystemClock().now()
+        decided = decide(state, Rename(title=options.title), at)
+        if events := stamp(state.team, session_id, head, decided.facts, at):
+            await log.append(session_id, head.seq, events, summary=summarise(decided.state))
+    finally:
+        await log.close()
+    return exits.OK
+
+
 async def fork(options: Namespace) -> int:
     """a new session from any event of another: the same until there, then its own"""
     log = await SqliteLog.open(database(options))
@@ -256,6 +283,7 @@ async def import_file(options: Namespace) -> int:
 
 
 LOCAL = ("rm", "fork", "import")  # what a server keeps is changed where it is kept
+CHANGES = (*LOCAL, "rename")
 ACTIONS = {
     "list": list_sessions,
     "show": show,
@@ -264,6 +292,7 @@ ACTIONS = {
     "verify": verify,
     "fork": fork,
     "import": import_file,
+    "rename": rename,
     "rm": remove,
 }
 

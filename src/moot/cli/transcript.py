@@ -35,7 +35,10 @@ class Transcript:
 def to_markdown(events_of_session: list[Event]) -> str:
     """The session for reading elsewhere: a heading a speaker, the text as it was said, what was done as quotes."""
     transcript = Transcript(is_whole=True)
-    return "\n\n".join(part for event in events_of_session for part in _as_markdown(event, transcript)) + "\n"
+    parts = [part for event in events_of_session for part in _as_markdown(event, transcript)]
+    if transcript.state:
+        parts.insert(0, f"# {transcript.state.title or transcript.state.team.name}")
+    return "\n\n".join(parts) + "\n"
 
 
 def _as_markdown(event: Event, transcript: Transcript) -> list[str]:
@@ -44,7 +47,7 @@ def _as_markdown(event: Event, transcript: Transcript) -> list[str]:
     match fact:
         case events.SessionCreated():
             members = ", ".join(f"{member.display_name} ({member.kind})" for member in fact.members)
-            return [f"# {fact.title or fact.team}\n\n{event.session_id} · {event.timestamp} · {members}"]
+            return [f"{event.session_id} · {event.timestamp} · {members}"]
         case events.MessagePosted() | FinalAnswered():
             name = state.team.member(fact.member).display_name
             text = fact.text.strip() or getattr(fact, "raw", None) or ""

@@ -74,6 +74,13 @@ class SetLanguage(Struct, frozen=True, kw_only=True, gc=False):
     by: str | None = None
 
 
+class Rename(Struct, frozen=True, kw_only=True, gc=False):
+    """Also when the session is over: it is still in the list."""
+
+    title: str
+    by: str | None = None
+
+
 class SolveTasks(Struct, frozen=True, kw_only=True, gc=False):
     """Run these tasks: no planning, no confirmation."""
 
@@ -213,7 +220,9 @@ class EndGrace(Struct, frozen=True, kw_only=True, gc=False):
 
 
 PlanCommand = SolveTasks | CancelTask | RestartTask | CancelPlan | Replan
-HumanCommand = Post | Answer | End | Pause | Resume | Retry | CancelTurn | ChangeQueue | SetLanguage | PlanCommand
+HumanCommand = (
+    Post | Answer | End | Pause | Resume | Retry | CancelTurn | ChangeQueue | SetLanguage | Rename | PlanCommand
+)
 WorkerCommand = (
     ReportStep
     | AskHuman

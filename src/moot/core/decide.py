@@ -3,7 +3,7 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.core import commands, controls, limits, permissions, slash, steps, text
+from moot.core import commands, controls, limits, permissions, slash, steps, text, titles
 from moot.core.commands import Command
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -50,7 +50,7 @@ def create(command: commands.CreateSession) -> Decided:
 
 def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Decided:
     """What `command` leads to at the time `at`, or Refused. `chance` (0 to 1) is for jitter."""
-    if state.status is Status.COMPLETED:
+    if state.status is Status.COMPLETED and not isinstance(command, commands.Rename):
         raise Refused("session_completed")
     draft = Draft(state, at, chance)
     match command:
@@ -130,6 +130,8 @@ def _obey_human(draft: Draft, command: commands.HumanCommand) -> None:
             controls.change_queue(draft, command)
         case commands.SetLanguage(language=language):
             draft.add(LanguageChanged(language=language))
+        case commands.Rename(title=title):
+            titles.rename(draft, title, by)
         case commands.End() | commands.Pause() | commands.Resume() | commands.Retry() | commands.CancelTurn():
             _control(draft, command, by)
         case _:

@@ -77,6 +77,12 @@ class LanguageChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
     language: Language
 
 
+class SessionRenamed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    event: ClassVar[str] = "session.renamed"
+    title: str
+    member: str | None  # who did it, where that is known
+
+
 class Input(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Something a human said that has to be understood; `asked` counts the questions about it so far."""
 
@@ -253,6 +259,7 @@ Fact = (
     | MessagePosted
     | TeamTaskSet
     | LanguageChanged
+    | SessionRenamed
     | UnderstandingStarted
     | UnderstandingCompleted
     | RoutingDecided

@@ -168,6 +168,10 @@ def _change_language(state: State, fact: events.LanguageChanged) -> State:
     return replace(state, language=fact.language)
 
 
+def _rename(state: State, fact: events.SessionRenamed) -> State:
+    return replace(state, title=fact.title)
+
+
 def _open_step(state: State, fact: events.StepAsked) -> State:
     asked = replace(state, open_steps={**state.open_steps, fact.step_id: fact}, step_count=state.step_count + 1)
     return evolve_work.note_decisions(asked)
@@ -209,6 +213,7 @@ _EVOLVE: dict[type, Callable[[State, Any], State]] = {
     events.SessionCompleted: _complete,
     events.TeamTaskSet: _set_team_task,
     events.LanguageChanged: _change_language,
+    events.SessionRenamed: _rename,
     events.NoticePosted: _stay,
     events.StepAsked: _open_step,
     events.StepClosed: _close_step,

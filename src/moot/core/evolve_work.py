@@ -53,7 +53,8 @@ def remember(state: State, member: str, said: str) -> State:
     if older and len(older[-1].text) > limits.HISTORY_CHARS:
         older = (*older[:-1], Message(older[-1].member, cut(older[-1].text, limits.HISTORY_CHARS)))
     keep = max(state.team.chat.history, 1)
-    return replace(state, history=(*older, Message(member, said))[-keep:])
+    history = (*older, Message(member, said))[-keep:]
+    return replace(state, history=history, message_count=state.message_count + 1)
 
 
 def note_decisions(state: State) -> State:

@@ -8,13 +8,15 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from moot.core.connection_texts import CONNECTION_TEXTS
 from moot.core.errors import Refused
-from moot.core.events import Fact, NoticePosted, RoutingDecided, StepAsked
+from moot.core.events import Fact, NoticePosted, RoutingDecided, SessionRenamed, StepAsked
 from moot.core.supervisor_texts import SUPERVISOR_TEXTS
 from moot.core.team import Language
 from moot.core.work_texts import WORK_TEXTS
 
 CATALOGUE: dict[str, dict[Language, str]] = {
+    **CONNECTION_TEXTS,
     **SUPERVISOR_TEXTS,
     **WORK_TEXTS,
     # routing
@@ -170,9 +172,10 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     # answers to slash commands
     "help": {
         "zh": "[NEXT: 名字] 指定下一位 · [DONE] 结束 · /status 状态 · /queue 队列 · /queue skip 跳过队首 · "
-        "/queue clear 清空 · /retry 重试 · /pause 暂停 · /resume 继续 · /lang zh|en 语言 · /end 结束",
+        "/queue clear 清空 · /retry 重试 · /pause 暂停 · /resume 继续 · /rename 标题 改名 · /lang zh|en 语言 · "
+        "/end 结束",
         "en": "[NEXT: name] says who is next · [DONE] ends · /status · /queue · /queue skip · /queue clear · /retry · "
-        "/pause · /resume · /lang zh|en · /end",
+        "/pause · /resume · /rename TITLE · /lang zh|en · /end",
     },
     "status": {
         "zh": "状态：{detail} · 等待：{who} · AI 连续轮数：{limit}",
@@ -180,6 +183,7 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     },
     "waiting_for": {"zh": "⏸ 等待 {who}", "en": "⏸ Waiting for {who}"},
     "session_over": {"zh": "■ 会话结束", "en": "■ The session is over"},
+    "session_renamed": {"zh": "✎ 会话改名为：{detail}", "en": "✎ The session is now called: {detail}"},
     "queue": {"zh": "📋 队列: {arrow_names}", "en": "📋 Queue: {arrow_names}"},
     "queue_is_empty": {"zh": "📋 队列为空", "en": "📋 The queue is empty"},
     "confirm_queue_clear": {"zh": "清空队列？", "en": "Clear the queue?"},
@@ -222,6 +226,18 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     "message_too_long": {
         "zh": "消息太长：{length} 个字符，上限 {limit}。请拆成几条",
         "en": "The message has {length} characters, the limit is {limit}: split it",
+    },
+    "title_empty": {
+        "zh": "标题不能为空：请写一行文字",
+        "en": "A title cannot be empty: use one line of text",
+    },
+    "title_too_long": {
+        "zh": "标题太长：{length} 个字符，上限 {limit}",
+        "en": "The title has {length} characters, the limit is {limit}: shorten it",
+    },
+    "title_not_plain": {
+        "zh": "标题里有换行或控制字符：请写一行普通文字",
+        "en": "The title holds line breaks or control characters: use one line of plain text",
     },
     "sender_ambiguous": {
         "zh": "团队里有多位 Human，不知道是谁在说话。请用 [FROM: 名字]，可选：{available}",
@@ -269,70 +285,6 @@ CATALOGUE: dict[str, dict[Language, str]] = {
         "zh": "无法理解的回答。请确认或选择：{available}",
         "en": "This answer does not fit the question: confirm it, or choose one of {available}",
     },
-    # what a connection is told
-    "bad_json": {"zh": "Invalid JSON: {detail}（不是有效的 JSON）", "en": "Invalid JSON: {detail}"},
-    "unknown_event": {
-        "zh": "未知事件 {detail}。可用：{available}",
-        "en": "Unknown event {detail}: use one of {available}",
-    },
-    "bad_field": {
-        "zh": "字段 {detail} 的类型或长度不对",
-        "en": "The field {detail} has the wrong type or length: see the protocol's schema",
-    },
-    "missing_step_id": {
-        "zh": "Missing step_id in user response（缺少 step_id）",
-        "en": "Missing step_id in user response",
-    },
-    "missing_session": {
-        "zh": "没有指定会话：请带上 session_id，或先创建会话",
-        "en": "No session is meant: send session_id, or create a session first",
-    },
-    "not_found": {"zh": "Session not found（找不到会话）", "en": "Session not found"},
-    "unknown_team": {
-        "zh": "没有团队 {detail}。可用：{available}",
-        "en": "There is no team {detail} here: use one of {available}",
-    },
-    "bad_cursor": {
-        "zh": "游标无效：last_seq 必须是非负整数",
-        "en": "Bad cursor: last_seq must be a whole number, 0 or more; use user.reconnect for the whole history",
-    },
-    "bad_signed_state": {
-        "zh": "signed_state 无效或被改动：请用 user.reconnect",
-        "en": "The signed_state is not ours or was changed: use user.reconnect",
-    },
-    "command_id_reused": {
-        "zh": "command_id 已用于另一条命令：请换一个",
-        "en": "This command_id was used for another command: choose a new one",
-    },
-    "not_in_this_flow": {
-        "zh": "此会话的流程不支持 {detail}",
-        "en": "{detail} means nothing in this session's flow",
-    },
-    "rate_limited": {
-        "zh": "发送太快：每秒最多 {limit} 条",
-        "en": "Too many messages: at most {limit} a second; wait, then go on",
-    },
-    "too_many_sessions": {
-        "zh": "此连接关注的会话太多，上限 {limit}",
-        "en": "This connection follows too many sessions, the limit is {limit}: open another",
-    },
-    "storage_full": {
-        "zh": "磁盘已满：命令未被接受，读取仍可用",
-        "en": "The disk is full: the command was not accepted, reading still works; free some space",
-    },
-    "unavailable": {
-        "zh": "暂时无法写入，命令未被接受，请重试",
-        "en": "The log cannot be written right now, the command was not accepted: try again",
-    },
-    "internal": {
-        "zh": "服务器内部错误，命令可能未被接受，请重试",
-        "en": "Something went wrong here; the command may not have been accepted: try again with the same command_id",
-    },
-    "upgrade_required": {
-        "zh": "协议版本 {detail} 不受支持，服务器使用 {limit}",
-        "en": "Protocol {detail} is not spoken here, the server speaks {limit}: upgrade",
-    },
-    "forbidden": {"zh": "你无权这样做", "en": "You may not do this"},
     "flow_unavailable": {
         "zh": "此版本还不能运行 {detail} 流程",
         "en": "This version does not run the {detail} flow yet: use a team with flow: chat",
@@ -381,6 +333,8 @@ def show(fact: Fact, language: Language) -> str | None:
             return render(code, language, **about, count=len(fact.tasks or ()))
         case StepAsked(question=question) if question:
             return question
+        case SessionRenamed(title=title):
+            return render("session_renamed", language, detail=title)
         case RoutingDecided(user_message=message) if message:  # logged in the session's language
             return CATALOGUE[_ROUTE_CODES[message]][language] if message in _ROUTE_CODES else message
         case _:

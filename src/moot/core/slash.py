@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from moot.core import controls, steps
+from moot.core import controls, steps, titles
 from moot.core.commands import ChangeQueue
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -28,7 +28,10 @@ class Slash(Struct, frozen=True):
 
 def parse(text: str) -> Slash | None:
     found = _SLASH.fullmatch(text.strip())
-    return Slash(found[1].lower(), (found[2] or "").lower()) if found else None
+    if not found:
+        return None
+    name, argument = found[1].lower(), found[2] or ""
+    return Slash(name, argument if f"/{name}" in OBEY_WITH_TEXT else argument.lower())
 
 
 def _queue(state: State) -> NoticePosted:
@@ -56,9 +59,18 @@ OBEY: dict[str, Callable[[Draft, Member | None], None]] = {
 }
 
 
+# those that take whatever follows them, as it was typed
+OBEY_WITH_TEXT: dict[str, Callable[[Draft, str, Member | None], None]] = {"/rename": titles.rename}
+COMMANDS = (*OBEY, *OBEY_WITH_TEXT)
+
+
 def obey(draft: Draft, typed: Slash, by: Member | None) -> None:
     """Do what was typed, or refuse; nothing of it reaches an AI."""
+    with_text = OBEY_WITH_TEXT.get(f"/{typed.name}")
     action = OBEY.get(str(typed))
-    if action is None:
-        raise Refused("unknown_command", detail=str(typed), available=tuple(OBEY))
-    action(draft, by)
+    if with_text:
+        with_text(draft, typed.argument, by)
+    elif action:
+        action(draft, by)
+    else:
+        raise Refused("unknown_command", detail=str(typed), available=COMMANDS)

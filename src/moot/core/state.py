@@ -77,6 +77,7 @@ class State(Struct, frozen=True, kw_only=True, gc=False):
     pause_requested_by: str | None = None
     team_task: str = ""
     history: tuple[Message, ...] = ()
+    message_count: int = 0
     executing: str | None = None
     queue: tuple[Entry, ...] = ()
     running: tuple[Turn, ...] = ()

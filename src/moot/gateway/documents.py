@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from moot.config.team_file import TeamFile
+from moot.core.events import PauseReason
 from moot.core.machines.session import Status
 from moot.core.state import State
 from moot.core.team import Flow, Language, Member
 from moot.gateway.principal import Role
-from moot.runtime.ports import Listing
+from moot.runtime.ports import LastLine, Listing
 
 Seq = Annotated[int, Meta(ge=0)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
@@ -47,6 +48,9 @@ class SessionEntry(Struct, frozen=True, kw_only=True):
     status: Status
     waiting_for: str | None
     busy: bool
+    pause_reason: PauseReason | None
+    messages: Annotated[int, Meta(ge=0)]
+    last: LastLine | None
 
 
 class SessionDocument(Struct, frozen=True, kw_only=True):
@@ -136,4 +140,7 @@ def describe_listing(listing: Listing) -> SessionEntry:
         status=summary.status,
         waiting_for=summary.waiting_for,
         busy=summary.busy,
+        pause_reason=summary.pause_reason,
+        messages=summary.messages,
+        last=summary.last,
     )

@@ -20,6 +20,7 @@ from moot.core.commands import (
     Pause,
     Post,
     QueueAction,
+    Rename,
     Replan,
     RestartTask,
     Resume,
@@ -54,6 +55,7 @@ COMMAND_EVENTS = (
     "user.retry",
     "user.queue",
     "user.end",
+    "user.rename",
     *PLAN_EVENTS,
 )
 CLIENT_EVENTS = (*CONNECTION_EVENTS, *COMMAND_EVENTS)
@@ -169,6 +171,8 @@ def to_command(frame: ClientFrame, by: str | None) -> HumanCommand:
             return Retry(by=by)
         case "user.end":
             return End(by=by)
+        case "user.rename":
+            return Rename(title=_text_content(frame, "title"), by=by)
         case "user.queue":
             return _read_queue_change(frame, by)
         case _:

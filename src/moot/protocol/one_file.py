@@ -36,7 +36,8 @@ def to_html(frames: Iterable[Frame], language: Language) -> str:
     shown = list(frames)
     created = shown[0].get("metadata", {}) if shown else {}
     names = {member["id"]: member["display_name"] for member in created.get("members", ())}
-    title = escape(created.get("title") or created.get("team") or "Moot")
+    titles = [frame["metadata"]["title"] for frame in shown if frame["event"] == "session.renamed"]
+    title = escape((titles[-1] if titles else created.get("title")) or created.get("team") or "Moot")
     return "".join(
         [
             f'<!doctype html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n',
@@ -77,7 +78,7 @@ def _tell(frame: Frame, names: dict[str, str], language: Language) -> Iterator[s
             name = escape(names.get(said["member"], said["member"]))
             opening = f'<article class="{kind}" id="e{frame["seq"]}"><b>{name}</b> {_time(frame)}'
             yield f"{opening}<p>{escape(text)}</p></article>\n"
-        case "notice.posted" | "agent.user_confirm":
+        case "notice.posted" | "session.renamed" | "agent.user_confirm":
             yield _note(frame, frame.get("show_content") or said.get("kind") or "")
         case "agent.user_confirm_closed":
             answer = said.get("answer") or said.get("choice") or said["outcome"]

@@ -102,6 +102,12 @@ class Replan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     feedback: str = ""
 
 
+class Rename(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the session is called from now on, also when it is over. It may also stand in `content` as a string."""
+
+    title: Annotated[str, Meta(min_length=1, max_length=limits.TITLE_CHARS)]
+
+
 class Queue(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """skip: the head, or `member`; clear: all; move: `member` to position `to`."""
 
@@ -159,6 +165,7 @@ CLIENT: dict[str, type[Struct]] = {
     "user.cancel_task": OneTask,
     "user.restart_task": OneTask,
     "user.replan": Replan,
+    "user.rename": Rename,
     **dict.fromkeys(
         ("user.cancel", "user.cancel_plan", "user.pause", "user.resume", "user.retry", "user.end"), Nothing
     ),

@@ -153,6 +153,10 @@ def _change_language(view: View, frame: Frame, said: Frame) -> View:  # noqa: AR
     return replace(view, language=said["language"])
 
 
+def _rename(view: View, frame: Frame, said: Frame) -> View:  # noqa: ARG001
+    return replace(view, title=said["title"])
+
+
 SESSION: dict[str, Callable[[View, Frame, Frame], View]] = {
     "agent.session_created": _create,
     "message.posted": add_message,
@@ -168,6 +172,7 @@ SESSION: dict[str, Callable[[View, Frame, Frame], View]] = {
     "session.completed": _complete,
     "session.team_task_set": _set_team_task,
     "session.language_changed": _change_language,
+    "session.renamed": _rename,
     "agent.user_confirm": _ask,
     "agent.user_confirm_closed": _close_step,
 }

@@ -16,6 +16,7 @@ from moot.core.commands import (
     HumanCommand,
     Pause,
     Post,
+    Rename,
     Replan,
     RestartTask,
     Resume,
@@ -121,6 +122,8 @@ def to_frame(command: HumanCommand) -> dict[str, Any]:
             return {"event": "user.queue", "action": action, **place, "to": to}
         case SetLanguage(language=language):  # of the session; user.set_language is about the connection
             return {"event": "user.message", "content": f"/lang {language}"}
+        case Rename(title=title):
+            return {"event": "user.rename", "title": title}
         case SolveTasks(tasks=tasks, question=question):
             return {"event": "user.solve_tasks", "tasks": list(tasks), "question": question}
         case CancelTask(task_id=task_id):

@@ -12,9 +12,10 @@ from moot.core.evolve import evolve
 from moot.core.machines.session import Status
 from moot.core.state import State
 from moot.runtime.inbox import Asked
-from moot.runtime.ports import Clock, CommandKey, Log, Summary
+from moot.runtime.ports import Clock, CommandKey, LastLine, Log, Summary
 
 APPEND_TRIES = 20
+LINE_CHARS = 120  # of the last message, in a list
 
 
 class Journal:
@@ -144,4 +145,16 @@ def summarise(state: State) -> Summary:
         status=state.status,
         waiting_for=state.waiting_for,
         busy=state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs),
+        pause_reason=state.pause_reason,
+        messages=state.message_count,
+        last=_last_line(state),
     )
+
+
+def _last_line(state: State) -> LastLine | None:
+    """Of the newest message that says something to people: one of markers alone does not."""
+    for message in reversed(state.history):
+        line = " ".join(message.text[: 4 * LINE_CHARS].split())
+        if line:
+            return LastLine(state.team.member(message.member).display_name, line[:LINE_CHARS])
+    return None

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from moot.core.codec import Event, Head
 from moot.core.commands import WorkerCommand
-from moot.core.events import Option
+from moot.core.events import Option, PauseReason
 from moot.core.intent import IntentAnalysis, SemanticInput
 from moot.core.machines.session import Status
 from moot.core.supervisor.events import ToolCall
@@ -51,8 +51,18 @@ class Receipt(Struct, frozen=True):
     seq: int
 
 
+class LastLine(Struct, frozen=True):
+    """How the last message begins, on one line; `by` is what people call its author."""
+
+    by: str
+    text: str
+
+
 class Summary(Struct, frozen=True, kw_only=True):
-    """What a list of sessions shows. `busy`: something is outstanding, so a restart must open this session."""
+    """What a list of sessions shows. `busy`: something is outstanding, so a restart must open this session.
+
+    Kept beside the log and written with it: listing folds nothing.
+    """
 
     title: str
     team: str
@@ -60,6 +70,9 @@ class Summary(Struct, frozen=True, kw_only=True):
     status: Status
     waiting_for: str | None
     busy: bool
+    pause_reason: PauseReason | None = None
+    messages: int = 0  # so far
+    last: LastLine | None = None
 
 
 class Listing(Struct, frozen=True, kw_only=True):

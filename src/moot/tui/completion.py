@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from moot.core.slash import OBEY
+from moot.core.slash import COMMANDS
 from moot.core.team import Member
 from moot.tui.words import Words
 
@@ -34,7 +34,7 @@ def complete(text: str, caret: int, members: Sequence[Member], words: Words) -> 
         typed = before.lower()
         offers = tuple(
             Offer(each, each, words(f"slash.{each[1:].replace(' ', '_')}"))
-            for each in OBEY
+            for each in COMMANDS
             if each.startswith(typed) and each != typed
         )
         return Completion(0, caret, offers) if offers else None

@@ -11,9 +11,9 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 
 function project(view) {
-  const { seq, status, waiting_for, pause_reason, executing, pending, hops, counters, work, supervision: job } = view;
+  const { seq, status, waiting_for, pause_reason, executing, pending, hops, title, counters, work, supervision: job } = view;
   return {
-    seq, status, waiting_for, pause_reason, executing, pending, hops,
+    seq, status, waiting_for, pause_reason, executing, pending, hops, title,
     counters: [counters.messages, counters.turns, counters.failed_turns, counters.tokens],
     messages: view.messages.map((each) => [each.seq, each.member, each.text]),
     notices: view.notices.map((each) => [each.seq, each.text]),

@@ -33,8 +33,8 @@ def _step(tell: Telling, fact: events.TurnStepped) -> list[str]:
     return indent(f"  · {tell.name(fact.member)}: ", fact.thought or fact.action or fact.observation or "")
 
 
-def _notice(tell: Telling, fact: events.NoticePosted) -> list[str]:
-    return indent("", show(fact, tell.after.language) or fact.code)
+def _notice(tell: Telling, fact: events.NoticePosted | events.SessionRenamed) -> list[str]:
+    return indent("", show(fact, tell.after.language) or fact.event)
 
 
 def _pause(tell: Telling, fact: events.SessionPaused) -> list[str]:
@@ -60,4 +60,5 @@ SESSION_LINES: dict[type, Callable[[Telling, Any], list[str]]] = {
     events.SessionPaused: _pause,
     events.SessionCompleted: _complete,
     events.TeamTaskSet: _set_goal,
+    events.SessionRenamed: _notice,
 }

@@ -1,6 +1,6 @@
 // What the composer offers while somebody types: members after @ or [NEXT:, commands after a slash at the start.
 
-const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "/retry", "/pause", "/resume", "/lang zh", "/lang en", "/end"];
+const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "/retry", "/pause", "/resume", "/rename", "/lang zh", "/lang en", "/end"];
 
 const SHOWN = 12;
 

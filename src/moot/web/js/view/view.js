@@ -137,7 +137,8 @@ export const LOGGED = {
   "session.completed": (view, said, frame) =>
     PLAN["session.completed"]({ ...view, status: "completed", waiting_for: null }, said, frame),
   "session.team_task_set": (view, said) => ({ ...view, team_task: said.team_task }),
-  "session.language_changed": (view, said) => ({ ...view, language: said.language }),
+  "session.language_changed": (view, { language }) => ({ ...view, language }),
+  "session.renamed": (view, { title }) => ({ ...view, title }),
   "agent.user_confirm"(view, said, frame) {
     const shown = frame.show_content || said.question || said.kind;
     const { step_id, kind, options, expires_at, default: otherwise, asked_by } = said;
