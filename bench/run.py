@@ -29,6 +29,32 @@ class Row(Struct, frozen=True, kw_only=True):
     holds: bool
 
 
+def _cost(what: str, seconds: float, most: float, floor: float | None = None) -> Row:
+    """So many microseconds at most; the floor is there to compare with."""
+    return Row(
+        what=what,
+        value=seconds * 1e6,
+        unit="µs",
+        floor=floor and floor * 1e6,
+        ratio=floor and seconds / floor,
+        bar=f"≤ {most * 1e6:.0f} µs",
+        holds=seconds <= most,
+    )
+
+
+def _against(what: str, seconds: float, floor: float, most: float, floor_name: str) -> Row:
+    """So many times the floor at most."""
+    return Row(
+        what=what,
+        value=seconds * 1e6,
+        unit="µs",
+        floor=floor * 1e6,
+        ratio=seconds / floor,
+        bar=f"≤ {most} × {floor_name}",
+        holds=seconds <= most * floor,
+    )
+
+
 def chat_turns(folder: Path) -> list[Row]:
     floor = floors.dict_and_deque_turns(20_000)
     in_memory = uvloop.run(turns.one_session(10_100, None))
@@ -38,24 +64,8 @@ def chat_turns(folder: Path) -> list[Row]:
     raw = (raw + floors.raw_commits(folder, [turn_bytes] * 1_000)) / 2  # before and after: the disk drifts
     cost, cost_durable = mean(in_memory), mean(durable)
     return [
-        Row(
-            what="routed turn, memory log",
-            value=cost * 1e6,
-            unit="µs",
-            floor=floor * 1e6,
-            ratio=cost / floor,
-            bar="≤ 60 µs",
-            holds=cost <= 60e-6,
-        ),
-        Row(
-            what="routed turn, durable",
-            value=cost_durable * 1e6,
-            unit="µs",
-            floor=raw * 1e6,
-            ratio=cost_durable / raw,
-            bar="≤ 1.5 × raw commit",
-            holds=cost_durable <= 1.5 * raw,
-        ),
+        _cost("routed turn, memory log", cost, 60e-6, floor),
+        _against("routed turn, durable", cost_durable, raw, 1.5, "raw commit"),
         _growth("turn 10,000 / turn 100, memory", in_memory),
         _growth("turn 10,000 / turn 100, durable", durable),
     ]
@@ -93,24 +103,8 @@ def plan_tasks(folder: Path) -> list[Row]:
     raw = (raw + floors.raw_commits(folder, [task_bytes] * 1_000)) / 2
     cost, cost_durable = median(in_memory.seconds) / plan.TASKS, median(durable.seconds) / plan.TASKS
     return [
-        Row(
-            what="task of a plan, memory log",
-            value=cost * 1e6,
-            unit="µs",
-            floor=floor * 1e6,
-            ratio=cost / floor,
-            bar="≤ 200 µs",
-            holds=cost <= 200e-6,
-        ),
-        Row(
-            what="task of a plan, durable",
-            value=cost_durable * 1e6,
-            unit="µs",
-            floor=raw * 1e6,
-            ratio=cost_durable / raw,
-            bar="≤ 1.0 × raw commit",
-            holds=cost_durable <= raw,
-        ),
+        _cost("task of a plan, memory log", cost, 200e-6, floor),
+        _against("task of a plan, durable", cost_durable, raw, 1.0, "raw commit"),
         Row(what="commits of a plan of 50", value=durable.commits, unit="commits", bar="-", holds=True),
     ]
 
@@ -124,16 +118,8 @@ def supervisor_rounds(folder: Path) -> list[Row]:
     raw = (raw + floors.raw_commits(folder, round_bytes * 300)) / 2  # before and after: the disk drifts
     cost, cost_durable = median(in_memory), mean(durable)
     return [
-        Row(what="supervisor round, memory log", value=cost * 1e6, unit="µs", bar="≤ 150 µs", holds=cost <= 150e-6),
-        Row(
-            what="supervisor round, durable",
-            value=cost_durable * 1e6,
-            unit="µs",
-            floor=raw * 1e6,
-            ratio=cost_durable / raw,
-            bar="≤ 2.5 × raw commit",
-            holds=cost_durable <= 2.5 * raw,
-        ),
+        _cost("supervisor round, memory log", cost, 150e-6),
+        _against("supervisor round, durable", cost_durable, raw, 2.5, "raw commit"),
     ]
 
 
@@ -191,7 +177,8 @@ def deliveries(folder: Path) -> list[Row]:
         rows.append(_delivery("replay of 10,000", bench.replays(batched=False), 0.6))
         rows.append(_delivery("replay of 10,000, batched", bench.replays(batched=True), None))
         middle, most = bench.latency()
-        rows += [_latency("append to client, p50", middle, 1.5), _latency("append to client, p99", most, 3)]
+        rows.append(_against("append to client, p50", middle.ours, middle.floor, 1.5, "raw commit + echo"))
+        rows.append(_against("append to client, p99", most.ours, most.floor, 3, "raw commit + echo"))
         per_idle = zip(("connection", "open session", "evicted session"), bench.idle_bytes(), (60, 50, 4), strict=True)
         for what, idle_bytes, limit in per_idle:
             kib = idle_bytes / 1024
@@ -205,20 +192,6 @@ def _delivery(what: str, rate: delivery.Pair, least: float | None) -> Row:
     bar = "-" if least is None else f"≥ {least} × bare server"
     holds = least is None or ratio >= least
     return Row(what=what, value=rate.ours, unit="events/s", floor=rate.floor, ratio=ratio, bar=bar, holds=holds)
-
-
-def _latency(what: str, seconds: delivery.Pair, most: float) -> Row:
-    ratio = seconds.ours / seconds.floor
-    bar = f"≤ {most} × raw commit + echo"
-    return Row(
-        what=what,
-        value=seconds.ours * 1e6,
-        unit="µs",
-        floor=seconds.floor * 1e6,
-        ratio=ratio,
-        bar=bar,
-        holds=ratio <= most,
-    )
 
 
 def main() -> None:
