@@ -1,7 +1,6 @@
 """Members played by ACP agents: a small one of our own, and what real ones were recorded to tell."""
 
 import asyncio
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import aclosing
@@ -17,7 +16,6 @@ from moot.agents.acp.updates import UpdateReader
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
 from moot.agents.surroundings import Surroundings
-from moot.agents.telling import Told
 from moot.app import open_app
 from moot.config.agent_specs import AcpAgent
 from moot.core.commands import Answer
@@ -27,14 +25,13 @@ from moot.core.notices import show
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
-from tests.agents.cli.streams import FOLDER, pieces, steps
+from tests.agents.cli.streams import pieces, steps
 from tests.agents.programs import nothing_left
 from tests.agents.turns import chat_turn
 from tests.runtime.apps import TRIO, facts, has, run, say
 
 AGENT = Path(__file__).with_name("fake_agent.py")
 HELLO = chat_turn(("alice", "hello"))
-RECORDED = sorted(path.stem for path in FOLDER.glob("acp_*.jsonl"))
 
 
 @pytest.fixture(autouse=True)
@@ -236,36 +233,6 @@ def test_a_session_is_resumed_where_the_agent_offers_it(tmp_path: Path) -> None:
         outputs = play(make("memory", around), turn)
         results.append((outputs[-1], pieces(each for each in outputs if isinstance(each, Delta))))
     assert results == [(Result(text="True x"), "True x"), (Result(text="False xx"), "False xx")]
-
-
-def recorded(name: str) -> list[dict[str, Any]]:
-    lines = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines if line.startswith("{")]
-
-
-@pytest.mark.parametrize("name", [name for name in RECORDED if name.endswith(("_plain", "_tool"))])
-def test_recorded_agents_are_understood(name: str) -> None:
-    """Seven real agents: the answer without warnings, a tool as action and observation, tokens counted."""
-    reader, response = UpdateReader(), {}
-    outputs: list[Told] = []
-    for line in recorded(name):
-        match line["k"]:
-            case "session/update":
-                outputs += reader.read(line["v"])
-            case "session/request_permission":
-                outputs += reader.read_tool(line["v"]["toolCall"])
-            case "session/prompt ->":
-                response = line["v"]
-    is_whole = not name.startswith("acp_codex-acp_")  # that version tells no failed tool and counts nothing
-    if name.endswith("_plain"):
-        assert reader.text == "FAKE-OK: say hello"
-    else:
-        assert reader.text.startswith("FAKE-DONE. Tool said:")
-        actions = [line for line in steps(outputs) if line.startswith("action")]
-        assert ["hi-from-tool" in action for action in actions] == [True] * is_whole
-    assert reader.text in pieces(outputs)
-    counts = is_whole and "qwen" not in name and "claude-code-acp" not in name
-    assert reader.usage(response).input_tokens >= 100 * counts
 
 
 def test_odd_updates_are_passed_over() -> None:
