@@ -151,6 +151,15 @@ def test_single_tasks(place: str, kind: type[CancelTask] | type[RestartTask]) ->
         assert scenario.state_of("a") in (State.CANCELLED, State.READY, State.DISPATCHING)
 
 
+def test_a_task_is_given_to_another_member() -> None:
+    """UX task board: a human reassigns a task that runs; who is nobody, or a human, is refused with those who could."""
+    scenario = tell("running", RestartTask(task_id="a", member="w2", by="alice"))
+    restarted = next(fact for fact in scenario.new if isinstance(fact, SolverRestarted))
+    assert (restarted.task["id"], restarted.member, restarted.reason) == ("a", "w2", "reassign")
+    for name in ("ghost", "alice"):
+        tell("running", RestartTask(task_id="a", member=name, by="alice")).refused("no_such_member")
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_retry_needs_something_that_failed(place: str) -> None:
     """Spec 2 commands: /retry where a human is asked about a failure, else a typed refusal."""

@@ -260,6 +260,7 @@ def test_a_command_that_is_never_answered_is_given_up_in_the_end() -> None:
         SolveTasks(tasks=({"id": "a", "title": "A"},), question="why"),
         CancelTask(task_id="a"),
         RestartTask(task_id="a"),
+        RestartTask(task_id="a", member="xi"),
         CancelPlan(),
         Replan(feedback="bigger"),
         Rename(title="Poster"),

@@ -92,6 +92,10 @@ COMMANDS: list[tuple[dict[str, Any], HumanCommand]] = [
     ({"event": "user.solve_tasks"}, SolveTasks(tasks=(), by="alice")),
     ({"event": "user.cancel_task", "metadata": {"task_id": 7}}, CancelTask(task_id="7", by="alice")),
     ({"event": "user.restart_task", "content": "a"}, RestartTask(task_id="a", by="alice")),
+    (
+        {"event": "user.restart_task", "task_id": "a", "member": "xi"},
+        RestartTask(task_id="a", member="xi", by="alice"),
+    ),
     ({"event": "user.cancel_plan"}, CancelPlan(by="alice")),
     ({"event": "user.replan", "content": {"feedback": "bigger"}}, Replan(feedback="bigger", by="alice")),
     ({"event": "user.replan", "content": "bigger"}, Replan(feedback="bigger", by="alice")),
@@ -114,6 +118,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"event": "user.cancel_task"}, "bad_field"),
     ({"event": "user.cancel_task", "task_id": 1.5}, "bad_field"),
     ({"event": "user.restart_task", "task_id": ""}, "bad_field"),
+    ({"event": "user.restart_task", "task_id": "a", "member": 3}, "bad_field"),
     ({"event": "user.replan", "feedback": 1}, "bad_field"),
 ]
 CURSORS: list[tuple[dict[str, Any], int | None]] = [

@@ -96,6 +96,7 @@ class CancelTask(Struct, frozen=True, kw_only=True, gc=False):
 
 class RestartTask(Struct, frozen=True, kw_only=True, gc=False):
     task_id: str
+    member: str | None = None  # who has it from now on
     by: str | None = None
 
 

@@ -186,7 +186,7 @@ def _read_plan_command(frame: ClientFrame, by: str | None) -> HumanCommand:
         case "user.cancel_task":
             return CancelTask(task_id=_read_task_id(frame), by=by)
         case "user.restart_task":
-            return RestartTask(task_id=_read_task_id(frame), by=by)
+            return RestartTask(task_id=_read_task_id(frame), member=frame.text("member"), by=by)
         case "user.cancel_plan":
             return CancelPlan(by=by)
         case "user.replan":

@@ -96,6 +96,12 @@ class OneTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     task_id: str | int
 
 
+class RestartedTask(OneTask, frozen=True, kw_only=True, omit_defaults=True):
+    """A task that starts again, with `member` in the hands of another."""
+
+    member: str | None = None
+
+
 class Replan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Plan again; what is finished is kept where it still fits. The feedback may also be the `content`."""
 
@@ -163,7 +169,7 @@ CLIENT: dict[str, type[Struct]] = {
     "user.set_language": SetLanguage,
     "user.solve_tasks": SolveTasks,
     "user.cancel_task": OneTask,
-    "user.restart_task": OneTask,
+    "user.restart_task": RestartedTask,
     "user.replan": Replan,
     "user.rename": Rename,
     **dict.fromkeys(

@@ -128,8 +128,9 @@ def to_frame(command: HumanCommand) -> dict[str, Any]:
             return {"event": "user.solve_tasks", "tasks": list(tasks), "question": question}
         case CancelTask(task_id=task_id):
             return {"event": "user.cancel_task", "task_id": task_id}
-        case RestartTask(task_id=task_id):
-            return {"event": "user.restart_task", "task_id": task_id}
+        case RestartTask(task_id=task_id, member=member):
+            given = {} if member is None else {"member": member}
+            return {"event": "user.restart_task", "task_id": task_id, **given}
         case Replan(feedback=feedback):
             return {"event": "user.replan", "feedback": feedback}
         case _:

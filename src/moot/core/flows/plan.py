@@ -272,8 +272,11 @@ def change_plan(draft: Draft, command: PlanCommand, by: Member | None) -> None:
             _solve(draft, command, by)
         case CancelTask(task_id=task_id):
             controls.cancel_task(draft, task_id)
-        case RestartTask(task_id=task_id):
+        case RestartTask(task_id=task_id, member=None):
             controls.restart_started_task(draft, task_id)
+        case RestartTask(task_id=task_id, member=str(name)):
+            other = answers.find_other(draft, task_id, name)
+            controls.restart_task(draft, task_id, other, reason="reassign")
         case CancelPlan():
             controls.active_work(draft)
             finishing.cancel_plan(draft, "user_cancel")

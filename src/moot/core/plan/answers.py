@@ -90,7 +90,7 @@ def _confirm(draft: Draft, step: StepAsked, command: Answer, by: Member | None) 
 
 def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Member | None) -> None:
     """What failed: try again, go on without it, give it to another, plan again, or give up."""
-    other = _find_other(draft, step, command) if choice == "reassign" else None
+    other = find_other(draft, step.task_id or "", command.answer or "") if choice == "reassign" else None
     close(draft, step, command, by, choice)
     match choice:
         case "abort" if not work_of(draft).is_approved:
@@ -118,15 +118,15 @@ def _replan_reason(step: StepAsked) -> str:
     return {"review": "review_reject", "dispatch": "resource_missing"}.get(step.error_type, "major_failure")
 
 
-def _find_other(draft: Draft, step: StepAsked, command: Answer) -> str:
-    """The member that the answer names, else the first one who could do it and has not failed at it."""
-    run = controls.find_run(draft, step.task_id or "")
+def find_other(draft: Draft, task_id: str, name: str) -> str:
+    """The member of that name; without a name the first one who could do it and does not have it."""
+    run = controls.find_run(draft, task_id)
     able = [*candidates(run.task, draft.team), *executors(draft.team)]
     others = [each for each in dict.fromkeys(able) if each.id != run.member]
-    if command.answer and command.answer.strip():
-        named = draft.team.find(command.answer)
+    if name.strip():
+        named = draft.team.find(name)
         if named is None or named.is_human:
-            raise Refused("no_such_member", detail=command.answer[:80], available=[each.id for each in others])
+            raise Refused("no_such_member", detail=name[:80], available=[each.id for each in others])
         return named.id
     if not others:
         raise Refused("nobody_else", detail=run.task.title)
