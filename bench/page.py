@@ -79,7 +79,7 @@ def long_session(browser: Browser, server: Server, session_id: str) -> float:
         page = open_page(browser, server, "/")
         started = time.perf_counter()
         page.goto(f"{server.url}/s/{session_id}")
-        page.locator("top-bar .link[data-state=connected] .words", has_text=f"#{seq} ").wait_for()
+        page.locator("top-bar .link[data-state=connected] .words", has_text=f"event {seq} ").wait_for()
         page.locator("article.message").last.wait_for()
         took.append((time.perf_counter() - started) * 1000)
         rows = page.locator("time-line .row").count()

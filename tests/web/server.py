@@ -43,7 +43,10 @@ class Server:
             env=environment,
             capture_output=True,
         )
-        teams = [str(TEAMS / f"{name}.yaml") for name in ("chat", "pair", "work", "failing", "stream", "studio")]
+        teams = [
+            str(TEAMS / f"{name}.yaml")
+            for name in ("chat", "pair", "work", "failing", "checked", "stream", "studio", "stuck")
+        ]
         self._process = subprocess.Popen(
             [*moot, "serve", *teams, "--port", str(self.port)],
             cwd=ROOT,

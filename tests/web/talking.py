@@ -26,7 +26,7 @@ def column(page: Page, name: str) -> Any:
 def check_complete(page: Page, server: Server, session_id: str) -> None:
     """Every message of the log is on the page, in order, once; and the page is at the log's end."""
     frames = server.events(session_id)
-    expect(page.locator("top-bar .link .words")).to_contain_text(f"#{frames[-1]['seq']} ")
+    expect(page.locator("top-bar .link .words")).to_contain_text(f"event {frames[-1]['seq']} ")
     said = [str(frame["seq"]) for frame in frames if frame["event"] in ("message.posted", "agent.final_answer")]
     shown = page.locator("article.message[data-seq]")
     expect(shown).to_have_count(len(said))

@@ -21,7 +21,7 @@ def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
     answer = page.locator("article.message.ai", has_text="Hello from Bob.")
     expect(answer).to_be_visible()
     expect(answer.locator("strong")).to_have_text("Bob")
-    expect(answer.locator(".author")).to_have_text("moot-executor.writer")
+    expect(answer.locator(".author")).to_have_text("writer")
     expect(page.locator("top-bar .status")).to_have_text("Waiting for you")
     expect(page.locator("top-bar .hops")).to_have_text(re.compile("1/"))
     expect(page.locator("top-bar .spent")).to_have_text("15 tokens")
@@ -118,6 +118,39 @@ def test_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_pa
     expect(page.locator("article.message")).to_have_count(0)
     box.press("Enter")
     expect(page.locator("article.message.human .body")).to_have_text("你好")
+
+
+def test_what_sends_can_be_chosen(open_page: Open, server: Server) -> None:
+    """UX keyboard, WCAG 2.1.4: Ctrl+Enter sends if that is wanted, single letters can be off; both are remembered."""
+    page = open_page(server.create("talk"))
+    expect(page.locator("chat-log .blank")).to_contain_text("Say something")
+    page.locator("chat-log .log").press("?")
+    page.get_by_label("Ctrl+Enter sends").check()
+    page.get_by_label("Single letters are keys").uncheck()
+    page.keyboard.press("Escape")
+    expect(page.locator("chat-composer .hint")).to_contain_text("Ctrl+Enter sends · Enter breaks the line")
+    page.reload()
+    box = page.locator("#composer")
+    box.press_sequentially("one")
+    box.press("Enter")
+    box.press_sequentially("two")
+    expect(box).to_have_value("one\ntwo")
+    box.press("Control+Enter")
+    expect(page.locator("article.message.human .body p")).to_have_text("one\ntwo")
+    page.locator("chat-log .log").press("?")
+    page.locator("chat-log .log").press("/")
+    expect(page.locator("chat-log .log")).to_be_focused()
+    expect(page.locator("help-dialog dialog")).to_be_hidden()
+
+
+def test_who_addresses_nobody_is_told_how(open_page: Open, server: Server) -> None:
+    """First five minutes: a message that names nobody is no dead end; who has named somebody sees no hint."""
+    page = open_page(server.create("talk"))
+    say(page, "hello?")
+    expect(page.locator(".note.hint")).to_have_text("Nobody was addressed: @Bob or [NEXT: Bob] gives the floor.")
+    say(page, "[NEXT: Carol] hello")
+    expect(page.get_by_text("Carol here.", exact=True)).to_be_visible()
+    expect(page.locator(".note.hint")).to_have_count(0)
 
 
 def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> None:

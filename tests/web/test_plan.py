@@ -47,7 +47,7 @@ def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> 
         *("Draw pictures", "Gather facts, quickly", "Write it up", "Check it"),
     ]
     page.get_by_role("tab", name="Timeline").click()
-    expect(page.locator("time-line .row.errors .what")).to_contain_text(["retry 1/3"])
+    expect(page.locator("time-line .row.errors .what")).to_contain_text(["1/3 · Draw pictures"])
 
 
 def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) -> None:
@@ -63,6 +63,42 @@ def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) 
     expect(column(page, "failed").locator(".task b")).to_have_text("Write it up")
 
 
+def test_a_task_is_given_to_another(open_page: Open, server: Server) -> None:
+    """UX task board: Reassign on a card; what the other one brings counts."""
+    session_id = server.create("work")
+    server.command(session_id, "user.solve_tasks", tasks=[{"id": "long", "title": "Wait for rain"}])
+    page = open_page(session_id)
+    page.get_by_role("tab", name="Tasks").click()
+    task = page.locator("task-board [data-task=long]")
+    expect(task).to_have_attribute("data-state", "RUNNING")
+    task.get_by_role("button", name="Reassign…").click()
+    expect(task.get_by_label("Give it to")).to_be_focused()
+    expect(task.locator("option")).to_have_text(["Ben", "Eve"])
+    task.get_by_label("Give it to").select_option("Eve")
+    task.get_by_role("button", name="Give it", exact=True).click()
+    expect(page.locator(".note.task_done summary")).to_contain_text("Wait for rain · EveDrawn by Eve.")
+    expect(task.get_by_role("button", name="Reassign…")).to_be_hidden()
+
+
+def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None:
+    """UX: who sends back what and why, in the conversation; the timeline speaks the reader's language, not codes."""
+    session_id = server.create("checked")
+    server.command(session_id, "user.solve_tasks", tasks=[{"id": "page", "title": "Write a page"}])
+    page = open_page(session_id)
+    expect(page.locator(".note.task_sent_back")).to_contain_text("Iris sends back: Write a page · one word too many")
+    expect(page.locator(".note.pipeline\\.complete")).to_be_visible()
+    what = page.locator("time-line .row .what")
+    expect(what.filter(has_text="sent back: Write a page · one word too many")).to_have_count(1)
+    expect(what.filter(has_text="attempt 2 · Write a page")).to_have_count(1)
+    expect(what.filter(has_text="under way → done")).to_have_count(1)
+    expect(what.filter(has_text=re.compile(r"_|#1|[A-Z]{4}"))).to_have_count(0)
+    page.locator("time-line .row", has_text="under way → done").click()
+    expect(page.locator("time-line .details dl")).to_contain_text("EXECUTION")
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator(".note.task_sent_back")).to_contain_text("Iris 退回：Write a page · one word too many")
+    expect(what.filter(has_text="执行中 → 已完成")).to_have_count(1)
+
+
 def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server) -> None:
     """Issue 7: a decision after a failure; another goal while work runs asks what to do with it."""
     page = open_page(server.create("failing"))
@@ -76,7 +112,7 @@ def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server
     expect(page.locator(".note.answer")).to_contain_text(["Approve", "Go on without it"])
     say(page, "Forget that, write me a poem about cats instead")
     expect(card(page).locator("button").first).to_be_visible()
-    expect(page.locator("time-line .row.semantic .what")).to_contain_text(["different_task"])
+    expect(page.locator("time-line .row.semantic .what")).to_contain_text(["a new task"])
     page.get_by_role("button", name="Close the current work and start this").click()
     expect(card(page).locator(".tasks b")).to_have_text(["Ask somebody else"])
 

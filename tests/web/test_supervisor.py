@@ -1,4 +1,4 @@
-"""The supervisor flow in the browser: a question answered, a review stop, output put right."""
+"""The supervisor flow in the browser: a question answered, a review stop, output put right, being stuck."""
 
 from playwright.sync_api import expect
 
@@ -32,6 +32,24 @@ def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
     expect(page.locator(".output .problem")).not_to_be_empty()
     output.fill('{"draft": {"body": "Twice upon a time"}}')
     page.get_by_role("button", name="Use this instead").click()
-    expect(page.locator(".note.mark", has_text="The work is done")).to_be_visible()
+    expect(page.locator(".note.mark", has_text="The work is done").locator(".body")).to_have_text("Twice upon a time")
     page.locator("job-board details", has_text="draft").locator("summary").click()
     expect(page.locator("job-board pre", has_text="Twice")).to_be_visible()
+
+
+def test_a_supervisor_that_is_stuck_asks(open_page: Open, server: Server) -> None:
+    """Spec 3 bounds: three turns without a decision hand the floor to a human, who chooses; the result is in the
+    conversation, whole."""
+    page = open_page(server.create("stuck"))
+    say(page, "A story for the evening")
+    expect(card(page).locator(".what")).to_contain_text("What now?")
+    expect(page.locator(".note.supervisor_undecided")).to_contain_text("Lead gave no usable decision 3 times")
+    expect(card(page).locator(".option button")).to_have_text(["Writer", "End it"])
+    page.reload()
+    card(page).get_by_label("Your answer").fill("short, please")
+    card(page).get_by_role("button", name="Writer").click()
+    expect(page.locator(".note.answer")).to_contain_text("Writer: short, please")
+    done = page.locator(".note.mark", has_text="The work is done")
+    expect(done.locator(".body .heading")).to_have_text("A story")
+    expect(done.locator(".body em")).to_have_text("time")
+    expect(page.locator("time-line .what", has_text="→ Writer")).to_have_count(1)

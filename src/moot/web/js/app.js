@@ -84,7 +84,7 @@ export class App {
   /** Messages on their way, in order. */
   get unsent() {
     const seq = this.tape?.view.seq ?? 0;
-    return [...this.sent.values()].filter((each) => each.session === this.tape?.id && (!each.seq || each.seq > seq));
+    return [...this.sent.values()].filter((each) => each.session === this.tape?.id && (each.seq || each.shown || Infinity) > seq);
   }
 
   // starting
@@ -294,7 +294,9 @@ export class App {
     const tape = each.session_id === this.tape?.id ? this.tape : null;
     switch (each.type) {
       case "moved": return this.#move(each);
-      case "logged": return tape?.push(each.frame);
+      case "logged":
+        tape?.push(each.frame);
+        return this.#recognise(each.frame);
       case "passing":
         if (each.frame.session_id === this.tape?.id) this.tape?.push(each.frame);
         return;
@@ -308,6 +310,14 @@ export class App {
       case "done": return this.#finish(each);
       case "denied": return this.#refuse(each);
     }
+  }
+
+  /** A message may be in the log before it is known to be accepted: it is not shown twice. @param {Frame} frame */
+  #recognise({ event, session_id, seq = 0, metadata: said }) {
+    if (event !== "message.posted" || !this.sent.size) return;
+    const text = (said.raw ?? said.text).trim();
+    const own = [...this.sent.values()].find((each) => !each.seq && !each.shown && each.session === session_id && each.fields.content?.trim() === text);
+    if (own) this.sent.set(own.id, { ...own, shown: seq });
   }
 
   /** @param {any} moved */
@@ -328,7 +338,8 @@ export class App {
   #finish({ command_id, seq }) {
     const command = this.sent.get(command_id);
     if (command) this.sent.set(command_id, { ...command, seq });
-    if (!command?.session || command.event !== "user.message") this.sent.delete(command_id);
+    const isShown = this.tape?.id !== command?.session || (this.tape?.view.seq ?? 0) >= seq;
+    if (isShown || command?.event !== "user.message") this.sent.delete(command_id);
     this.#keepUnsent();
   }
 

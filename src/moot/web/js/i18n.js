@@ -11,11 +11,23 @@ export function translator(words, language) {
   };
 }
 
+/** What a code of the protocol is called; one without a name stands for itself.
+ * @param {Translate} t @param {string} family @param {string} code */
+export function word(t, family, code) {
+  const key = `${family}.${code}`, found = t(key);
+  return found === key ? code : found;
+}
+
+/** Why something failed; that it took too long needs no more words. @param {Translate} t @param {string} type @param {string} [message] */
+export const failure = (t, type, message) =>
+  [word(t, "error", type), type === "timeout" && /took too long$/.test(message ?? "") ? "" : message].filter(Boolean).join(": ");
+
 /** Moot's own choices are told in the reader's language, others as they were written.
- * @param {Translate} t @param {string | undefined} code of the question, when Moot asks @param {{id: string, label: string}} option */
-export function optionLabel(t, code, { id, label }) {
-  const own = t(`option.${id.toLowerCase()}`);
-  return code && !own.startsWith("option.") ? own : label;
+ * @param {App} app @param {string | undefined} code of the question, when Moot asks @param {Option} option */
+export function optionLabel({ t, view }, code, { id, label }) {
+  if (!code) return label;
+  const name = id.toLowerCase(), own = word(t, "option", name);
+  return own === name ? view?.members.find((each) => each.role === id)?.display_name ?? label : own;
 }
 
 /** From the address, else what was chosen, else what the browser speaks.

@@ -42,8 +42,8 @@ type Entry = {
   session_id: string; seq: number; updated_at: string; created_at: string; title: string; team: string; flow: string;
   status: string; waiting_for: string | null; busy: boolean;
 };
-/** A command; seq once it is done. */
-type Sent = { id: string; event: string; fields: any; session: string | null; seq: number };
+/** A command; seq once it is done, shown once its message is seen in the log. */
+type Sent = { id: string; event: string; fields: any; session: string | null; seq: number; shown?: number };
 type Toast = { id: number; text: string; kind: string; action?: { label: string; run: () => void } };
 
 // a session as it is shown: the fold of its frames
@@ -77,6 +77,10 @@ interface View {
   answers: { seq: number; by?: string; outcome: string; what: string; code: string; chosen: Option[]; said: string; label: string }[];
   /** landmarks of the work */
   marks: Mark[];
+  /** where in the shared state of a supervisor's job its result stands */
+  delivers: string[];
+  /** the last message named nobody */
+  is_unaddressed: boolean;
 }
 type Member = { id: string; kind: "human" | "ai"; name: string; display_name: string; order: number; role?: string };
 type Option = { id: string; label: string; description?: string };
@@ -190,8 +194,9 @@ interface Row {
   category: string;
   at: string;
   member?: string;
-  /** for people: a task's title, a route, a text */
-  what: string;
+  /** what it tells of, and the title of its task */
+  frame: Frame;
+  title: string;
   /** begins a group */
   isHead: boolean;
   endedAt?: string;

@@ -1,4 +1,4 @@
-// Where people write: Enter sends, Shift+Enter breaks the line; members and commands are completed.
+// Where people write: Enter sends and Shift+Enter breaks the line, or Ctrl+Enter sends; members and commands are completed.
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
@@ -22,7 +22,7 @@ export class ChatComposer extends Part {
       h("form", { onsubmit: (event) => { event.preventDefault(); this.#send(); } },
         h("select", { class: "speaker", "aria-label": t("speak_as"), onchange: (event) => this.app.speakAs(event.target.value) }),
         h("textarea", {
-          id: "composer", rows: 1, placeholder: t("composer"), "aria-label": t("composer.label"), "aria-autocomplete": "list", "aria-controls": "offers",
+          id: "composer", rows: 1, "aria-label": t("composer.label"), "aria-autocomplete": "list", "aria-controls": "offers",
           oninput: () => this.#typed(), onkeydown: (event) => this.#key(event), onblur: () => setTimeout(() => this.#offer(null), 150),
         }),
         h("button", { class: "primary send", text: t("send") })),
@@ -61,8 +61,9 @@ export class ChatComposer extends Part {
       set(speaker, { value: app.speaksAs ?? "" });
     }
     const acting = view?.running[0]?.name;
-    const hint = app.me?.role === "viewer" ? t("viewer") : isOver ? t("session_over") : acting ? t("composer.busy", { name: acting }) : t("composer.hint");
+    const hint = app.me?.role === "viewer" ? t("viewer") : isOver ? t("session_over") : acting ? t("composer.busy", { name: acting }) : t(recall("enter") === "breaks" ? "composer.hint.ctrl" : "composer.hint");
     set(find(this, ".hint"), { text: hint });
+    set(this.#box, { placeholder: t(innerWidth > 720 ? "composer" : "composer.short") });
     const hasFailed = view?.status === "paused" && ["agent_error", "agent_timeout"].includes(view.pause_reason ?? "");
     set(find(this, ".again"), { hidden: !may || !hasFailed });
     set(find(this, ".problem"), { text: this.#problem, hidden: !this.#problem });
@@ -120,7 +121,8 @@ export class ChatComposer extends Part {
         return this.#offer(null);
       }
     }
-    if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+    const sends = event.ctrlKey || event.metaKey || recall("enter") !== "breaks";
+    if (event.key === "Enter" && sends && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       this.#send();
     }

@@ -1,10 +1,10 @@
 // What stands in a conversation, one maker each.
 
 import { find, h, set } from "../dom.js";
-import { optionLabel } from "../i18n.js";
+import { failure, optionLabel, word } from "../i18n.js";
 import { body } from "../text/body.js";
 import { withoutDecision } from "../view/supervisor.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
 
 const NEWEST_CHARS = 160; // of a thought that is folded up
 
@@ -24,6 +24,13 @@ function place(app, seq) {
   return h("button", { type: "button", class: "ghost place", text: `#${seq}`, title: app.t("to_event"), "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 }
 
+/** What a member does in the team, where it is not the name already. @param {App} app @param {Line} line */
+function roleOf({ t, view }, { member, name }) {
+  const { kind, role = "" } = view?.members.find((each) => each.id === member) ?? {};
+  const told = word(t, "role", role).replaceAll("_", " ").replace(/ agent$/, "");
+  return kind === "ai" && told.toLowerCase() !== name.toLowerCase() ? told : "";
+}
+
 /** @param {App} app @param {Line} line */
 export function makeMessage(app, line) {
   const isHuman = app.view?.members.find((each) => each.id === line.member)?.kind === "human";
@@ -32,7 +39,7 @@ export function makeMessage(app, line) {
   content.append(body(app.view?.flow === "supervisor" ? withoutDecision(line.text) : line.text.trim(), app.t));
   return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": line.seq, onmouseenter: () => highlight(line.seq), onmouseleave: () => highlight(null) },
     avatar(app, line.member),
-    h("header", {}, h("b", { text: line.name }), h("span", { class: "author", text: line.author }),
+    h("header", {}, h("b", { text: line.name }), h("span", { class: "author", text: roleOf(app, line), title: line.author }),
       h("time", { datetime: line.at, text: clock(line.at, app.language) }), place(app, line.seq)),
     content);
 }
@@ -74,22 +81,30 @@ export function makeUnsent(app, { fields }) {
 
 /** A line of Moot's own: a notice, an answered question, a landmark of the work. @param {App} app @param {string} kind @param {any} item */
 export function makeNote(app, kind, item) {
-  const text = kind === "notice" ? item.text : kind === "answer" ? answerText(app, item) : app.t(`mark.${item.name}`, item.params);
-  const more = kind === "mark" && item.name === "task_done" && item.params.text;
+  const text = kind === "notice" ? item.text : kind === "answer" ? answerText(app, item) : markText(app, item);
+  const isJob = item.name?.startsWith("job."), more = (isJob || item.name === "task_done") && item.params.text;
   return h("div", { class: `note ${kind} ${item.name ?? item.code ?? ""}`, "data-seq": item.seq },
-    more ? result(app, text, item.params.text) : h("span", { text }), place(app, item.seq));
+    more ? result(app, text, item.params.text, isJob) : h("span", { text }), place(app, item.seq));
 }
 
-/** What a task brought, folded up to its first line. @param {App} app @param {string} summary @param {string} text */
-function result(app, summary, text) {
+/** @param {App} app @param {Mark} mark */
+function markText({ t }, { name, params }) {
+  const { error, text } = params;
+  return t(`mark.${name}`, error ? { ...params, text: failure(t, String(error), String(text)) } : params);
+}
+
+/** What a task brought, folded up to its first line; what a whole job brought, to be read.
+ * @param {App} app @param {string} summary @param {string} text @param {boolean} isOpen */
+function result(app, summary, text, isOpen) {
   const content = h("div", { class: "body" });
   content.append(body(text.trim(), app.t));
-  return h("details", {}, h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: text.trim().split("\n")[0].slice(0, 160) })), content);
+  return h("details", { open: isOpen }, h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: text.trim().split("\n")[0].slice(0, 160) })), content);
 }
 
 /** @param {App} app @param {any} answer */
-function answerText({ view, t }, { by, outcome, what, code, chosen, said }) {
-  const labels = chosen.map((/** @type {any} */ option) => optionLabel(t, code, option)).join(", ");
+function answerText(app, { by, outcome, what, code, chosen, said }) {
+  const { view, t } = app;
+  const labels = chosen.map((/** @type {any} */ option) => optionLabel(app, code, option)).join(", ");
   const label = [labels, said].filter(Boolean).join(": ");
   if (outcome !== "answered") return `${t(`answer.${outcome}`)}: ${what}`;
   return `✓ ${t("answer.by", { name: by ? nameOf(/** @type {any} */ (view), by) : "?", label })}`;

@@ -51,7 +51,7 @@ export class ChatLog extends Part {
     keyed(log, items, (item) => `${session} ${item.key}`, (item) => this.#make(item), (node, item) => this.#change(node, item));
     set(find(this, ".earlier"), { hidden: all.length <= items.length, text: t("earlier", { count: all.length - items.length }) });
     if (isFollowing) this.#follow();
-    const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && item.kind !== "turn").length;
+    const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && !["turn", "hint"].includes(item.kind)).length;
     set(find(this, ".newer"), { hidden: unseen === 0, text: `↓ ${t("newer", { count: unseen })}` });
     const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : !app.tape ? t("pick_session") : view?.seq && !all.length ? t("say_something") : "";
     set(find(this, ".blank"), { text: blank, hidden: !blank });
@@ -64,6 +64,7 @@ export class ChatLog extends Part {
       case "message": return makeMessage(this.app, item);
       case "turn": return makeTurn(this.app, item);
       case "unsent": return makeUnsent(this.app, item);
+      case "hint": return h("p", { class: "note hint", text: item.text });
       default: return makeNote(this.app, kind, item);
     }
   }
@@ -108,6 +109,7 @@ function itemsOf(app, view) {
   for (const item of view.marks) items.push({ key: `k${item.seq}`, seq: item.seq, kind: "mark", item });
   items.sort((a, b) => a.seq - b.seq);
   for (const item of view.running) items.push({ key: `t${item.turn_id}`, seq: view.seq, kind: "turn", item });
+  if (isUnaddressed(view)) items.push({ key: `h${view.seq}`, seq: view.seq, kind: "hint", item: { text: hintOf(app, view) } });
   if (!app.replay) {
     for (const item of app.unsent) {
       if (item.event === "user.message") items.push({ key: `u${item.id}`, seq: view.seq, kind: "unsent", item });
@@ -115,3 +117,12 @@ function itemsOf(app, view) {
   }
   return items;
 }
+
+/** The last word of a conversation named nobody: it waits, and a newcomer may wait with it. @param {View} view */
+function isUnaddressed({ status, messages, is_unaddressed }) {
+  const last = messages.at(-1);
+  return status === "paused" && is_unaddressed && last !== undefined && last.turn_id === undefined;
+}
+
+/** @param {App} app @param {View} view */
+const hintOf = ({ t }, { members }) => t("nobody_addressed", { name: members.find((each) => each.kind === "ai")?.display_name ?? "…" });

@@ -47,6 +47,7 @@ export class CommandPalette extends Part {
       isOpen && { name: t("queue.cancel"), run: sent("user.cancel") },
       isOpen && { name: t("end_session"), run: sent("user.end") },
       app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },
+      app.tape && { name: t("export"), run: () => find(document, "top-bar .export").click() },
       ...["system", "light", "dark"].map((theme) => ({ name: t(`theme.${theme}`), run: tell("moot-theme", theme) })),
       { name: "中文", run: tell("moot-language", "zh") }, { name: "English", run: tell("moot-language", "en") },
       { name: t("inspector_toggle"), run: tell("moot-inspector", null) },

@@ -1,15 +1,17 @@
 // One event, whole: what people read first, the JSON second.
 
 import { h } from "../dom.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
+import { describe } from "../view/row-text.js";
 
 /** @param {App} app @param {Frame} frame */
 export function details(app, frame) {
-  const { t } = app, view = /** @type {any} */ (app.tape?.view), said = frame.metadata ?? {};
-  const json = JSON.stringify(frame, null, 2);
+  const { t } = app, view = /** @type {any} */ (app.tape?.view), said = frame.metadata ?? {}, source = frame.source ?? {};
+  const json = JSON.stringify(frame, null, 2), row = app.tape?.rows.list.find((each) => each.frame === frame);
   const facts = [
-    ["who", frame.source?.member ? nameOf(view, frame.source.member) : frame.source?.role],
-    ["text", frame.show_content ?? (typeof frame.content === "string" ? frame.content : "")],
+    [t("fact.who"), source.member ? nameOf(view, source.member) : "Moot"],
+    [t("fact.role"), `${source.loop_id}.${source.role}`],
+    [t("fact.what"), frame.show_content || (typeof frame.content === "string" && frame.content) || (row && describe(row, app))],
     ...Object.entries(said).filter(([key, value]) => isShort(value) && key !== "text" && key !== "member"),
   ];
   const copy = h("button", { type: "button", class: "ghost", text: t("copy"), onclick: () => void navigator.clipboard?.writeText(json) });

@@ -4,6 +4,8 @@ import { find, h } from "../dom.js";
 import { Part } from "../part.js";
 import { recall, remember } from "../prefs.js";
 
+/** What can be chosen: its word, where it is remembered, and what is remembered when it is not as usual. */
+const CHOICES = [["letters", "letters", "off", true], ["ctrl_enter", "enter", "breaks", false]];
 const KEYS = [
   ["Enter", "send"], ["Shift+Enter", "newline"], ["Esc", "pause"], ["Ctrl+K", "palette"], ["F6", "panes"], ["/", "composer"],
   ["[ ]", "sessions"], ["J K", "rows"], ["A E R", "card"], ["Alt+← →", "queue"], ["?", "help"],
@@ -17,11 +19,14 @@ export class HelpDialog extends Part {
   /** @param {Translate} t */
   build(t) {
     const dialog = h("dialog", { "aria-labelledby": "help-title" });
-    const letters = h("input", { type: "checkbox", checked: recall("letters") !== "off", onchange: (event) => remember("letters", event.target.checked ? null : "off") });
+    const choices = CHOICES.map(([name, key, other, usual]) => h("label", {}, h("input", {
+      type: "checkbox", checked: (recall(String(key)) !== other) === usual,
+      onchange: (event) => { remember(String(key), event.target.checked === usual ? null : String(other)); this.app.changed(); },
+    }), h("span", { text: t(String(name)) })));
     dialog.append(
       h("header", {}, h("h2", { id: "help-title", text: t("help") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => /** @type {HTMLDialogElement} */ (dialog).close() })),
       h("dl", {}, ...KEYS.flatMap(([key, name]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text: t(`key.${name}`) })])),
-      h("label", { class: "letters" }, letters, h("span", { text: t("letters") })));
+      h("div", { class: "choices" }, ...choices));
     this.append(dialog);
   }
 }

@@ -2,7 +2,7 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
-import { nameOf } from "../view/view.js";
+import { nameOf, roleName } from "../view/names.js";
 
 export class JobBoard extends Part {
   /** @param {Translate} t */
@@ -42,9 +42,6 @@ export class JobBoard extends Part {
     keyed(find(section, "ul"), items, keyOf, make);
   }
 }
-
-/** @param {View} view @param {string} role */
-const roleName = (view, role) => view.members.find((each) => each.role === role)?.display_name ?? role;
 
 /** @param {unknown} value */
 const short = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").slice(0, 300);

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { Part } from "../part.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
 
 const SPOKEN_CHARS = 200;
 const LOSS_MS = 5_000;

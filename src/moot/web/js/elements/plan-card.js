@@ -1,7 +1,7 @@
 // A plan that waits to be approved: its tasks, and what can be done with it.
 
 import { h } from "../dom.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
 
 /** @param {App} app @param {any} question */
 export function planCard(app, { step_id, tasks = [], plan_summary }) {

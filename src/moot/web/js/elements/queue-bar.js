@@ -2,7 +2,8 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
-import { nameOf, queueLine } from "../view/view.js";
+import { nameOf } from "../view/names.js";
+import { queueLine } from "../view/view.js";
 
 const SHOWN = 6;
 

@@ -1,9 +1,10 @@
 // The tasks of the work, by how far they are. A card that has the focus stays where it is.
 
 import { find, h, keyed, set } from "../dom.js";
+import { failure, word } from "../i18n.js";
 import { Part } from "../part.js";
 import { isFinished } from "../view/tasks.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
 
 /** @type {Record<string, string>} */
 const COLUMNS = {
@@ -11,6 +12,7 @@ const COLUMNS = {
   RUNNING: "running", EXECUTION_FAILED: "running", EXECUTION_SUCCEEDED: "review", REVIEWING: "review",
   REWORK_REQUIRED: "review", DONE: "done", BLOCKED: "failed", CANCELLED: "failed",
 };
+const LEADING = ["planner", "reviewer", "aggregator"]; // they do no tasks
 const ORDER = ["running", "dispatching", "review", "ready", "failed", "done"];
 
 export class TaskBoard extends Part {
@@ -62,7 +64,24 @@ export class TaskBoard extends Part {
       h("p", { class: "how" }, h("progress", { max: 100, "aria-label": t("progress") }), h("span", { class: "count" })),
       h("p", { class: "say" }),
       h("details", {}, h("summary", { text: t("details") }), h("p", { class: "result" })),
-      h("p", { class: "buttons" }, act("retry", "user.restart_task"), act("cancel", "user.cancel_task")));
+      h("p", { class: "buttons" }, act("retry", "user.restart_task"),
+        h("button", { type: "button", class: "reassign", text: t("task.reassign"), "aria-expanded": "false", onclick: (event) => toggle(event.target) }),
+        act("cancel", "user.cancel_task")),
+      this.#others(id));
+  }
+
+  /** Whom it can be given to. @param {string} task_id */
+  #others(task_id) {
+    const { t, view } = this.app;
+    const able = view?.members.filter((each) => each.kind === "ai" && !LEADING.includes(each.role ?? "")) ?? [];
+    const form = h("form", { class: "others", hidden: true, onsubmit: (event) => {
+      event.preventDefault();
+      this.app.send("user.restart_task", { task_id, member: find(form, "select").value });
+      toggle(find(/** @type {HTMLElement} */ (form.parentElement), ".reassign"));
+    } },
+    h("select", { "aria-label": t("reassign_to") }, ...able.map((each) => h("option", { value: each.id, text: each.display_name }))),
+    h("button", { class: "give", text: t("task.give") }));
+    return form;
   }
 
   /** @param {HTMLElement} node @param {TaskRun} run */
@@ -83,7 +102,10 @@ export class TaskBoard extends Part {
     set(find(node, "details"), { hidden: !rest.length });
     const isOver = isFinished(run) || walk.state === "CANCELLED";
     const isMine = app.mayWrite && Boolean(app.view?.work) && !["COMPLETED", "FAILED"].includes(app.view?.work?.workflow.state ?? "");
-    set(find(node, ".retry"), { hidden: !isMine || !["EXECUTION_FAILED", "DISPATCH_FAILED", "BLOCKED", "CANCELLED", "DONE"].includes(walk.state) });
+    const isOpen = isMine && !isFinished(run);
+    set(find(node, ".retry"), { hidden: !isOpen || !["EXECUTION_FAILED", "DISPATCH_FAILED", "BLOCKED", "CANCELLED"].includes(walk.state) });
+    set(find(node, ".reassign"), { hidden: !isOpen });
+    if (!isOpen) find(node, ".others").hidden = true;
     set(find(node, ".cancel"), { hidden: !isMine || isOver || walk.state === "BLOCKED" });
   }
 
@@ -96,14 +118,22 @@ export class TaskBoard extends Part {
   }
 }
 
+/** @param {HTMLElement} button what it opens stands beside its row */
+function toggle(button) {
+  const form = /** @type {HTMLElement} */ (find(/** @type {HTMLElement} */ (button.closest(".task")), ".others"));
+  form.hidden = !form.hidden;
+  set(button, { "aria-expanded": String(!form.hidden) });
+  (form.hidden ? button : find(form, "select")).focus();
+}
+
 /** What happened, what was tried, what comes. @param {App} app @param {TaskRun} run */
 function sayOf({ t }, run) {
   const { state } = run.walk;
   if (run.is_skipped) return t("task.skipped");
   const said = [state === "RUNNING" && run.attempt === 1 ? "" : t(`state.${state}`)];
   if (run.attempt > 1 && state !== "DONE") said.push(t("task.attempt", { n: run.attempt }));
-  if (["EXECUTION_FAILED", "BLOCKED"].includes(state) && run.error_type) said.push(`${run.error_type}: ${run.message}`);
-  if (state === "DISPATCH_FAILED") said.push(run.message);
+  if (["EXECUTION_FAILED", "BLOCKED"].includes(state) && run.error_type) said.push(failure(t, run.error_type, run.message));
+  if (state === "DISPATCH_FAILED") said.push(word(t, "error", run.message));
   if (run.retries && run.max_attempts && state !== "DONE") said.push(t("task.retries", { n: run.retries, max: run.max_attempts }));
   if (run.retry_at) said.push(t("task.next_in", { s: Math.max(0, Math.round((Date.parse(run.retry_at) - Date.now()) / 1000)) }));
   return said.filter(Boolean).join(" · ");

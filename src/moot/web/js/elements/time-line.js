@@ -2,7 +2,8 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
+import { describe } from "../view/row-text.js";
 import { details } from "./event-details.js";
 
 const ROW = 30, MARGIN = 10;
@@ -91,7 +92,7 @@ export class TimeLine extends Part {
     set(node, { class: `row ${row.category}${row.isHead ? " head" : ""}`, "data-outcome": row.outcome ?? (isOpen ? "open" : "") });
     set(find(node, ".mark"), { text: row.outcome === "failed" ? ICONS.errors : row.outcome === "ok" && row.category !== "input" ? "✓" : ICONS[row.category] });
     set(find(node, ".label"), { text: t(`event.${row.name}`) });
-    set(find(node, ".what"), { text: [name, row.what].filter(Boolean).join(" · ") });
+    set(find(node, ".what"), { text: [name, describe(row, this.app)].filter(Boolean).join(" · ") });
     set(find(node, ".when"), { text: row.endedAt ? duration(row) : clock(row.at, language) });
   }
 

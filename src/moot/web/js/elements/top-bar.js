@@ -3,7 +3,7 @@
 import { find, h, set } from "../dom.js";
 import { Part } from "../part.js";
 import { connectionText } from "../view/connection-text.js";
-import { nameOf } from "../view/view.js";
+import { nameOf } from "../view/names.js";
 
 const THEMES = ["system", "light", "dark"];
 const ICONS = { system: "◐", light: "☀", dark: "☾" };

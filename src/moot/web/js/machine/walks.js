@@ -1,5 +1,6 @@
 // Where each machine of a session stands, as the page knows it from the log.
 
+import { slotName } from "../view/names.js";
 import { begin } from "../view/walk.js";
 
 /** @typedef {{id: string, machine: string, about: string, walk: Walk}} Lit */
@@ -13,7 +14,7 @@ export function walks({ view, connection, inside, replay }) {
   if (view?.work) add("workflow", "", view.work.workflow);
   if (view) add("session", "", begin(view.status));
   for (const run of Object.values(view?.work?.tasks ?? {})) add("task", run.task.title, run.walk);
-  for (const [id, walk] of Object.entries(view?.work?.slots ?? {})) add("agent", id, walk);
+  for (const [id, walk] of Object.entries(view?.work?.slots ?? {})) add("agent", slotName(/** @type {View} */ (view), id), walk);
   for (const name of /** @type {const} */ (["input_routing", "interrupt"])) {
     if (view?.flow !== "chat" && !replay && inside[name]) add(name, "", begin(inside[name]));
   }

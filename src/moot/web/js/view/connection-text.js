@@ -10,7 +10,7 @@ export function connectionText({ connection, tape, unsent, heardAt, t, language 
       if (tape && !tape.ended && seq < connection.target) {
         return { state: "catching", words: t("link.catching", { from: seq, to: connection.target }) + waiting };
       }
-      return { state: "connected", words: t("link.connected", { seq, at: clock(heardAt) }) + waiting };
+      return { state: "connected", words: t(seq ? "link.connected" : "link.idle", { seq, at: clock(heardAt) }) + waiting };
     case "CONNECTING": return { state: "connecting", words: t("link.connecting") + waiting };
     case "RECONNECTING": {
       const seconds = Math.max(0, Math.ceil((connection.retryAt - Date.now()) / 1000));

@@ -1,6 +1,7 @@
 // The plan flow's part of the view: the work, its tasks and the members' slots, folded from their facts.
 
 import { spend } from "./counters.js";
+import { nameOf } from "./names.js";
 import { TASKS } from "./tasks.js";
 import { begin, move } from "./walk.js";
 
@@ -53,7 +54,7 @@ export const PLAN = {
   "session.completed": (view) => mark(view, "session_completed"),
   "agent.final_answer"(view, said, frame) {
     const source = frame.source ?? {}, member = said.member;
-    const name = view.members.find((each) => each.id === member)?.display_name ?? member;
+    const name = nameOf(view, member);
     const author = `${source.loop_id ?? ""}.${source.role ?? ""}`;
     const line = { seq: view.seq, at: view.at, member, name, author, text: said.text };
     const counters = { ...view.counters, messages: view.counters.messages + 1 };
@@ -82,6 +83,9 @@ function follow(walk, trigger) {
   const state = AGENT[walk.state][trigger];
   return state ? move(walk, trigger, state) : walk;
 }
+
+/** @param {View} view @param {string} id of a task */
+const titleOf = (view, id) => view.work?.tasks[id]?.task.title ?? id;
 
 /** A fact about one task, and about the slot that has it.
  * @param {string} name of the change in TASKS @param {string} [slotTrigger] "stopped": the slot is free again
@@ -112,7 +116,7 @@ Object.assign(PLAN, {
   "solver.completed"(/** @type {View} */ view, /** @type {any} */ said) {
     const done = onTask("complete", "task_execution_result:success")(view, said);
     const { title, id } = said.task ?? {};
-    const who = view.members.find((each) => each.id === said.member)?.display_name ?? said.member ?? "";
+    const who = nameOf(view, said.member);
     return mark({ ...done, counters: spend(done.counters, said.usage) }, "task_done", { id, title, who, text: said.result });
   },
   "solver.cancelled": (/** @type {View} */ view, /** @type {any} */ said) =>
@@ -120,14 +124,20 @@ Object.assign(PLAN, {
   "solver.restarted": onTask("restart", "stopped"),
   "task.failed"(/** @type {View} */ view, /** @type {any} */ said) {
     const failed = onTask("fail", "task_execution_result:failure")(view, said);
-    const title = view.work?.tasks[said.task_id]?.task.title ?? said.task_id;
     const counters = spend({ ...view.counters, failed_turns: view.counters.failed_turns + 1 }, said.usage);
-    return mark({ ...failed, counters: spend(counters, said.usage) }, "task_failed", { title, error: said.error_type, text: said.message });
+    return mark({ ...failed, counters }, "task_failed", { title: titleOf(view, said.task_id), error: said.error_type, text: said.message });
   },
   "task.lease_expired": onTask("lose_lease", "stopped"),
-  "task.reviewed": onTask("review"),
+  "task.reviewed"(/** @type {View} */ view, /** @type {any} */ said) {
+    const reviewed = onTask("review")(view, said);
+    const who = nameOf(view, said.member), title = titleOf(view, said.task_id);
+    return said.pass ? reviewed : mark(reviewed, "task_sent_back", { who, title, text: said.feedback ?? "" });
+  },
   "task.blocked": onTask("block"),
   "task.skipped": onTask("skip"),
-  "error.recovery_started": onTask("retry"),
+  "error.recovery_started"(/** @type {View} */ view, /** @type {any} */ said) {
+    const told = onTask("retry")(view, said);
+    return said.job ? told : mark(told, "task_retried", { title: titleOf(view, said.task_id), n: said.attempt, max: said.max_attempts });
+  },
   "task.retry_due": onTask("end_wait"),
 });

@@ -38,6 +38,8 @@ export class Rows {
   constructor() {
     /** @type {Row[]} */
     this.list = [];
+    /** @type {Map<string, string>} of tasks, by their ids */
+    this.titles = new Map();
     /** @type {Map<string, number>} */
     this.open = new Map();
     this.version = 0;
@@ -46,6 +48,7 @@ export class Rows {
   /** @param {Frame} frame */
   push(frame) {
     const said = frame.metadata ?? {};
+    for (const { id, title } of said.tasks ?? []) this.titles.set(id, title);
     const ends = ENDS[frame.event];
     if (ends && this.#close(`${ends[0]} ${ends[1](said)}`, frame, outcomeOf(frame, ends[2]))) return;
     const name = frame.timeline ?? frame.event, category = CATEGORIES[name];
@@ -55,7 +58,8 @@ export class Rows {
     this.version++;
     this.list.push({
       seq: frame.seq ?? 0, name, event: frame.event, category, at: frame.timestamp,
-      member: frame.source?.member ?? said.member ?? undefined, what: describe(frame), isHead: category === "input",
+      member: frame.source?.member ?? said.member ?? undefined, frame, isHead: category === "input",
+      title: said.task?.title ?? this.titles.get(said.task_id) ?? said.task_id ?? "",
       ...(category === "errors" ? { outcome: frame.event === "error.recovery_success" ? "ok" : "failed" } : {}),
     });
   }
@@ -66,9 +70,9 @@ export class Rows {
     if (at === undefined) return false;
     this.open.delete(key);
     const row = this.list[at];
-    const what = frame.event === "understanding.completed" ? describe(frame) : row.what;
     const category = outcome === "failed" ? "errors" : row.category;
-    this.list[at] = { ...row, what, category, endedAt: frame.timestamp, endSeq: frame.seq, outcome };
+    const told = frame.event === "understanding.completed" ? frame : row.frame;
+    this.list[at] = { ...row, frame: told, category, endedAt: frame.timestamp, endSeq: frame.seq, outcome };
     this.version++;
     return true;
   }
@@ -78,30 +82,4 @@ export class Rows {
 function outcomeOf(frame, outcome) {
   const closed = frame.metadata?.outcome;
   return closed && closed !== "answered" ? closed : outcome;
-}
-
-/** What a row says beside its name; short, for people. @param {Frame} frame @returns {string} */
-export function describe(frame) {
-  const said = frame.metadata ?? {};
-  switch (frame.event) {
-    case "message.posted": return (said.text.trim() || said.raw || "").slice(0, 120);
-    case "understanding.completed": {
-      const { type, confidence } = said.analysis?.task_relation ?? {};
-      return type ? `${type} ${Number(confidence).toFixed(2)}` : "";
-    }
-    case "routing.decided": return said.route ?? [said.action?.type ?? said.action, ...(said.queue_updates ?? [])].flat().join(" → ");
-    case "workflow.changed": return `${said.from ?? ""} → ${said.to}`.replace(/^ → /, "");
-    case "agent.user_confirm": return frame.show_content ?? said.kind;
-    case "task.dispatch_requested": return `${said.task_id} → ${said.agent_id}`;
-    case "task.dispatch_nacked": return `${said.task_id}: ${said.reason}`;
-    case "solver.start": case "solver.completed": return `${said.task?.title ?? ""}${said.attempt > 1 ? ` · ${said.attempt}` : ""}`;
-    case "solver.progress": return `${said.done}${said.total ? `/${said.total}` : ""} ${said.step ?? ""}`;
-    case "task.failed": case "turn.failed": return `${said.error_type}: ${said.message}`;
-    case "error.execution": return `${said.task_id ?? said.job ?? ""} ${said.error_type}: ${said.message ?? ""}`;
-    case "error.recovery_started": return `${said.task_id ?? said.job ?? ""} ${said.recovery_strategy} ${said.attempt}/${said.max_attempts}`;
-    case "supervisor.decided": return [said.corrected_from, said.next].filter(Boolean).join(" → ");
-    case "supervisor.reviewed": return `${said.agent ?? ""}: ${said.approved ? "✓" : "✗"}`;
-    case "task.reviewed": return `${said.task_id}: ${said.pass ? "✓" : "✗"} ${said.feedback ?? ""}`;
-    default: return String(said.reason ?? said.status ?? said.task_id ?? "");
-  }
 }

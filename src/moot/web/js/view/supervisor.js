@@ -1,6 +1,8 @@
 // The supervisor flow's part of the view: who was chosen and why, the shared state, tools, reviews
 // (protocol/supervisor_view.py does the same).
 
+import { roleName } from "./names.js";
+
 const CHOICES = 100;
 
 /** @param {(job: Job, said: any, view: View) => Partial<Job>} change @returns {(view: View, said: any) => View} */
@@ -12,9 +14,6 @@ const choose = (job, choice) => ({ choices: [...job.choices, choice].slice(-CHOI
 
 /** @param {View} view @param {string} name @param {Record<string, string | number>} params @returns {View} */
 const mark = (view, name, params) => ({ ...view, marks: [...view.marks, { seq: view.seq, name, params }] });
-
-/** Who plays a role of the flow. @param {View} view @param {string} role */
-const playerOf = (view, role) => view.members.find((each) => each.role === role)?.display_name ?? role;
 
 /** @type {Record<string, (view: View, said: any) => View>} */
 export const SUPERVISOR = {
@@ -30,7 +29,7 @@ export const SUPERVISOR = {
     const { next, member, corrected_from, correction } = said;
     const choice = { seq: view.seq, at: view.at, next, member, guidance, focus_areas, corrected_from, correction, fault: "" };
     const name = next === "END" ? "decided_end" : "decided";
-    return mark(onJob((job) => choose(job, choice))(view, said), name, { next: playerOf(view, next), guidance });
+    return mark(onJob((job) => choose(job, choice))(view, said), name, { next: roleName(view, next), guidance });
   },
   "supervisor.undecided": onJob((job, said, view) => choose(job, {
     seq: view.seq, at: view.at, next: "", member: said.member, guidance: said.given, focus_areas: [], fault: said.fault,
@@ -54,9 +53,17 @@ export const SUPERVISOR = {
     }))(view, said);
     return mark(reviewed, approved ? "review_approved" : "review_rejected", { n: iteration });
   },
-  "supervisor.ended": (view, said) =>
-    mark(onJob(() => ({ outcome: said.outcome, reason: said.reason }))(view, said), `job.${said.outcome}`, {}),
+  "supervisor.ended"(view, { outcome, reason }) {
+    const ended = onJob(() => ({ outcome, reason }))(view, {});
+    return mark(ended, `job.${outcome}`, { text: outcome === "cancelled" ? "" : delivered(view) });
+  },
 };
+
+/** What the work was about: the texts that its end asks for. @param {View} view */
+function delivered({ delivers, supervision }) {
+  const texts = delivers.map((key) => key.split(".").reduce((/** @type {any} */ value, name) => value?.[name], supervision?.state));
+  return texts.filter((each) => typeof each === "string").join("\n\n");
+}
 
 /** A turn of the job is a step of it. @param {View} view @param {any} said @returns {View} */
 export const followTurn = (view, said) =>

@@ -2,6 +2,7 @@
 // The page keeps more messages than a terminal does; everything that grows still has a bound.
 
 import { spend } from "./counters.js";
+import { nameOf } from "./names.js";
 import { PLAN } from "./plan.js";
 import { SUPERVISOR, followTurn } from "./supervisor.js";
 
@@ -14,7 +15,7 @@ export const EMPTY = {
   messages: [], notices: [], questions: [], running: [],
   counters: { messages: 0, turns: 0, failed_turns: 0, tokens: 0, cost_usd: 0 },
   connection: { state: "DISCONNECTED", attempt: 0, retry_in_s: 0 },
-  work: null, supervision: null, answers: [], marks: [],
+  work: null, supervision: null, answers: [], marks: [], delivers: [], is_unaddressed: false,
 };
 
 /** The view after a frame. One that was folded before, or that this version does not know, changes nothing.
@@ -25,11 +26,6 @@ export function reduce(view, frame) {
   const placed = { ...view, session_id: frame.session_id ?? "", seq: frame.seq, at: frame.timestamp };
   const fold = LOGGED[frame.event] ?? PLAN[frame.event] ?? SUPERVISOR[frame.event];
   return fold ? fold(placed, frame.metadata ?? {}, frame) : placed;
-}
-
-/** @param {View} view @param {string | null | undefined} id */
-export function nameOf(view, id) {
-  return view.members.find((each) => each.id === id)?.display_name ?? id ?? "";
 }
 
 /** `📋 Queue: [Claude ⏳] → Bob → You`; null when nothing runs and nothing waits.
@@ -90,6 +86,7 @@ export const LOGGED = {
   "agent.session_created": (view, said) => ({
     ...view, title: said.title, team: said.team, flow: said.flow, language: said.language, members: said.members,
     max_hops: said.chat?.max_hops ?? 0,
+    delivers: (said.supervisor?.end?.requires ?? []).map((/** @type {any} */ each) => each.key),
   }),
   "message.posted"(view, said, frame) {
     const source = frame.source ?? {};
@@ -108,6 +105,9 @@ export const LOGGED = {
     const notice = { seq: view.seq, at: view.at, code: said.code, text: frame.show_content || `[${said.code}]` };
     return { ...view, notices: grow(view.notices, notice, NOTICES) };
   },
+  "routing.decided": (view, { action, queue_updates = [] }) => ({
+    ...view, is_unaddressed: action?.type === "wait_for_human" && !queue_updates.length,
+  }),
   "queue.changed": (view, said) => ({ ...view, executing: said.executing, pending: said.pending }),
   "turn.started"(view, said) {
     const { turn_id, member } = said;

@@ -1,0 +1,44 @@
+// What a row of the timeline says beside its name, in the reader's words. The event's details have the raw values.
+
+import { failure, word } from "../i18n.js";
+import { nameOf, roleName } from "./names.js";
+
+/** @typedef {{said: any, title: string, frame: Frame, t: Translate, view: View, language: Language}} Told */
+
+/** @type {Record<string, (told: Told) => string>} */
+const TELL = {
+  "message.posted": ({ said }) => (said.text.trim() || said.raw || "").slice(0, 120),
+  "understanding.completed"({ said, t, language }) {
+    const { type, confidence } = said.analysis?.task_relation ?? {};
+    return type ? `${word(t, "relation", type)} · ${new Intl.NumberFormat(language, { style: "percent" }).format(confidence)}` : "";
+  },
+  "routing.decided"({ said, t, view }) {
+    if (said.route) return word(t, "route", said.route);
+    const { type, member, addressees } = said.action ?? {};
+    const named = said.queue_updates?.length ? said.queue_updates : addressees ?? [member];
+    return `${word(t, "action", type)} ${named.map((/** @type {string} */ id) => nameOf(view, id)).join(" → ")}`;
+  },
+  "supervisor.decided"({ said: { next, corrected_from: from }, view, t }) {
+    const chosen = next === "END" ? t("mark.decided_end") : `→ ${roleName(view, next)}`;
+    return from ? `${chosen} · ${t("job.corrected", { from: roleName(view, from) })}` : chosen;
+  },
+  "supervisor.reviewed": ({ said, t }) => t(said.approved ? "review.passed" : "review.sent_back"),
+  "workflow.changed": ({ said, t }) => [said.from, said.to].filter(Boolean).map((state) => word(t, "phase", state)).join(" → "),
+  "agent.user_confirm": ({ frame, said }) => frame.show_content ?? said.kind,
+  "task.dispatch_nacked": ({ title, said, t }) => `${title}: ${word(t, "error", said.reason)}`,
+  "solver.start": ({ title, said, t }) => said.attempt > 1 ? `${t("task.attempt", { n: said.attempt })} · ${title}` : title,
+  "solver.progress": ({ said }) => `${said.done}${said.total ? `/${said.total}` : ""} ${said.step ?? ""}`,
+  "error.recovery_started": ({ title, said }) => `${said.attempt}/${said.max_attempts} · ${title}`,
+  "task.reviewed": ({ title, said, t }) => `${t(said.pass ? "review.passed" : "review.sent_back")}: ${[title, said.feedback].filter(Boolean).join(" · ")}`,
+};
+
+/** @param {Row} row @param {App} app @returns {string} */
+export function describe({ frame, title }, { t, language, tape }) {
+  const said = frame.metadata ?? {}, view = /** @type {View} */ (tape?.view);
+  const job = said.job && view.flow === "plan" ? word(t, "work", said.job.split(":")[0]) : "";
+  const about = [job, title].filter(Boolean).join(" · ");
+  const tell = TELL[frame.event];
+  if (tell) return tell({ said, title: about, frame, t, view, language });
+  if (said.error_type) return `${about}${about && ": "}${failure(t, said.error_type, said.message)}`;
+  return about || word(t, "outcome", String(said.reason ?? said.status ?? ""));
+}
