@@ -110,6 +110,6 @@ def test_storage_that_cannot_be_written_fails(moot: Moot, bare: Path, monkeypatc
     def refuse(*_: object) -> float:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("moot.cli.doctor.measure_fsync_ms", refuse)
+    monkeypatch.setattr("moot.cli.storage_checks.measure_fsync_ms", refuse)
     assert checks(moot)["storage"]["fix"] == "make it writable, or use --data DIR"
     assert moot("doctor", "--port", "0").code == 1

@@ -24,7 +24,10 @@ def flip_a_byte(data: Path, session_id: str, seq: int) -> None:
 
 def test_list(moot: Moot) -> None:
     """The last active first; --json has id, seq, hash, times, team, title and what it waits for."""
-    assert moot("sessions", "list") == (0, "", "")
+    for arguments in ((), ("--json",)):
+        empty = moot("sessions", "list", *arguments)
+        assert (empty.code, empty.out) == (0, "")
+        assert empty.err == f"no sessions in {moot.data} yet; `moot chat` starts one\n"
     first, _ = moot.talk("alice: one")
     second, frames = moot.talk("zoe: [NEXT: zoe] two")
     said = moot("sessions", "list", "--json")
@@ -127,6 +130,19 @@ def test_replay(moot: Moot) -> None:
     assert names(said.objects[:-1]) == names(frames[: started["seq"]])
     state = states.decode(said.lines[-1].encode())
     assert [turn.member for turn in state.running] == ["bob"]
+    plain = moot("sessions", "replay", session_id, "--at", str(started["seq"]))
+    assert plain.lines[-2:] == ["Status: active · waiting for: - · AI turns in a row: 1", "📋 Queue: Bob"]
+
+
+@pytest.mark.parametrize("seq", ["0", "-1", "999"])
+@pytest.mark.parametrize("action", ["replay", "fork"])
+def test_there_is_no_such_event(moot: Moot, action: str, seq: str) -> None:
+    """A seq that the session does not have is told, with those that it has; exit 4, nothing is printed or made."""
+    session_id, frames = moot.talk("alice: hello")
+    said = moot("sessions", action, session_id, "--at", seq)
+    assert (said.code, said.out) == (4, "")
+    assert said.err == f"moot: session {session_id} has events 1 to {len(frames)}; there is no {seq}\n"
+    assert len(moot("sessions", "list").lines) == 1
 
 
 def test_replay_keeps_the_pace_when_asked(moot: Moot) -> None:

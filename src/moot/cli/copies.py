@@ -6,7 +6,7 @@ own chain is checked, its text is cleaned again, and the copy is over before any
 
 import re
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any
 
 import msgspec
@@ -15,7 +15,7 @@ from moot.core import team as teams
 from moot.core.codec import Event, Head, decode, stamp
 from moot.core.commands import End
 from moot.core.decide import decide
-from moot.core.errors import ConfigError, Corrupt, NotFound
+from moot.core.errors import ConfigError, Corrupt
 from moot.core.events import Fact, NoticePosted, SessionCreated, SessionPaused
 from moot.core.evolve import evolve
 from moot.core.machines.session import Status
@@ -38,16 +38,13 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _placed_decoder = msgspec.json.Decoder(Placed)
 
 
-async def fork_session(log: Log, source: str, at: int | None) -> str:
-    """Raises NotFound when the session has no such event."""
-    head = await log.head(source)
-    until = head.seq if at is None else at
-    if not 1 <= until <= head.seq:
-        raise NotFound(f"session {source} has events 1 to {head.seq}; there is no {until}")
+async def fork_session(log: Log, source: str, until: int, tick: Callable[[], object]) -> str:
+    """The first `until` events of `source`; `tick` is called for each."""
     told: list[Told] = []
     while len(told) < until:
-        events = await log.read(source, len(told), min(READ_EVENTS, until - len(told)))
-        told += [(event.fact, event.timestamp) for event in events]
+        for event in await log.read(source, len(told), min(READ_EVENTS, until - len(told))):
+            told.append((event.fact, event.timestamp))
+            tick()
     state = _fold(told)
     note = NoticePosted(code="forked", detail=source, count=until)
     return await _write(log, told, [note, *_give_floor(state)])
@@ -72,8 +69,11 @@ async def import_session(log: Log, events: Sequence[Event]) -> str:
     return await _write(log, told, [note, *ended.facts])
 
 
-def read_export(file: IO[bytes]) -> list[Event]:
-    """Every line a frame of one session, from the first event on, each with the hash that follows. Raises Corrupt."""
+def read_export(file: IO[bytes], tick: Callable[[], object]) -> list[Event]:
+    """Every line a frame of one session, from the first event on, each with the hash that follows. Raises Corrupt.
+
+    `tick` is called for each.
+    """
     following: Following | None = None
     events: list[Event] = []
     read_bytes = 0
@@ -88,6 +88,7 @@ def read_export(file: IO[bytes]) -> list[Event]:
         if not events:
             following.head = event.head
         events.append(event)
+        tick()
     if not events:
         raise ConfigError("the file has no events; use what `moot sessions export` writes")
     return events

@@ -3,62 +3,71 @@
 import importlib.util
 import os
 import platform
-import shutil
 import socket
-import statistics
 import sys
-import tempfile
-import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Literal
-
-import msgspec
-from msgspec import Struct
 
 from moot import __version__
 from moot.agents.cli.discovery import MEASURED, FoundCli, find_clis
 from moot.cli import exits
+from moot.cli.checks import Check
 from moot.cli.data import add_data_argument, data_folder
+from moot.cli.port import read_port
+from moot.cli.progress import Progress
+from moot.cli.repair import repair
+from moot.cli.storage_checks import check_folder, check_sessions
 from moot.gateway.settings import GatewaySettings
 
 OLDEST = (3, 11)
-SLOW_FSYNC_MS = 20.0
-LITTLE_SPACE_MB = 200
 KEYS = (  # names that models and CLIs look for; what they hold is nobody's business
     *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
     *("MISTRAL_API_KEY", "GROQ_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY", "MOOT_TOKEN"),
 )
 EXTRAS = {"llm": ("pydantic_ai", "members of type llm"), "acp": ("acp", "members of type acp")}
-MARKS = {"ok": "✓", "note": "·", "fail": "✗"}
-
-
-class Check(Struct, frozen=True, kw_only=True):
-    """`note`: nothing is wrong, but something could be had."""
-
-    name: str
-    status: Literal["ok", "note", "fail"]
-    says: str
-    fix: str = ""
+DAMAGE = {"sessions", "write-ahead log", "repair"}  # names of checks
 
 
 def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--repair", action="store_true", help="export what is intact of damaged sessions; removes nothing"
+    )
     parser.add_argument("--json", action="store_true", help="JSON Lines")
-    parser.add_argument("--port", type=int, default=GatewaySettings().port, help="the one that `moot serve` would take")
+    parser.add_argument(
+        "--port", type=read_port, default=GatewaySettings().port, help="the one that `moot serve` would take"
+    )
     add_data_argument(parser)
 
 
 async def run(options: Namespace) -> int:
-    checks = [check_python(), *check_storage(data_folder(options)), check_port(options.port)]
-    checks += [describe_cli(found) for found in await find_clis()]
-    checks += [check_keys(), *check_extras()]
-    for check in checks:
-        if options.json:
-            print(msgspec.json.encode(check).decode())
-        else:
-            print(f"{MARKS[check.status]} {check.name}: {check.says}" + (f"\n    → {check.fix}" if check.fix else ""))
-    return exits.FAILED if any(check.status == "fail" for check in checks) else exits.OK
+    """Exit 6 if a session is damaged, else 1 if something is broken."""
+    failed = set()
+    async for check in examine(data_folder(options), options.port, is_repairing=options.repair):
+        print(check.format(as_json=options.json), flush=True)
+        if check.status == "fail":
+            failed.add(check.name)
+    if failed & DAMAGE:
+        return exits.INTEGRITY
+    return exits.FAILED if failed else exits.OK
+
+
+async def examine(data: Path, port: int, *, is_repairing: bool) -> AsyncIterator[Check]:
+    yield check_python()
+    for check in check_folder(data):
+        yield check
+    async for check in check_sessions(data):
+        yield check
+    if is_repairing:
+        async for check in repair(data):
+            yield check
+        return
+    yield check_port(port)
+    with Progress("asking the agents' programs for their versions"):
+        found = await find_clis()
+    for check in (*map(describe_cli, found), check_keys(), *check_extras()):
+        yield check
 
 
 def check_python() -> Check:
@@ -68,43 +77,12 @@ def check_python() -> Check:
     return Check(name="python", status="ok", says=says)
 
 
-def check_storage(data: Path) -> Iterator[Check]:
-    place = next(folder for folder in (data, *data.absolute().parents) if folder.is_dir())
-    try:
-        taken_ms = measure_fsync_ms(place)
-    except OSError as error:
-        fix = "make it writable, or use --data DIR"
-        yield Check(name="storage", status="fail", says=f"{data} cannot be written ({error.strerror})", fix=fix)
-        return
-    says = f"{data}, {taken_ms:.2f} ms for an fsync"
-    slow = taken_ms > SLOW_FSYNC_MS
-    fix = "every turn waits for one: a local disk is faster than a network folder" if slow else ""
-    yield Check(name="storage", status="note" if slow else "ok", says=says, fix=fix)
-    free_mb = shutil.disk_usage(place).free // 1_000_000
-    little = free_mb < LITTLE_SPACE_MB
-    fix = "make room, or use --data DIR" if little else ""
-    yield Check(name="space", status="fail" if little else "ok", says=f"{free_mb:,} MB free", fix=fix)
-
-
-def measure_fsync_ms(folder: Path, times: int = 11) -> float:
-    """The usual time of one, as a commit of the log pays it."""
-    taken: list[float] = []
-    with tempfile.TemporaryFile(dir=folder) as file:
-        for _ in range(times):
-            file.write(b"x" * 4_096)
-            file.flush()
-            began = time.perf_counter()
-            os.fsync(file.fileno())
-            taken.append((time.perf_counter() - began) * 1_000)
-    return statistics.median(taken)
-
-
 def check_port(port: int) -> Check:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
-        except (OSError, OverflowError):
+        except OSError:
             fix = "if that is not `moot serve` itself, use another: moot serve --port 0"
             return Check(name="port", status="note", says=f"{port} is taken", fix=fix)
     return Check(name="port", status="ok", says=f"{port} is free")

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -11,6 +11,7 @@ from urllib.parse import quote
 from moot.app import open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
+from moot.cli.port import read_port
 from moot.cli.trusting import folder_of, load_trusted
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import TeamFile
@@ -28,7 +29,6 @@ from moot.gateway.signals import stopping
 from moot.gateway.ws import WebSocketEndpoint
 
 FOUND_FILE = Path("moot.yaml")
-MAX_PORT = 65_535
 STOP_S = 9.5  # at the latest; what is told to clients and agents takes its part of it
 TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
 
@@ -52,12 +52,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--insecure", action="store_true", help="listen beyond this machine without TLS")
     add_data_argument(parser)
-
-
-def read_port(written: str) -> int:
-    if not written.isdecimal() or int(written) > MAX_PORT:
-        raise ArgumentTypeError(f"{written!r} is no port; use a number from 0 to {MAX_PORT}")
-    return int(written)
 
 
 def run(options: Namespace) -> int:

@@ -32,16 +32,8 @@ class Transcript:
         return tell(Telling(before or self.state, self.state, self._is_whole), fact) if tell else []
 
 
-def to_markdown(events_of_session: list[Event]) -> str:
-    """The session for reading elsewhere: a heading a speaker, the text as it was said, what was done as quotes."""
-    transcript = Transcript(is_whole=True)
-    parts = [part for event in events_of_session for part in _as_markdown(event, transcript)]
-    if transcript.state:
-        parts.insert(0, f"# {transcript.state.title or transcript.state.team.name}")
-    return "\n\n".join(parts) + "\n"
-
-
-def _as_markdown(event: Event, transcript: Transcript) -> list[str]:
+def as_markdown(event: Event, transcript: Transcript) -> list[str]:
+    """For reading elsewhere: a heading a speaker, the text as it was said, what was done as quotes."""
     lines, fact, state = transcript.lines(event), event.fact, transcript.state
     assert state is not None  # noqa: S101 - it has just folded an event
     match fact:
