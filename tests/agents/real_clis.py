@@ -20,6 +20,10 @@ SHELLS = {
     "exec_command": lambda command: {"cmd": command},
     "run_shell_command": lambda command: {"command": command, "description": "run a command", "is_background": False},
 }
+QUIET = (  # Claude Code's own switches; the preset sets them
+    *("DISABLE_TELEMETRY", "DISABLE_ERROR_REPORTING", "DISABLE_AUTOUPDATER"),
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+)
 CODEX = """\
 model = "fake-model"
 model_provider = "fake"
@@ -61,6 +65,7 @@ def settle(home: Path, models: FakeModels, wall: "Wall", monkeypatch: pytest.Mon
         "GOOGLE_GEMINI_BASE_URL": models.root,
         "HTTPS_PROXY": wall.url,
         "NO_PROXY": "127.0.0.1,localhost",
+        **dict.fromkeys(QUIET, "1"),
     }.items():
         monkeypatch.setenv(name, value)
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR"):

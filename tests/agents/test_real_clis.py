@@ -27,7 +27,7 @@ from moot.runtime.ports import Delta, Output, Result, Step
 from tests.agents.cli.streams import steps, thinking
 from tests.agents.fake_models import Asked, Call, FakeModels, Reply, fake_models
 from tests.agents.programs import nothing_left
-from tests.agents.real_clis import a_wall, act, answer, need, settle
+from tests.agents.real_clis import QUIET, a_wall, act, answer, need, settle
 from tests.agents.turns import chat_turn
 from tests.runtime.apps import TRIO, facts, has, run, say
 
@@ -177,19 +177,30 @@ def test_a_cancelled_turn_leaves_no_process(name: Name, models: FakeModels, tmp_
     assert models.hung_up.wait(10)
 
 
+GEMINI = AcpAgent(
+    command=("gemini", "--acp", "-m", "fake-model"),
+    env=("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "HTTPS_PROXY", "NO_PROXY"),
+)
+CLAUDE = AcpAgent(
+    command=("claude-agent-acp",),
+    env=("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "HTTPS_PROXY", "NO_PROXY", *QUIET),
+)
+
+
+@pytest.mark.parametrize("spec", [GEMINI, CLAUDE], ids=["gemini", "claude-agent-acp"])
 @pytest.mark.parametrize(("permit", "is_made"), [(deny, False), (allow, True)])
-def test_an_acp_agent_asks_before_it_acts(permit: Permit, is_made: bool, models: FakeModels, tmp_path: Path) -> None:
-    """Gemini CLI over ACP: a permission is asked for and counts; the turn ends with an answer and its tokens."""
-    need("gemini")
-    names = ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "HTTPS_PROXY", "NO_PROXY")
-    spec = AcpAgent(command=("gemini", "--acp", "-m", "fake-model"), env=names)
+def test_an_acp_agent_asks_before_it_acts(
+    spec: AcpAgent, permit: Permit, is_made: bool, models: FakeModels, tmp_path: Path
+) -> None:
+    """Over ACP a permission is asked for and counts; the turn ends with an answer and its tokens."""
+    need(spec.command[0])
     who = AcpMember(spec, "Be brief.", Surroundings(folder=tmp_path / "project"), permit)
     outputs = play(who, ("alice", "RUN: touch made && echo hi-from-tool"))
     assert any("asked for permission" in line for line in told(outputs))
     assert (tmp_path / "project" / "made").exists() == is_made
     if is_made:
         assert isinstance(outputs[-1], Result)
-        assert outputs[-1].usage == Usage(input_tokens=200, output_tokens=40)
+        assert (outputs[-1].usage.input_tokens, outputs[-1].usage.output_tokens) == (200, 40)
 
 
 @pytest.mark.parametrize("is_allowed", [False, True])
@@ -197,9 +208,7 @@ def test_an_acp_agent_asks_before_it_acts(permit: Permit, is_made: bool, models:
 async def test_people_say_what_an_acp_agent_may_do(is_allowed: bool, models: FakeModels, tmp_path: Path) -> None:
     """Gemini CLI in a session: its permission is a question to people, and it does what they allow and nothing else."""
     need("gemini")
-    names = ("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "HTTPS_PROXY", "NO_PROXY")
-    spec = AcpAgent(command=("gemini", "--acp", "-m", "fake-model"), env=names)
-    gemini = AcpMember(spec, "Be brief.", Surroundings(folder=tmp_path / "project"))
+    gemini = AcpMember(GEMINI, "Be brief.", Surroundings(folder=tmp_path / "project"))
     async with open_app(TRIO, agents={"bob": gemini}) as app:
         session = await app.session()
         saying = asyncio.create_task(say(session, "[NEXT: bob] RUN: touch made && echo hi-from-tool"))
