@@ -40,6 +40,21 @@ async def test_a_model_understands_and_the_route_follows() -> None:
 
 
 @run
+async def test_a_team_says_how_to_route() -> None:
+    """Plan, prompts: the routing phase's prompt is a part of what the model is told; a team's own takes its place."""
+    asked = []
+    for prompts in ({}, {"routing": "Ask before anything costs money. Status: {{workflow_status}}."}):
+        with fake_models(json.dumps(answer(type="different_task", confidence=0.97))) as model:
+            async with open_app({**team_of(model.url), "prompts": prompts}) as app:
+                session = await app.session()
+                assert [event async for event in session.say("make a deck")]
+            asked.append(model.prompts[0])
+    assert "| control | the run itself" in asked[0]
+    assert "Ask before anything costs money. Status: idle." in asked[1]
+    assert not [prompt for prompt in asked if "{{" in prompt]
+
+
+@run
 async def test_the_rules_answer_for_a_model_that_cannot_and_a_notice_says_so() -> None:
     """Plan, front door: invalid output is asked for once more, then `rules` answers."""
     with fake_models("no idea", "still none") as model:

@@ -67,6 +67,14 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path) -> None:
     assert "empty" in found[7]
 
 
+def test_a_prompt_for_routing_needs_its_place(tmp_path: Path) -> None:
+    """Plan, prompts: it is a part of what an understander is told; one that would be used nowhere is refused."""
+    assert problems(tmp_path, "  routing: Ask first.\n") == []
+    assert problems(tmp_path, '  routing: Ask first.\n  understanding: "{{input}} {{ routing }}"\n') == []
+    (found,) = problems(tmp_path, '  routing: Ask first.\n  understanding: "{{input}}"\n')
+    assert "prompts.routing: this prompt is used nowhere" in found
+
+
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     """House rules: a team file that lies somewhere reads nothing of the person's own."""
     (tmp_path / "secret.md").write_text("secret")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from moot.agents.llm.client import ModelClient
-from moot.config.prompts import read_template
+from moot.config.prompts import insert, read_template
 from moot.core.intent import CurrentTask, KnownTask, Said, SemanticInput, SystemState
 from moot.runtime.ports import Understood
 from moot.runtime.understanding.llm import LlmUnderstander, build_prompt
@@ -156,7 +156,8 @@ def test_the_prompt_quotes_what_people_wrote() -> None:
 
 def test_the_prompt_tells_the_state() -> None:
     """Seed 002 §8.1: raw input, system state and recent history are what understanding reads."""
-    prompt = build_prompt(read_template("understanding", "en"), GIVEN)
+    template = insert(read_template("routing", "en"), read_template("understanding", "en"), "routing")
+    prompt = build_prompt(template, GIVEN)
     for part in ("execution", "50%", "A landing page", '"t2" "FAQ"', "Working on the hero.", "also make it blue"):
         assert part in prompt
     assert "{{" not in prompt

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from moot.agents.llm.client import ModelClient
-from moot.config.prompts import read_template
+from moot.config.prompts import insert, read_template
 from moot.config.team_file import TeamFile
 from moot.runtime.ports import Understander
 from moot.runtime.understanding.llm import LlmUnderstander
@@ -24,5 +24,6 @@ class Understanders:
         if chosen.type != "llm" or chosen.model is None:
             return self._rules
         model = ModelClient(chosen.model, chosen.base_url)
-        template = team.prompts.understanding or read_template("understanding", "en")
-        return LlmUnderstander(model.complete_json, template)
+        understanding = team.prompts.understanding or read_template("understanding", "en")
+        routing = team.prompts.routing or read_template("routing", "en")
+        return LlmUnderstander(model.complete_json, insert(routing, understanding, "routing"))

@@ -16,6 +16,24 @@ def check_prompts(data: Mapping[str, object], folder: Path | None) -> Iterator[P
         if phase in PHASES and isinstance(written, str):
             for problem in _check_prompt(phase, written, folder):
                 yield Problem(path=("prompts", phase), text=problem.text, hint=problem.hint)
+    yield from _check_place(prompts, folder)
+
+
+def _check_place(prompts: dict[object, object], folder: Path | None) -> Iterator[Problem]:
+    """How to route is a part of what an understander is told: who replaces all of that must keep the place for it."""
+    routing, understanding = prompts.get("routing"), prompts.get("understanding")
+    if not isinstance(routing, str) or not isinstance(understanding, str):
+        return
+    try:
+        template = read_prompt(understanding, folder)
+    except (ValueError, OSError):
+        return  # told already
+    if "routing" not in list_placeholders(template):
+        yield Problem(
+            path=("prompts", "routing"),
+            text="this prompt is used nowhere: the team's own prompt for understanding has no place for it",
+            hint="write {{routing}} into that one, or leave this one out",
+        )
 
 
 def _check_prompt(phase: str, written: str, folder: Path | None) -> Iterator[Problem]:

@@ -48,6 +48,11 @@ def list_placeholders(template: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_PLACEHOLDER.findall(template)))
 
 
+def insert(part: str, template: str, name: str) -> str:
+    """A template with another one in place of `{{name}}`; what that one leaves open stays open."""
+    return _PLACEHOLDER.sub(lambda found: part.strip() if found[1] == name else found[0], template)
+
+
 def is_file(written: str) -> bool:
     """One line that ends like a text file is the name of one; anything else is the prompt itself."""
     return "\n" not in written.strip() and written.strip().lower().endswith(SUFFIXES)
