@@ -153,5 +153,7 @@ async def test_a_tool_between_turns_is_a_span(spans: InMemorySpanExporter) -> No
         session = await app.session()
         async for _ in session.say("a fox, please"):
             pass
-    tool = named(spans, "execute_tool draw")
+    tool, whole = named(spans, "execute_tool draw"), named(spans, "session")
     assert ((tool.attributes or {})["gen_ai.agent.id"], tool.status.is_ok) == ("artist", False)
+    assert tool.parent is not None
+    assert tool.parent.span_id == whole.context.span_id

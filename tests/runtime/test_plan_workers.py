@@ -18,9 +18,8 @@ from moot.core.plan.events import (
     TaskFailed,
 )
 from moot.core.settings import PlanSettings, Retry
-from moot.core.supervisor.events import ToolCall
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Handle, Report, Show, Worker
+from moot.runtime.ports import Handle, Report, Show, ToolJob, Worker
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.understanding.rules.understand import RulesUnderstander
@@ -72,7 +71,7 @@ class FarDispatch:
         self.workers.append(FarWorker(turn, report))
         return self.workers[-1]
 
-    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
+    def call(self, job: ToolJob, report: Report) -> Handle:
         raise NotImplementedError
 
 

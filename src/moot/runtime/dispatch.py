@@ -17,9 +17,8 @@ from moot.core.commands import (
 )
 from moot.core.errors import AgentError
 from moot.core.events import Option
-from moot.core.supervisor.events import ToolCall
 from moot.core.turns import TurnInput
-from moot.runtime.ports import Agent, Ask, Delta, Handle, Output, Report, Result, Show, Step, Thinking, Worker
+from moot.runtime.ports import Agent, Ask, Delta, Handle, Output, Report, Result, Show, Step, Thinking, ToolJob, Worker
 from moot.runtime.tools import FindTool, find_no_tool, run_tool
 
 logger = logging.getLogger(__name__)
@@ -49,8 +48,8 @@ class EmbeddedDispatch:
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         return _Worker(turn, team, report, show, self._find_agent, self._tasks, self._room)
 
-    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
-        return self._tasks.create_task(run_tool(self._find_tool, call, member, team, report))
+    def call(self, job: ToolJob, report: Report) -> Handle:
+        return self._tasks.create_task(run_tool(self._find_tool, job, report))
 
 
 class _Worker:

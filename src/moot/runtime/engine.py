@@ -46,7 +46,19 @@ from moot.runtime import snapshots
 from moot.runtime.clock import seconds_between
 from moot.runtime.inbox import Asked, Inbox
 from moot.runtime.journal import Journal
-from moot.runtime.ports import Clock, CommandKey, Delta, Dispatch, Handle, Log, Receipt, Thinking, Understander, Worker
+from moot.runtime.ports import (
+    Clock,
+    CommandKey,
+    Delta,
+    Dispatch,
+    Handle,
+    Log,
+    Receipt,
+    Thinking,
+    ToolJob,
+    Understander,
+    Worker,
+)
 from moot.runtime.streams import Streams
 from moot.runtime.timers import Timers
 from moot.runtime.understanding import bounded
@@ -236,7 +248,8 @@ class Engine:
             case Understand(input=said):
                 return self._spawn(self._understand(said, semantic_input(self.state, said.text)))
             case RunTool(call=call, member=member):
-                return self._dispatch.call(call, member, self.state.team.name, self._report)
+                tool = ToolJob(session_id=self.session_id, team=self.state.team.name, member=member, call=call)
+                return self._dispatch.call(tool, self._report)
             case DeliverAnswer(turn_id=turn_id, step_id=step_id, choice=choice):
                 return _Delivered(self._under_way[turn_id], step_id, choice)
             case LeaseCheck():

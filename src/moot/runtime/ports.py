@@ -221,6 +221,15 @@ class Worker(Handle, Protocol):
         """What came of a question, whether it has asked it yet or, after a crash, will."""
 
 
+class ToolJob(Struct, frozen=True, kw_only=True):
+    """A call that an agent of the supervisor flow made, to be run between its turns."""
+
+    session_id: str
+    team: str
+    member: str
+    call: ToolCall
+
+
 class Dispatch(Protocol):
     """Hands turns to workers. A worker reports steps and exactly one end; a report that comes too late is ignored."""
 
@@ -230,7 +239,7 @@ class Dispatch(Protocol):
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         """The same for a task, with the handshake: taken or not, then started (seed 002 §10)."""
 
-    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
+    def call(self, job: ToolJob, report: Report) -> Handle:
         """Have a member's tool run."""
 
 

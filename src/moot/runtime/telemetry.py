@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from moot.core.commands import CompleteTool, CompleteTurn, FailTurn, NackDispatch, ReportStep, WorkerCommand
 from moot.core.errors import ConfigError
-from moot.core.supervisor.events import ToolCall
 from moot.core.turns import TurnInput
 from moot.core.usage import Usage
-from moot.runtime.ports import Dispatch, Handle, Report, Show, Worker
+from moot.runtime.ports import Dispatch, Handle, Report, Show, ToolJob, Worker
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider
@@ -143,17 +142,17 @@ class TracedDispatch:
         with self._inside(span):
             return _TracedWorker(self._inner.offer(turn, team, _tell(report, span, task), show), (span, task))
 
-    def call(self, call: ToolCall, member: str, team: str, report: Report) -> Handle:
+    def call(self, job: ToolJob, report: Report) -> Handle:
         about = {
             OPERATION: "execute_tool",
-            TOOL_NAME: call.name,
-            TOOL_CALL_ID: call.call_id,
-            AGENT_ID: member,
-            TEAM: team,
+            CONVERSATION: job.session_id,
+            AGENT_ID: job.member,
+            TOOL_NAME: job.call.name,
+            TOOL_CALL_ID: job.call.call_id,
         }
-        span = self._begin(f"execute_tool {call.name}", None, about)
+        span = self._begin(f"execute_tool {job.call.name}", self._session(job.session_id, job.team), about)
         with self._inside(span):
-            return _TracedHandle(self._inner.call(call, member, team, _tell(report, span)), (span,))
+            return _TracedHandle(self._inner.call(job, _tell(report, span)), (span,))
 
     def close(self) -> None:
         """The spans of sessions end with the process that had them open."""
