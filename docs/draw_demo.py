@@ -1,4 +1,4 @@
-"""`python docs/draw_demo.py`: plays `moot demo` and draws docs/demo.svg, the terminal picture of the README."""
+"""`python docs/draw_demo.py`: plays `moot demo --plain` and draws docs/demo.svg, the terminal picture of the README."""
 
 import io
 import re
@@ -32,11 +32,11 @@ KINDS = (
 
 
 def play() -> list[str]:
-    """What `moot demo` writes to the terminal, stdout and stderr together."""
+    """What `moot demo --plain` writes to the terminal, stdout and stderr together."""
     screen = io.StringIO()
     with redirect_stdout(screen), redirect_stderr(screen):
-        main(["demo"])
-    return ["$ moot demo", *screen.getvalue().splitlines()]
+        main(["demo", "--plain"])
+    return ["$ moot demo --plain", *screen.getvalue().splitlines()]
 
 
 def cells(char: str) -> int:

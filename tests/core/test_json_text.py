@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core import text
-from moot.core.json_text import DEPTH, _find_spans, _read_only_object, _tidy, find_object
+from moot.core.json_text import DEPTH, _find_spans, _read_only_object, _tidy, cut_objects, find_object
 
 FOUND = {
     "alone": ('{"k": "a"}', {"k": "a"}),
@@ -159,3 +159,18 @@ def _is_no_number(written: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ('{"k": 1}', ""),
+        ('First this.\n```json\n{"k": {"k": 2}}\n```\nThen that.', "First this.\n\nThen that."),
+        ('a {"k": 1} b {"k": 2} c', "a  b  c"),
+        ('{"other": 1} stays, "k" too', '{"other": 1} stays, "k" too'),
+        ('{"k": 1', '{"k": 1'),
+    ],
+)
+def test_what_is_said_around_it(said: str, left: str) -> None:
+    """Spec 3: people read what a supervisor thinks, not its JSON; what is no such object stays."""
+    assert cut_objects(said, "k") == left

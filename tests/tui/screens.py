@@ -12,6 +12,7 @@ from moot.app import App, open_app
 from moot.cli.transcript import Transcript
 from moot.tui.app import MootApp
 from moot.tui.hosts import Here
+from moot.tui.keys import Keys
 from moot.tui.words import Words
 
 WAIT_S = 20.0
@@ -86,11 +87,15 @@ class Playing:
 
 @asynccontextmanager
 async def playing(
-    team: dict[str, Any] | str, size: tuple[int, int] = WIDE, data: Path | None = None, **open_with: Any
+    team: dict[str, Any] | str,
+    size: tuple[int, int] = WIDE,
+    data: Path | None = None,
+    keys: Keys | None = None,
+    **open_with: Any,
 ) -> AsyncIterator[Playing]:
     async with open_app(team, data=data, **open_with) as app:
         host = Here(app)
-        ui = MootApp(host, await host.create(), Transcript)
+        ui = MootApp(host, await host.create(), Transcript, keys=keys)
         async with ui.run_test(size=size) as pilot:
             here = Playing(ui, pilot, app)
             await here.sees("#1" if ui.seat.view.language == "en" else " 1 ")

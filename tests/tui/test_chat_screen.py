@@ -13,6 +13,7 @@ from moot.runtime.ports import Ask, Output, Thinking
 from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation
+from moot.tui.help import HelpScreen
 from tests.client.deadline import run
 from tests.tui.screens import EN, NARROW, WIDE, ai, chat_team, playing
 
@@ -257,7 +258,7 @@ def test_a_thought_is_shown_while_it_is_thought() -> None:
     async def play() -> None:
         async with playing(TEAM, agents={"bob": bob}) as here:
             await here.say("[NEXT: Bob] go")
-            await here.sees(EN("thinking"), "[b]end[/b] of it")
+            await here.sees(EN("thinking"), "the [b]end[/b]")
             await here.press("f7", "enter")
             await here.sees("Four.")
             await here.until(lambda: EN("thinking") not in here.screen)
@@ -276,5 +277,43 @@ def test_the_panes_follow_the_size_of_the_terminal() -> None:
             await here.until(lambda: "Routed" not in here.screen and "And from Carol." in here.screen)
             await here.pilot.resize_terminal(*WIDE)
             await here.sees("And from Carol.", "Routed", "waits for you")
+
+    run(play())
+
+
+def test_a_message_is_copied_or_read_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """UX terminal: in the conversation ↑ ↓ choose a message, y copies what was written (OSC 52), o opens it; without a
+    pager it is shown on a screen of its own."""
+    monkeypatch.setenv("PAGER", "/nowhere/pager")
+
+    async def play() -> None:
+        async with playing(chat_team(ai("bob", "**Open** on Sundays."))) as here:
+            await here.say("[NEXT: Bob] write")
+            await here.sees("Open on Sundays.", "Waiting for you")
+            await here.press("shift+tab")
+            await here.sees("▸Bob", "y copies")
+            await here.press("y")
+            await here.sees("Copied")
+            assert here.ui.clipboard == "**Open** on Sundays."
+            await here.press("up")
+            await here.sees("▸Ann")
+            await here.press("o")
+            await here.until(lambda: isinstance(here.ui.screen, HelpScreen))
+            await here.sees("write")
+
+    run(play())
+
+
+def test_a_supervisor_speaks_in_words() -> None:
+    """UX, ADK #2859: the decision of a supervisor is told, its JSON is not shown; who asks is named."""
+
+    async def play() -> None:
+        async with playing("content-studio") as here:
+            await here.say("A post about growing herbs on a balcony, with two pictures.")
+            await here.sees("Who should read the post?", "asked by Brief", "1. Beginners  a first balcony")
+            assert "next_agent" not in here.screen
+            assert any("next_agent" in line.text for line in here.ui.seat.view.messages)
+            await here.press("f7", "2")
+            await here.until(lambda: any("✓ You: People who cook" in each.text for each in here.ui.seat.story.items))
 
     run(play())

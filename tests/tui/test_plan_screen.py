@@ -2,6 +2,7 @@
 
 from textual.widgets import Input
 
+from moot.tui.cards import Card
 from moot.tui.plain import Table, Ticks
 from moot.tui.plan_editor import PlanEditor
 from tests.client.deadline import run
@@ -99,7 +100,7 @@ def test_a_plan_goes_back_with_a_reason() -> None:
             await here.until(
                 lambda: sum(row.name == "user_confirmation_required" for row in here.ui.seat.rows.list) == 2
             )
-            await here.sees("cheaper", "Approve 3 tasks")
+            await here.until(lambda: here.ui.query_one(Card).question is here.ui.seat.view.questions[0])
             await here.press("f7", "r")
             await here.pilot.click("#reject-now")
             await here.until(lambda: here.ui.seat.view.work and here.ui.seat.view.work.outcome == "user_reject")
@@ -138,7 +139,7 @@ def test_an_agent_asks_a_person() -> None:
             else:
                 await here.press("enter")
             await here.until(lambda: question not in here.ui.seat.view.questions)
-            await here.sees("✓ You:")
+            await here.until(lambda: any("✓ You:" in each.text for each in here.ui.seat.story.items))
             await here.press("f3")
             await here.sees(EN("job.choices"), "→ brief_compiler_agent", EN("job.shared"))
 

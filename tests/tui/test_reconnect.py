@@ -8,7 +8,7 @@ from moot.tui.app import MootApp
 from moot.tui.remote_host import There
 from tests.client.deadline import run
 from tests.client.real_server import TOKEN, real_server
-from tests.tui.screens import WIDE, Playing
+from tests.tui.screens import EN, WIDE, Playing
 
 
 def test_a_cut_link_heals_on_the_screen(tmp_path: Path) -> None:
@@ -21,14 +21,14 @@ def test_a_cut_link_heals_on_the_screen(tmp_path: Path) -> None:
             ui = MootApp(host, await host.create(), Transcript, "alice")
             async with ui.run_test(size=WIDE) as pilot:
                 here = Playing(ui, pilot)
-                await here.sees("● Connected · #1")
+                await here.sees(EN("link.connected", seq=1, at=""))
                 target, cable.target = cable.target, 1  # nobody listens there
                 cable.cut()
                 await here.sees("◌ Reconnecting")
                 await here.say("said in the dark")
                 await here.sees("1 unsent", "not sent yet")
                 cable.target = target
-                await here.sees("● Connected · #4")
+                await here.sees(EN("link.connected", seq=4, at=""))
                 await here.until(lambda: "unsent" not in here.screen)
                 assert [line.text for line in ui.seat.view.messages] == ["[FROM: alice] said in the dark"]
 

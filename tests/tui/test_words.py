@@ -6,6 +6,7 @@ from moot.core.team import Kind, Member
 from moot.tui import plan_edit
 from moot.tui.completion import complete
 from moot.tui.help import help_content
+from moot.tui.keys import Keys
 from moot.tui.rows import CATEGORIES, MOST_ROWS, Rows
 from moot.tui.words import TERMINAL, Words
 from tests.tidy.sources import PACKAGE, list_python_files, parse
@@ -30,7 +31,7 @@ def test_every_word_is_in_both_languages() -> None:
     assert len(keys) > 60
     assert sorted(key for key in keys for words in (EN, ZH) if words(key) == key) == []
     assert all(set(texts) == {"zh", "en"} for texts in TERMINAL.values())
-    assert "Ctrl+Q" in help_content("zh").plain
+    assert "Ctrl+Q" in help_content("zh", Keys()).plain
 
 
 def test_plural_forms() -> None:

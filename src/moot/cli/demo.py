@@ -1,71 +1,42 @@
 """`moot demo`: a built-in scripted team at work. No key, no network, nothing kept."""
 
-import asyncio
 import importlib
-import sys
 from argparse import ArgumentParser, Namespace
-from collections import deque
-from contextlib import aclosing
+from typing import TYPE_CHECKING
 
-from moot.app import Session, open_app
-from moot.cli import exits
-from moot.cli.demos.scenes import Demo, Scene
-from moot.cli.terminal import has_screen
-from moot.cli.transcript import Transcript
-from moot.core.commands import Answer, Post
-from moot.core.state import State
+from moot.cli.terminal import has_screen, opening
+
+if TYPE_CHECKING:
+    from moot.cli.demos.scenes import Demo
 
 FLOWS = ("chat", "supervisor", "plan")  # a module of `cli/demos` each
-LONGEST_S = 60.0
+WATCHED, TOLD = "plan", "chat"  # the whole story for who watches, the shortest one line by line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--flow", choices=FLOWS, default="chat")
+    parser.add_argument("--flow", choices=FLOWS, help=f"default: {WATCHED}; line by line: {TOLD}")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--plain", action="store_true", help="line by line, unattended (the default without a terminal)")
     how.add_argument("--web", action="store_true", help="in the browser")
 
 
 async def run(options: Namespace) -> int:
-    demo: Demo = importlib.import_module(f"moot.cli.demos.{options.flow}").DEMO
+    """What takes a while to load is loaded when there is something to see."""
     if options.web:
-        from moot.cli.demos.watching import show_in_browser  # only now: --plain needs no server
+        from moot.cli.demos.watching import show_in_browser
 
-        return await show_in_browser(demo)
-    if not options.plain and has_screen():
+        return await show_in_browser(find(options.flow or WATCHED))
+    if options.plain or not has_screen():
+        from moot.cli.demos.lines import tell
+
+        return await tell(find(options.flow or TOLD))
+    with opening("demo"):
         from moot.cli.demos.watching import show_on_screen
 
-        return await show_on_screen(demo)
-    async with open_app(demo.team) as app, asyncio.timeout(LONGEST_S):
-        await play(await app.session(title="Demo"), demo)
-    return exits.OK
+        demo = find(options.flow or WATCHED)
+    return await show_on_screen(demo)
 
 
-async def play(session: Session, demo: Demo) -> None:
-    """Print what happens; act each scene when its time has come. Ends when nothing is left to do or to wait for."""
-    scenes, transcript, accepted_seq = deque(demo.scenes), Transcript(), 0
-    async with aclosing(session.follow()) as batches:
-        async for batch in batches:
-            for event in batch:
-                for line in transcript.lines(event):
-                    print(line, flush=True)
-            state = transcript.state
-            assert state is not None  # noqa: S101 - it has just folded an event
-            is_settled = state.is_settled and batch[-1].seq >= accepted_seq
-            while scenes and (is_settled or scenes[0].is_cued(batch)):
-                scene = scenes.popleft()
-                print(f"\n» {scene.caption}", file=sys.stderr, flush=True)
-                if scene.acts:
-                    accepted_seq = await act(session, state, scene)
-                    break
-            else:
-                if is_settled:
-                    return
-
-
-async def act(session: Session, state: State, scene: Scene) -> int:
-    """The seq from which on the scene has been acted."""
-    if scene.answer is None:
-        return (await session.submit(Post(text=scene.say))).seq
-    step = next(iter(state.open_steps.values()))
-    return (await session.submit(Answer(step_id=step.step_id, **scene.answer))).seq
+def find(flow: str) -> "Demo":
+    demo: Demo = importlib.import_module(f"moot.cli.demos.{flow}").DEMO
+    return demo

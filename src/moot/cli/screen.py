@@ -8,6 +8,7 @@ from pathlib import Path
 from moot.cli import exits
 from moot.cli.data import data_folder
 from moot.cli.leaving import resume_command, say_where
+from moot.cli.settings import read_keys
 from moot.cli.transcript import Transcript
 from moot.tui.app import MootApp
 from moot.tui.hosts import Host
@@ -18,7 +19,7 @@ PRINTED_LINES = 200  # a longer transcript goes into a file
 
 
 async def show_session(host: Host, session_id: str, options: Namespace) -> int:
-    app = MootApp(host, await host.open(session_id), Transcript, options.speaks_as)
+    app = MootApp(host, await host.open(session_id), Transcript, options.speaks_as, read_keys())
     await app.run_async()
     folder = Path(tempfile.gettempdir()) if options.connect else data_folder(options) / "transcripts"
     say_goodbye(app.seat, app.talk.id, resume_command(app.talk.id, options), folder)

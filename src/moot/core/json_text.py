@@ -24,6 +24,7 @@ _TOKEN = re.compile(
 )
 _START = re.compile(r'\{(?=[ \t\r\n]*+")')
 _DECODER = json.JSONDecoder(strict=False)  # line ends inside strings are forgiven
+_EMPTY_FENCE = re.compile(r"```(?:json)?\s*+```")
 _MANY_DIGITS = re.compile(r"[0-9]{250}")
 
 
@@ -58,6 +59,17 @@ def find_object(text: str, key: str) -> dict[str, Any] | None:
         if isinstance(value, dict):
             return value
     return None
+
+
+def cut_objects(text: str, key: str) -> str:
+    """What is said around the objects that `find_object` looks at, without the code fences they stood in."""
+    if f'"{key}"' not in text:
+        return text
+    kept, at = "", 0
+    for span in sorted(_find_spans(text, f'"{key}"'), key=lambda span: span.start):
+        kept += text[at : max(at, span.start)]
+        at = max(at, span.end)
+    return _EMPTY_FENCE.sub("", kept + text[at:]).strip()
 
 
 def _read_only_object(text: str, key: str) -> dict[str, Any] | None:

@@ -107,6 +107,11 @@ class WebSocketEndpoint:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
 
+    def cut(self) -> None:
+        """Close every link; clients come back by themselves. For demonstrations."""
+        for client in self._clients:
+            client.close(RESTART, "the link was cut")
+
     async def close(self) -> None:
         """The server restarts: everybody is told, and comes back by itself."""
         self._is_closing = True

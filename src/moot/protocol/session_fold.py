@@ -127,6 +127,7 @@ def _ask(view: View, frame: Frame, said: Frame) -> View:
         expires_at=said["expires_at"],
         default=said["default"],
         asked_by=said.get("asked_by"),
+        who=said.get("who", ""),
         code=said.get("code", ""),
         task_id=said.get("task_id"),
         error_type=said.get("error_type", ""),

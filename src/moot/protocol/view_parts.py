@@ -48,6 +48,7 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     expires_at: str | None = None
     default: str | None = None
     asked_by: str | None = None
+    who: str = ""  # the agent that wants to know, by its name
     code: str = ""
     task_id: str | None = None
     error_type: str = ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from textual import work
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import App, ComposeResult, SuspendNotSupported, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.events import Resize
@@ -21,14 +21,17 @@ from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State as Connection
 from moot.core.notices import explain
 from moot.tui import top_lines
+from moot.tui.binding import bind
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation, local_time
 from moot.tui.help import HelpScreen, help_content
 from moot.tui.hosts import Entry, Host, Talk
-from moot.tui.plain import Content, Line, plain, plain_line
+from moot.tui.keys import Keys
+from moot.tui.pager import page
+from moot.tui.plain import Content, Line, plain, plain_line, printable
 from moot.tui.seat import Seat
 from moot.tui.side_panes import INSPECTOR, InspectorPane, SessionPane, TaskList
-from moot.tui.story import Item, Teller
+from moot.tui.story import Teller
 from moot.tui.tabs import TabLine
 from moot.tui.talk_pane import TalkPane
 from moot.tui.words import Words
@@ -40,27 +43,36 @@ WIDE = 100  # columns from which on three panes stand side by side
 PANES = ("talk", *INSPECTOR, "sessions")
 
 
-class MootApp(App[None]):
+class MootApp(App[None], inherit_bindings=False):
     TITLE = "Moot"
     CSS_PATH = "style.tcss"
     AUTO_FOCUS = "Composer"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", priority=True, show=False),
-        Binding("escape", "pause", show=False),
-        Binding("f1", "help", priority=True, show=False),
-        Binding("f2", "pane('timeline')", priority=True, show=False),
-        Binding("f3", "pane('tasks')", priority=True, show=False),
-        Binding("f4", "pane('state')", priority=True, show=False),
-        Binding("f6", "next_pane(1)", priority=True, show=False),
-        Binding("shift+f6", "next_pane(-1)", priority=True, show=False),
-        Binding("f7", "question", priority=True, show=False),
-        Binding("ctrl+n", "new_session", show=False),
+        bind("quit", "quit", priority=True),
+        bind("pause", "pause"),
+        bind("help", "help", priority=True),
+        bind("timeline", "pane('timeline')", priority=True),
+        bind("tasks", "pane('tasks')", priority=True),
+        bind("state", "pane('state')", priority=True),
+        bind("next_pane", "next_pane(1)", priority=True),
+        bind("previous_pane", "next_pane(-1)", priority=True),
+        bind("question", "question", priority=True),
+        bind("new_session", "new_session"),
+        bind("palette", "command_palette", priority=True),
+        Binding("ctrl+c", "say_how_to_leave", show=False),  # who is used to it learns the key
     ]
 
-    def __init__(self, host: Host, talk: Talk, make_teller: Callable[[], Teller], speaks_as: str | None = None) -> None:
+    def __init__(
+        self,
+        host: Host,
+        talk: Talk,
+        make_teller: Callable[[], Teller],
+        speaks_as: str | None = None,
+        keys: Keys | None = None,
+    ) -> None:
         super().__init__(ansi_color=False)
-        self.host, self.talk = host, talk
+        self.host, self.talk, self.keys = host, talk, keys or Keys()
         self._make_teller, self._speaks_as = make_teller, speaks_as
         self.seat = Seat(make_teller, speaks_as)
         self.words = Words("en")
@@ -80,12 +92,13 @@ class MootApp(App[None]):
         yield TabLine(id="tabs")
         with Horizontal(id="main"):
             yield SessionPane(id="list")
-            yield TalkPane(id="talk")
+            yield TalkPane(self.keys, id="talk")
             yield InspectorPane(id="inspector")
         yield Line(id="link")
         yield Line(id="keys")
 
     def on_mount(self) -> None:
+        self.set_keymap(self.keys.keymap)
         self.set_interval(TICK_S, self._mark_dirty)
         self.set_interval(LIST_S, self.list_sessions)
         self.follow()
@@ -154,7 +167,8 @@ class MootApp(App[None]):
         if self._lost_seq and missed and not self._lost_at and self._now() - self._healed_at < HEALED_S:
             link = Content.assemble(link, plain_line(f" · {words('resumed', count=missed)}", "bold"))
         self.query_one("#link", Line).show(plain_line(f"○ {self.trouble}", "red") if self.trouble else link)
-        self.query_one("#keys", Line).show(top_lines.key_line(words, bool(view.questions)))
+        keys = top_lines.key_line(words, self.keys, bool(view.questions), self.size.width - 2)
+        self.query_one("#keys", Line).show(keys)
         labels = {each: words(f"tab.{each}") for each in INSPECTOR}
         tabs = {"talk": words("pane.talk"), **labels, "sessions": words("pane.sessions")}
         self.query_one("#tabs", TabLine).show(tabs, self.pane)
@@ -234,8 +248,11 @@ class MootApp(App[None]):
         else:
             pane.composer.focus()
 
+    def action_say_how_to_leave(self) -> None:
+        self.query_one(TalkPane).complain(self.words("leave_with", pressed=self.keys.long("quit")))
+
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(help_content(self.words.language)))
+        self.push_screen(HelpScreen(help_content(self.words.language, self.keys)))
 
     def action_pane(self, name: str) -> None:
         self.pane = name
@@ -269,11 +286,21 @@ class MootApp(App[None]):
             self.action_pane("talk")
         self.query_one(Conversation).go_to(event.seq)
 
-    def on_conversation_paged(self, event: Conversation.Paged) -> None:
-        self.show_item(event.item)
+    def on_conversation_copied(self, event: Conversation.Copied) -> None:
+        self.copy_to_clipboard(printable(event.item.text))  # OSC 52
+        self.query_one(TalkPane).tell(self.words("copied"))
 
-    def show_item(self, item: Item) -> None:
-        self.push_screen(HelpScreen(plain(item.text)))
+    @work(exclusive=True, group="pager")
+    async def on_conversation_paged(self, event: Conversation.Paged) -> None:
+        """In the pager; where there is none, on a screen of its own. The session goes on meanwhile."""
+        text = printable(event.item.text)
+        try:
+            with self.suspend(), self.batch_update():
+                is_read = await page(f"{text}\n")
+        except SuspendNotSupported:
+            is_read = False
+        if not is_read:
+            self.push_screen(HelpScreen(plain(text)))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:  # noqa: ARG002
         words, by = self.words, self._speaks_as
@@ -288,9 +315,10 @@ class MootApp(App[None]):
             yield SystemCommand(words(key), words(f"{key}.hint"), lambda command=command: self.send(command))
         yield SystemCommand(words("retry_turn"), "/retry", lambda: self.send(commands.Retry(by=by)))
         yield SystemCommand(words("end_session"), "/end", lambda: self.send(commands.End(by=by)))
-        yield SystemCommand(words("new_session"), "Ctrl+N", self.action_new_session)
-        yield SystemCommand(words("help.title"), "F1", self.action_help)
-        yield SystemCommand(words("key.quit"), "Ctrl+Q", self.exit)
+        keys = self.keys
+        yield SystemCommand(words("new_session"), keys.long("new_session"), self.action_new_session)
+        yield SystemCommand(words("help.title"), keys.long("help"), self.action_help)
+        yield SystemCommand(words("key.quit"), keys.long("quit"), self.exit)
 
     # other sessions
 

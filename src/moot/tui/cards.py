@@ -8,12 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Input
 
 from moot.core.commands import Answer
 from moot.protocol.view import View
 from moot.protocol.view_parts import Question
+from moot.tui.binding import bind
+from moot.tui.keys import Keys
 from moot.tui.plain import Button, Chooser, Content, Line, Ticks, plain, plain_line
 from moot.tui.words import Words
 
@@ -21,9 +22,9 @@ MOST_BUTTONS = 12
 
 
 def card_head(question: Question, view: View, words: Words, now: datetime) -> Content:
-    """`Needs your decision · asked by Moot · 4:32 left · then: Reject`."""
-    asker = view.name(question.asked_by) if question.asked_by and not question.code else "Moot"
-    parts = [words("card.title"), words("card.by", name=asker)]
+    """`Needs your decision · asked by Claude · 4:32 left · then: Reject`; who asks is named unless it is Moot."""
+    asker = "" if question.code else question.who or (view.name(question.asked_by) if question.asked_by else "")
+    parts = [words("card.title"), *([words("card.by", name=asker)] if asker else [])]
     if len(view.questions) > 1:
         parts.append(words("card.many", at=1, count=len(view.questions)))
     if question.expires_at:
@@ -50,9 +51,10 @@ class Card(Vertical):
     """Made anew for each question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a", "press('approve')", show=False),
-        Binding("e", "press('edit')", show=False),
-        Binding("r", "press('reject')", show=False),
+        bind("approve", "press('approve')"),
+        bind("edit", "press('edit')"),
+        bind("reject", "press('reject')"),
+        *(Binding(str(number), f"choose({number - 1})", show=False) for number in range(1, 10)),
         Binding("up", "app.focus_previous", show=False),
         Binding("down", "app.focus_next", show=False),
     ]
@@ -67,10 +69,10 @@ class Card(Vertical):
             super().__init__()
             self.question = question
 
-    def __init__(self, question: Question, view: View, words: Words, now: datetime) -> None:
+    def __init__(self, question: Question, view: View, words: Words, keys: Keys, now: datetime) -> None:
         super().__init__(classes=f"card {'plan' if question.kind == 'plan' else 'choice'}")
         self.question = question
-        self._view, self._words = view, words
+        self._view, self._words, self._keys = view, words, keys
         self._head = Line(card_head(question, view, words, now), classes="head")
         self._choices: dict[str, str] = {}  # id of a button → id of its option
 
@@ -88,25 +90,21 @@ class Card(Vertical):
             yield Line(plain(self.question.text))
             if self.question.kind == "plan":
                 yield Line(Content("\n").join(plan_lines(self.question, self._view, self._words)))
-            else:
-                yield from self._descriptions()
         problem = Line(classes="problem")
         problem.display = False
         yield problem
         yield from self._plan() if self.question.kind == "plan" else self._decision()
 
-    def _descriptions(self) -> Iterator[Widget]:
-        told = [each for each in self.question.options if each.description]
-        if told:
-            yield Line(Content("\n").join([plain_line(f"{each.label}: {each.description}", "dim") for each in told]))
-
     def _plan(self) -> ComposeResult:
         words = self._words
         with Horizontal(classes="buttons"):
             count = len(self.question.tasks or ())
-            yield Button(words("plan.approve", count=count) + " (a)", id="approve", classes="primary")
-            yield Button(words("plan.edit") + " (e)", id="edit")
-            yield Button(words("plan.reject_ask") + " (r)", id="reject")
+            keys = self._keys
+            yield Button(
+                f"{words('plan.approve', count=count)} ({keys.short('approve')})", id="approve", classes="primary"
+            )
+            yield Button(f"{words('plan.edit')} ({keys.short('edit')})", id="edit")
+            yield Button(f"{words('plan.reject_ask')} ({keys.short('reject')})", id="reject")
         with Vertical(classes="feedback") as feedback:
             feedback.display = False
             yield Input(placeholder=words("plan.feedback"), id="feedback", compact=True)
@@ -118,12 +116,13 @@ class Card(Vertical):
         question, words = self.question, self._words
         options = question.options
         if question.selection == "multiple" and options:
-            yield Ticks([(each.label, each.id) for each in options], id="ticks")
+            labels = [(" · ".join(filter(None, (each.label, each.description))), each.id) for each in options]
+            yield Ticks(labels, id="ticks")
         elif options:
             with Vertical(classes="options"):
                 for number, option in enumerate(options[:MOST_BUTTONS]):
                     self._choices[f"option-{number}"] = option.id
-                    yield Button(option.label, id=f"option-{number}")
+                    yield Button(f"{number + 1}. {option.label}", hint=option.description, id=f"option-{number}")
         if any(each.id == "reassign" for each in options):
             members = [(each.display_name, each.id) for each in self._view.members if not each.is_human]
             with Horizontal(classes="buttons"):
@@ -144,6 +143,9 @@ class Card(Vertical):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self._do("again" if event.input.id == "feedback" else "send")
+
+    def action_choose(self, number: int) -> None:
+        self._do(f"option-{number}")
 
     def action_press(self, name: str) -> None:
         if self.question.kind == "plan":

@@ -1,4 +1,4 @@
-"""Where people write. Enter sends, and so do Ctrl+J, Alt+Enter and F5: some terminals keep one or another of them."""
+"""Where people write: several lines, what was said before, offers of members and commands."""
 
 from textual.events import Key
 from textual.message import Message
@@ -6,11 +6,10 @@ from textual.widgets import TextArea
 
 from moot.protocol.view import View
 from moot.tui.completion import Completion, Offer, complete
+from moot.tui.keys import Keys
 from moot.tui.plain import Content, Line, plain_line
 from moot.tui.words import Words
 
-SENDS = ("enter", "ctrl+j", "alt+enter", "f5")
-BREAKS = ("shift+enter", "ctrl+enter")
 SCROLLS = ("pageup", "pagedown", "ctrl+home", "ctrl+end")
 HISTORY = 200
 OFFERS = 6
@@ -36,9 +35,10 @@ class Composer(TextArea):
             super().__init__()
             self.offers, self.active = offers, active
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, show_line_numbers=False, soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.view, self.words = View(), Words("en")
+        self._keys = keys
         self._completion: Completion | None = None
         self._active = 0
         self._history: list[str] = []
@@ -70,9 +70,9 @@ class Composer(TextArea):
             return True
         if key in SCROLLS or (key in ("home", "end") and not self.text):
             self.post_message(self.Scrolled(key))
-        elif key in BREAKS or (key == "enter" and self._ends_in_backslash()):
+        elif key in self._keys["newline"] or (key == "enter" and self._ends_in_backslash()):
             self._break_line()
-        elif key in SENDS:
+        elif key in self._keys["send"]:
             self._send()
         elif key == "up" and self.cursor_location[0] == 0 and self._history:
             self._recall(-1)

@@ -3,6 +3,7 @@
 Only the lines on the screen are drawn. It follows its end until somebody scrolls up, and again when they are back.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import ClassVar
@@ -19,15 +20,21 @@ from textual.strip import Strip
 
 from moot.protocol.view import View
 from moot.protocol.view_parts import RunningTurn
+from moot.tui.binding import bind
 from moot.tui.plain import printable
+from moot.tui.prose import prose
 from moot.tui.seat import Unsent
 from moot.tui.story import Item
 from moot.tui.words import Words
+from moot.tui.wrapping import wrap
 
 INDENT = "  "
-STREAM_LINES = 200  # of what is being written: its end
+RESULT = "    "
+STREAM_LINES, STREAM_CHARS = 200, 20_000  # of what is being written: its end
 COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
 NOTES = {"⚠": "yellow", "❌": "red", "✗": "red", "?": "bold yellow", "✓": "green", "⏸": "magenta", "■": "magenta"}
+_MARK = re.compile(r"\s*(?:(?:[^\w\s\"'(\[“「【（]{1,2}|\d{1,3}[.)])\s+)?")  # `  · `, `✓ `, `  1. `
+_DATA = re.compile(r"^\s*(?:```json\s*$|\{)", re.MULTILINE)
 
 
 def local_time(at: str) -> str:
@@ -37,8 +44,10 @@ def local_time(at: str) -> str:
 
 class Conversation(ScrollView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "copy", show=False),
-        Binding("o", "pager", show=False),
+        bind("copy", "copy"),
+        bind("open", "pager"),
+        Binding("up", "choose(-1)", show=False),
+        Binding("down", "choose(1)", show=False),
     ]
 
     class Followed(Message):
@@ -57,7 +66,7 @@ class Conversation(ScrollView, can_focus=True):
         self._tail: list[Text] = []
         self._is_following = True
         self._count, self._seen = 0, 0
-        self._empty_words = ""
+        self._chosen = 0  # the seq of a message, while somebody chooses
 
     # what is shown
 
@@ -70,7 +79,7 @@ class Conversation(ScrollView, can_focus=True):
         self._items, self._first, self._last, self._count, self._view = items, first, last, count, view
         self._tail = list(self._lay_out_tail(view, words, unsent))
         if not view.counters.messages and not self._tail:
-            self._tail = [Text(""), *self._wrap(Text(INDENT + words("say_something"), "dim italic"), INDENT)]
+            self._tail = [Text(""), *self._wrap(Text(INDENT + words("say_something"), "dim italic"), len(INDENT))]
         self._resize_content()
 
     def _lay_out_again(self, items: Sequence[Item], view: View) -> None:
@@ -84,22 +93,18 @@ class Conversation(ScrollView, can_focus=True):
 
     def _lay_out(self, item: Item, view: View) -> list[Text]:
         if not item.name:
-            return [line for part in printable(item.text).split("\n") for line in self._wrap(note(part), INDENT)]
+            return [line for part in printable(item.text).split("\n") for line in self._wrap(*note(part))]
         return [Text(""), *self._wrap(header(item, view)), *self._body(item.text)]
 
     def _body(self, said: str) -> list[Text]:
         lines = []
-        for part in printable(said).split("\n"):
-            lines += self._wrap(Text(INDENT + part), INDENT)
+        for line in prose(printable(said)):
+            text, below = Text.assemble(INDENT, line.text), f"{INDENT}{line.below}" if line.below else ""
+            lines += self._wrap(text, len(INDENT) + line.hang, below)
         return lines
 
-    def _wrap(self, text: Text, indent: str = "") -> list[Text]:
-        """What follows the first line is indented."""
-        width = max(10, self.scrollable_content_region.width - 1)
-        if text.cell_len <= width:
-            return [text]
-        first, *rest = text.wrap(self.app.console, width - len(indent), tab_size=4)
-        return [first, *(Text(indent).append_text(line) for line in rest)]
+    def _wrap(self, text: Text, hang: int = 0, below: str = "") -> list[Text]:
+        return wrap(text, max(10, self.scrollable_content_region.width - 1), hang, below)
 
     def _lay_out_tail(self, view: View, words: Words, unsent: Iterable[Unsent]) -> Iterator[Text]:
         for turn in view.running:
@@ -120,13 +125,13 @@ class Conversation(ScrollView, can_focus=True):
                 said = getattr(step, kind)
                 if said:
                     line = " ".join(printable(said).split())
-                    yield from self._wrap(Text(f"{INDENT}· {words(f'step.{kind}')} {line}", "dim"), INDENT * 2)
+                    yield from self._wrap(Text(f"{INDENT}· {words(f'step.{kind}')} {line}", "dim"), 2 * len(INDENT))
 
     def _thinking(self, turn: RunningTurn) -> Iterator[Text]:
         """The last two lines of the thought that is being thought."""
         thought = " ".join(printable(turn.thinking).split())
         if thought:
-            yield from self._wrap(Text(f"{INDENT}· {thought}", "dim italic"), INDENT * 2)[-2:]
+            yield from self._wrap(Text(f"{INDENT}· {thought}", "dim italic"), 2 * len(INDENT))[-2:]
 
     # scrolling
 
@@ -176,27 +181,49 @@ class Conversation(ScrollView, can_focus=True):
             shown = self._tail[at - len(self._lines)]
         if shown is None:
             return Strip.blank(width, self.rich_style)
+        if self.has_focus and (place := self.current()) and place[0] + 1 == at:  # an empty line comes first
+            shown = Text.assemble(("▸", "bold"), shown)
         segments = [each for each in shown.render(self.app.console, end="") if each.text]
         strip = Strip(segments).crop(0, width).extend_cell_length(width).apply_style(self.rich_style)
         return Strip(list(_over(strip, self.rich_style)), width)
 
     # what can be done with a message
 
-    def current(self) -> Item | None:
-        """The last message that begins above the lower edge."""
+    def current(self) -> tuple[int, Item] | None:
+        """The chosen message, else the last one that begins above the lower edge; and its line."""
         bottom = self.scroll_offset.y + self.size.height
-        messages = [item for line, item in self._places if item.name and line < bottom]
-        return messages[-1] if messages else None
+        messages = [place for place in self._places if place[1].name]
+        chosen = [place for place in messages if place[1].seq == self._chosen]
+        return next(iter(chosen), None) or next((place for place in reversed(messages) if place[0] < bottom), None)
+
+    def action_choose(self, by: int) -> None:
+        messages, at = [place for place in self._places if place[1].name], self.current()
+        if at:
+            line, item = messages[min(max(messages.index(at) + by, 0), len(messages) - 1)]
+            self._chosen = item.seq
+            if not self.scroll_offset.y <= line < self.scroll_offset.y + self.size.height - 1:
+                self.go_to(item.seq)
+            self.refresh()
+
+    def on_blur(self) -> None:
+        self._chosen = 0
+        self.refresh()
+
+    def on_focus(self) -> None:
+        self.refresh()
 
     def action_copy(self) -> None:
-        item = self.current()
-        if item:
-            self.app.copy_to_clipboard(printable(item.text))
+        if at := self.current():
+            self.post_message(self.Copied(at[1]))
 
     def action_pager(self) -> None:
-        item = self.current()
-        if item:
-            self.post_message(self.Paged(item))
+        if at := self.current():
+            self.post_message(self.Paged(at[1]))
+
+    class Copied(Message):
+        def __init__(self, item: Item) -> None:
+            super().__init__()
+            self.item = item
 
     class Paged(Message):
         def __init__(self, item: Item) -> None:
@@ -220,7 +247,13 @@ def header(item: Item, view: View) -> Text:
     return Text.assemble((name, f"bold {colour(item.member, view)}"), (f"  {local_time(item.at)} #{item.seq}", "dim"))
 
 
-def note(line: str) -> Text:
-    """A line of Moot's own, by its sign."""
+def note(line: str) -> tuple[Text, int]:
+    """A line of Moot's own, styled by its sign, and how much stands before its words. What is far in is a result."""
     style = next((style for sign, style in NOTES.items() if line.lstrip().startswith(sign)), "dim")
-    return Text(INDENT + line, style)
+    mark = _MARK.match(line)
+    return Text(INDENT + line, "" if line.startswith(RESULT) else style), len(INDENT) + (mark.end() if mark else 0)
+
+
+def streamed_words(turn: RunningTurn) -> str:
+    """Without the data that some jobs end in: a plan, a review, a decision are told when they are there."""
+    return _DATA.split(turn.streamed, maxsplit=1)[0].rstrip() if turn.job else turn.streamed

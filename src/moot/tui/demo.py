@@ -6,10 +6,12 @@ from typing import Any, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key
 
 from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.hosts import Host, Talk
+from moot.tui.keys import Keys
 from moot.tui.plain import Content, Line, plain_line
 from moot.tui.story import Teller
 
@@ -26,9 +28,11 @@ class DemoApp(MootApp):
         make_teller: Callable[[], Teller],
         play: Callable[["DemoApp"], Coroutine[Any, Any, None]],
         cut: Callable[[], None],
+        keys: Keys | None = None,
     ) -> None:
-        super().__init__(host, talk, make_teller)
-        self._play, self._cut = play, cut
+        super().__init__(host, talk, make_teller, keys=keys)
+        self._play, self.cut = play, cut
+        self._may_cut = False
         self._go_on = asyncio.Event()
         self._prepared = ""
         self._has_spoken = False
@@ -39,15 +43,19 @@ class DemoApp(MootApp):
     @work(group="demo")
     async def direct(self) -> None:
         await self._play(self)
-        self.show_caption(self.words("demo.over"), hint="")
+        self._show(self.words("demo.over"), self.words("leave_with", pressed=self.keys.long("quit")))
 
     # what the director needs
 
-    def show_caption(self, caption: str, hint: str | None = None) -> None:
+    def show_caption(self, caption: str, *, may_cut: bool = False) -> None:
+        """`may_cut`: D cuts the link, as long as nothing is typed; Ctrl+D always does."""
+        self._may_cut = may_cut
+        self._show(caption, self.words("demo.next", pressed="D" if may_cut else "Ctrl+D"))
+
+    def _show(self, caption: str, hint: str) -> None:
         line = self.query_one("#caption", Line)
         line.display = True
-        told = plain_line(self.words("demo.next") if hint is None else hint, "dim")
-        line.show(Content.assemble(plain_line(f"» {caption} ", "bold"), told))
+        line.show(Content("\n").join([plain_line(f"» {caption}", "bold"), plain_line(f"  {hint}", "dim")]))
 
     def prepare(self, text: str) -> None:
         composer = self.query_one(Composer)
@@ -72,6 +80,15 @@ class DemoApp(MootApp):
         self._has_spoken = bool(event.text.strip())
         self._go_on.set()
 
+    async def on_event(self, event: Event) -> None:
+        """D is a letter of whoever types; it cuts while it is offered and nothing is typed."""
+        is_meant = self._may_cut and isinstance(event, Key) and event.key in ("d", "D")
+        if is_meant and self.query_one(Composer).text in ("", self._prepared):
+            self.action_cut()
+        else:
+            await super().on_event(event)
+
     def action_cut(self) -> None:
-        self._cut()
+        self.cut()
+        self._may_cut = False
         self._go_on.set()  # what happens next happens while nobody listens

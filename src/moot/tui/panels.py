@@ -147,16 +147,24 @@ def sessions(
         is_open = entry.session_id == open_id
         status, waiting = (view.status, view.waiting_for) if is_open and view.seq else (entry.status, entry.waiting_for)
         state = _session_state(status, waiting, viewer)
+        if state == "new" and not (is_open or entry.title):
+            continue  # opened once, and nothing was said
         sign = {"completed": "✓", "running": "⏳", "waits": "●"}.get(state, "○")
         yield (
             entry.session_id,
             Content("\n").join(
                 [
                     plain_line(f"{'▸' if is_open else ' '} {entry.title or entry.team}", "bold" if is_open else ""),
-                    plain_line(f"  {sign} {words(f'list.{state}')}", "dim"),
+                    plain_line(f"  {sign} {local_day(entry.updated_at)} {words(f'list.{state}')}", "dim"),
                 ]
             ),
         )
+
+
+def local_day(at: str) -> str:
+    """The time of what was today, else the date."""
+    when = datetime.fromisoformat(at).astimezone()
+    return when.strftime("%H:%M" if when.date() == datetime.now().astimezone().date() else "%m-%d")
 
 
 def _session_state(status: str, waiting_for: str | None, viewer: str | None) -> str:

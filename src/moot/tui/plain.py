@@ -52,8 +52,16 @@ class Line(Static):
 
 
 class Button(TextualButton):
-    def __init__(self, label: str, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(plain_line(label), id=id, classes=classes, compact=True)
+    def __init__(
+        self,
+        label: str,
+        *,
+        hint: str = "",
+        id: str | None = None,  # noqa: A002
+        classes: str | None = None,
+    ) -> None:
+        shown = Content.assemble(plain_line(label), plain_line(f"  {hint}", "dim")) if hint else plain_line(label)
+        super().__init__(shown, id=id, classes=classes, compact=True)
 
     def rename(self, label: str) -> None:
         self.label = plain_line(label)

@@ -6,6 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from moot.core.events import Fact
+from moot.core.supervisor.decision import without_decision
+from moot.core.team import Flow
 from moot.protocol.view import View
 
 Frame = dict[str, Any]
@@ -49,8 +51,10 @@ class Story:
             return
         line = view.messages[-1] if view.messages and view.messages[-1].seq == frame["seq"] else None
         if line:
-            said = {"name": line.name, "author": line.author, "member": line.member}
-            self._add(Item(seq=line.seq, at=line.at, text=line.text.strip(), **said))
+            text = without_decision(line.text) if view.flow == Flow.SUPERVISOR and line.turn_id else line.text
+            if text.strip():
+                said = {"name": line.name, "author": line.author, "member": line.member}
+                self._add(Item(seq=line.seq, at=line.at, text=text.strip(), **said))
         elif lines and frame["event"] not in QUIET:
             asked = frame.get("show_content") if frame["event"] == "agent.user_confirm" else None
             text = f"? {asked}" if asked else "\n".join(lines)  # the card has the options

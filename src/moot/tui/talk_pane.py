@@ -1,5 +1,6 @@
 """The middle: the conversation, what is asked, and where people write."""
 
+import asyncio
 from datetime import datetime
 
 from textual.app import ComposeResult
@@ -8,14 +9,18 @@ from textual.message import Message
 
 from moot.core.commands import Answer
 from moot.core.machines.session import Status
+from moot.protocol.view import View
 from moot.tui.cards import Card
 from moot.tui.composer import Composer, Offers
 from moot.tui.conversation import Conversation
-from moot.tui.plain import Line, plain_line
+from moot.tui.keys import Keys
+from moot.tui.plain import Content, Line, plain_line
 from moot.tui.plan_edit import Tasks
 from moot.tui.plan_editor import PlanEditor
 from moot.tui.seat import Seat
 from moot.tui.words import Words
+
+TOLD_S = 3.0
 
 
 class TalkPane(Vertical):
@@ -24,8 +29,9 @@ class TalkPane(Vertical):
             super().__init__()
             self.answer = answer
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
+        self._keys = keys
         self._drafts: dict[str, Tasks] = {}  # plans that were edited and not yet approved, by step
         self._asked: tuple[str, str] = ("", "")  # step and language of the card
         self._seat: Seat | None = None
@@ -37,7 +43,7 @@ class TalkPane(Vertical):
         yield Vertical(id="asked")
         yield Line(id="problem")
         yield Offers(id="offers")
-        yield Composer(id="composer")
+        yield Composer(self._keys, id="composer")
         yield Line(id="hint")
 
     @property
@@ -54,10 +60,19 @@ class TalkPane(Vertical):
         is_over = view.status is Status.COMPLETED
         if composer.disabled != is_over:
             composer.disabled = is_over
-        acting = view.running[0].name if view.running else ""
-        busy = words("composer.busy", name=acting) if acting else words("composer.hint")
-        self.query_one("#hint", Line).show(plain_line(words("session_over") if is_over else busy))
+        self.query_one("#hint", Line).show(plain_line(self._hint(view)))
         self._paint_question(now)
+
+    def _hint(self, view: View) -> str:
+        """What can be done in the composer now."""
+        if view.status is Status.COMPLETED:
+            return self._words("session_over")
+        pressed = {action: self._keys.long(action) for action in ("send", "pause", "help")}
+        if self.query_one(Conversation).has_focus:
+            return self._words("conversation.hint", copy=self._keys.long("copy"), open=self._keys.long("open"))
+        if view.running:
+            return self._words("composer.busy", name=view.running[0].name, **pressed)
+        return self._words("composer.hint", **pressed)
 
     def _paint_question(self, now: datetime) -> None:
         assert self._seat is not None  # noqa: S101 - painted before
@@ -66,7 +81,7 @@ class TalkPane(Vertical):
         asked = (question.step_id, view.language) if question else ("", "")
         if asked != self._asked:
             self._asked = asked
-            self._replace(Card(question, view, self._words, now) if question else None)
+            self._replace(Card(question, view, self._words, self._keys, now) if question else None)
         elif question:
             for card in self.query(Card):
                 card.tick(view, now)
@@ -138,10 +153,23 @@ class TalkPane(Vertical):
         if event.unseen:
             below.show(plain_line(self._words("new_below", count=event.unseen)))
 
+    def tell(self, sentence: str) -> None:
+        """Something that was asked for is done: for a moment."""
+        told = plain_line(sentence, "bold green")
+        self._note(told)
+        asyncio.get_running_loop().call_later(TOLD_S, self.call_later, self._forget, told)
+
+    def _forget(self, told: Content) -> None:
+        if self.query_one("#problem", Line).text == told.plain:
+            self._note(Content(""))
+
+    def _note(self, content: Content) -> None:
+        problem = self.query_one("#problem", Line)
+        problem.display = bool(content.plain)
+        problem.show(content)
+
     def complain(self, sentence: str, text: str = "") -> None:
         """Why something was not taken; the text comes back, unless something new was written meanwhile."""
-        problem = self.query_one("#problem", Line)
-        problem.display = bool(sentence)
-        problem.show(plain_line(sentence, "bold"))
+        self._note(plain_line(sentence, "bold"))
         if text and not self.composer.text.strip():
             self.composer.put(text)

@@ -7,19 +7,21 @@ from moot.core.machines.session import Status
 from moot.core.machines.task import State as TaskState
 from moot.protocol.view import View
 from moot.tui.conversation import local_time
+from moot.tui.keys import Keys
 from moot.tui.plain import Content, plain_line
 from moot.tui.words import Words
 
+# in the order in which they stand: the action, its word, and what is left out first where there is no room
 KEYS = (
-    ("^q", "key.quit"),
-    ("esc", "key.pause"),
-    ("f6", "key.focus"),
-    ("f2", "tab.timeline"),
-    ("f3", "tab.tasks"),
-    ("f4", "tab.state"),
-    ("f7", "key.card"),
-    ("^p", "key.palette"),
-    ("f1", "key.help"),
+    ("quit", "key.quit", 1),
+    ("pause", "key.pause", 2),
+    ("question", "key.card", 0),
+    ("next_pane", "key.focus", 4),
+    ("timeline", "tab.timeline", 6),
+    ("tasks", "tab.tasks", 7),
+    ("state", "tab.state", 8),
+    ("palette", "key.palette", 5),
+    ("help", "key.help", 3),
 )
 
 
@@ -94,8 +96,15 @@ def link_line(view: View, url: str | None, unsent: int, since: str, left_s: floa
             return plain_line(f"○ {words('link.offline', at=since)}{waiting}", "red")
 
 
-def key_line(words: Words, has_question: bool) -> Content:
-    keys = [each for each in KEYS if has_question or each[1] != "key.card"]
-    return Content("  ").join(
-        [plain_line(key, "bold") + Content(" ") + plain_line(words(word), "dim") for key, word in keys]
-    )
+def key_line(words: Words, keys: Keys, has_question: bool, width: int) -> Content:
+    """As many as fit; the one that leads to a question always does."""
+    wanted = [each for each in KEYS if has_question or each[0] != "question"]
+    while True:
+        shown = [
+            plain_line(keys.short(action), "bold") + Content(" ") + plain_line(words(word), "dim")
+            for action, word, _ in wanted
+        ]
+        line = Content("  ").join(shown)
+        if line.cell_length <= width or len(wanted) == 1:
+            return line
+        wanted.remove(max(wanted, key=lambda each: each[2]))

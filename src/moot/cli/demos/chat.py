@@ -12,6 +12,7 @@ DEMO = Demo(
         ),
         Scene(
             caption="Nobody was named any more, so the floor came back to you. One change:",
+            cut="This time the connection breaks: Bob answers all the same, and what you miss is replayed.",
             say="[NEXT: Bob] Shorter, please.",
         ),
         Scene(caption="A human ends the session; an AI cannot.", say="Perfect, thank you all. [DONE]"),

@@ -19,7 +19,10 @@ ON_CUE_S = 1.2  # the work does not wait
 class Screen(Protocol):
     """What the director needs of whoever shows the demo."""
 
-    def show_caption(self, caption: str) -> None: ...
+    def show_caption(self, caption: str, *, may_cut: bool = False) -> None: ...
+
+    def cut(self) -> None:
+        """Break the link, as a bad network would."""
 
     def prepare(self, text: str) -> None:
         """What will be said next."""
@@ -48,17 +51,20 @@ class Director:
                 is_settled = state.is_settled and batch[-1].seq >= self._accepted_seq
                 while self._scenes and (is_settled or self._scenes[0].is_cued(batch)):
                     scene = self._scenes.popleft()
-                    self._screen.show_caption(scene.caption)
+                    caption = f"{scene.caption} {scene.cut}".strip()
+                    self._screen.show_caption(caption, may_cut=bool(scene.cut))
                     if scene.acts and await self._act(scene, is_settled=is_settled):
                         break
 
     async def _act(self, scene: Scene, *, is_settled: bool) -> bool:
         """Whether something comes of it."""
-        before, reading_s = await self._count(), READING_S + len(scene.caption) / CHARS_PER_S
+        before, reading_s = await self._count(), READING_S + len(scene.caption + scene.cut) / CHARS_PER_S
         self._screen.prepare(scene.say)
         has_spoken = await self._screen.wait(self._hurry * (reading_s if is_settled else ON_CUE_S))
         if has_spoken or await self._count() != before:
             return True  # the viewer was faster
+        if scene.cut:
+            self._screen.cut()
         try:
             self._accepted_seq = await self._play(scene, self._session)
         except Refused:  # the viewer went another way: the story goes on from there

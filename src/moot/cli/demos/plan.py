@@ -50,6 +50,7 @@ DEMO = Demo(
         ),
         Scene(
             caption="One answer of all results. What you put off has begun by itself, and waits for your yes.",
+            cut="As you say yes, the connection breaks: the work goes on without you, and what you miss is replayed.",
             answer={"confirmed": True},
         ),
         Scene(caption="That is all. A human ends the session; an AI cannot.", say="Lovely, thank you all. [DONE]"),

@@ -26,6 +26,7 @@ class Scene(Struct, frozen=True, kw_only=True):
     """
 
     caption: str
+    cut: str = ""  # said as well where there is a link to cut: it is cut when the human acts
     say: str = ""
     answer: Mapping[str, Any] | None = None  # confirmed, choice, answer, tasks
     cue: Cue | None = None

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -24,6 +24,7 @@ class Stage(Struct, frozen=True):
     url: str
     token: str
     folder: Path  # gone when the demo is over
+    cut: Callable[[], None]  # every link to it
 
     def page(self, session_id: str) -> str:
         return f"{self.url.rstrip('/')}/s/{session_id}#token={quote(self.token, safe='')}"
@@ -44,7 +45,7 @@ async def staged(team: str) -> AsyncIterator[Stage]:
             tasks.create_task(serving)
             try:
                 await ready.wait()
-                yield Stage(app, make_url(settings.host, settings.port), tokens.owner_token, Path(folder))
+                yield Stage(app, make_url(settings.host, settings.port), tokens.owner_token, Path(folder), sockets.cut)
             except BaseException as error:  # raised below: the server is asked to stop, not torn down
                 failure = error
             stop.set()

@@ -11,6 +11,7 @@ DEMO = Demo(
         ),
         Scene(
             caption="An agent may ask you, once about each thing. The answer goes to the one who asked.",
+            cut="As you answer, the connection breaks: they go on without you, and what you miss is replayed.",
             answer={"selected_ids": ("beginners",)},
         ),
         Scene(

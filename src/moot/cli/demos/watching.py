@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from collections.abc import Callable
 
 from moot.cli import exits
 from moot.cli.demos.director import Director
 from moot.cli.demos.scenes import Demo
 from moot.cli.demos.stage import staged
 from moot.cli.screen import say_goodbye
+from moot.cli.settings import read_keys
 from moot.cli.transcript import Transcript
 from moot.client.client import connect
 from moot.gateway.opening import open_page
@@ -29,6 +31,7 @@ async def show_on_screen(demo: Demo) -> int:
             Transcript,
             play=lambda screen: Director(session, demo, screen).play(),
             cut=client.cut,
+            keys=read_keys(),
         )
         await ui.run_async()
         say_goodbye(ui.seat, session.id, None, stage.folder)
@@ -38,7 +41,10 @@ async def show_on_screen(demo: Demo) -> int:
 class Captions:
     """What to look at, on stderr: the page shows the rest."""
 
-    def show_caption(self, caption: str) -> None:
+    def __init__(self, cut: Callable[[], None]) -> None:
+        self.cut = cut
+
+    def show_caption(self, caption: str, *, may_cut: bool = False) -> None:  # noqa: ARG002 - it is cut by itself
         print(f"» {caption}", file=sys.stderr, flush=True)
 
     def prepare(self, text: str) -> None:
@@ -58,7 +64,7 @@ async def show_in_browser(demo: Demo) -> int:
             print(url, flush=True)
             print("Ctrl-C ends the demo; nothing of it is kept.", file=sys.stderr)
             open_page(stage.folder, url)
-            playing = asyncio.create_task(Director(session, demo, Captions()).play())
+            playing = asyncio.create_task(Director(session, demo, Captions(stage.cut)).play())
             await stop.wait()
             playing.cancel()
     return exits.OK

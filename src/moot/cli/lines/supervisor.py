@@ -11,6 +11,7 @@ from moot.core.events import MessagePosted
 from moot.core.supervisor import events
 from moot.core.supervisor.cast import find_leader, find_player
 from moot.core.supervisor.conditions import look_up
+from moot.core.supervisor.decision import without_decision
 from moot.core.supervisor_settings import END, SUPERVISOR
 
 VALUE_CHARS = 100
@@ -22,7 +23,7 @@ def _say(tell: Telling, fact: MessagePosted) -> list[str]:
     leader = find_leader(tell.after.team.supervisor, tell.after.team.members) if job else None
     if leader is None or fact.member != leader.id or fact.turn_id is None:
         return SESSION_LINES[MessagePosted](tell, fact)
-    thought = fact.text.partition("{")[0].strip().removesuffix("```json").removesuffix("```").strip()
+    thought = without_decision(fact.text)
     return indent(f"{tell.name(fact.member)}: ", thought) if thought else []
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from moot.core.json_text import find_object
+from moot.core.json_text import cut_objects, find_object
 from moot.core.supervisor_settings import END
 
 TEXT_CHARS = 200
@@ -55,6 +55,11 @@ def extract_decision(said: str, agents: Collection[str]) -> Decision | Unusable:
         context_from_previous=_read_text(found.get("context_from_previous")),
         focus_areas=_read_areas(found.get("focus_areas")),
     )
+
+
+def without_decision(said: str) -> str:
+    """What a supervisor thinks aloud around its decision, which is told as what comes of it."""
+    return cut_objects(said, "next_agent")
 
 
 def _read_text(value: Any) -> str:

@@ -1,0 +1,98 @@
+"""Keys that people change, in the settings file and on the screen."""
+
+from pathlib import Path
+
+import pytest
+
+from moot.cli.settings import read_keys, settings_path
+from moot.core.errors import ConfigError
+from moot.tui.help import help_content
+from moot.tui.keys import DEFAULTS, Keys, find_key_problems
+from moot.tui.top_lines import key_line
+from tests.client.deadline import run
+from tests.tui.screens import EN, ai, chat_team, playing
+
+
+def settle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "config.yaml"
+    path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv("MOOT_CONFIG", str(path))
+    return path
+
+
+def test_the_keys_there_are_do_not_clash() -> None:
+    """UX terminal: out of the box every key means one thing, and none swallows what is typed."""
+    assert list(find_key_problems(DEFAULTS)) == []
+
+
+def test_keys_are_read_from_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """UX terminal: one key or several for an action; the others stay; no file and an empty one change nothing."""
+    settle(monkeypatch, tmp_path, "keys:\n  quit: ctrl+x\n  send: [enter, f9]\n")
+    keys = read_keys()
+    assert (keys["quit"], keys["send"], keys["help"]) == (("ctrl+x",), ("enter", "f9"), ("f1",))
+    settle(monkeypatch, tmp_path, "# nothing yet\n")
+    assert read_keys().keymap == Keys().keymap
+    monkeypatch.delenv("MOOT_CONFIG")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    assert settings_path() == tmp_path / "xdg" / "moot" / "config.yaml"
+    assert read_keys().keymap == Keys().keymap
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("keys:\n  sned: f9\n", "2: keys.sned: unknown action 'sned'; did you mean 'send'?"),
+        ("keyes: {}\n", "1: keyes: unknown key 'keyes'; did you mean 'keys'?"),
+        ("keys:\n  quit: 3\n", "2: keys.quit: found the number 3; expected text or a list"),
+        ("keys:\n  quit: q\n", "2: keys.quit: 'q' is typed in messages"),
+        ("keys:\n  quit: hyper+q\n", "2: keys.quit: 'hyper+q' is no key; keys are written like ctrl+q"),
+        ("keys:\n  help: f2\n", "2: keys.help: 'f2' is a key of 'timeline' too"),
+        ("keys:\n  send: []\n", "2: keys.send: there is no key"),
+        ("- a\n", "1: found a list; settings are a mapping"),
+        ("keys: {\n", "2: "),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, told: str
+) -> None:
+    """UX terminal: a bad settings file is a sentence with file, line and what would do; it is not ignored."""
+    path = settle(monkeypatch, tmp_path, text)
+    with pytest.raises(ConfigError) as raised:
+        read_keys()
+    assert str(raised.value).startswith(f"{path}:{told}")
+
+
+def test_letters_may_mean_two_things_in_two_places() -> None:
+    """UX terminal: `e` may copy in the conversation though it edits on a card; twice in one place it may not."""
+    assert list(find_key_problems({"copy": ("e",)})) == []
+    assert [action for action, _ in find_key_problems({"copy": ("o",)})] == ["copy"]
+
+
+def test_changed_keys_work_and_are_shown() -> None:
+    """UX terminal: the changed key does it, the old one does not; the line at the bottom and the help say so."""
+    keys = Keys({"timeline": ("ctrl+t",), "send": ("f9",), "copy": ("c",)})
+
+    async def play() -> None:
+        async with playing(chat_team(ai("bob", "Hello.")), keys=keys) as here:
+            await here.sees("^t Timeline", "F9 sends")
+            await here.press("f2")
+            assert here.ui.pane == "talk"
+            await here.press("ctrl+t")
+            assert here.ui.pane == "timeline"
+            await here.press("shift+f6")
+            await here.type("one")
+            await here.press("enter", *"two", "f9")
+            await here.until(lambda: [line.text for line in here.ui.seat.view.messages] == ["one\ntwo"])
+            assert "Ctrl+T" in help_content("en", keys).plain
+
+    run(play())
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
+def test_the_line_of_keys_fits(width: int) -> None:
+    """UX terminal: no key is cut off; help, quitting and the question stay longest."""
+    for has_question in (False, True):
+        line = key_line(EN, Keys(), has_question, width)
+        assert line.cell_length <= width
+        assert "^q quit" in line.plain
+        assert ("f7 answer" in line.plain) == has_question
