@@ -6,10 +6,12 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from msgspec.structs import replace
 
 import moot.core
 from moot.core.events import MessagePosted, NoticePosted, RoutingDecided, StepAsked
 from moot.core.notices import CATALOGUE, render, show
+from moot.core.plan.events import TaskFailed
 from moot.core.queue_line import queue_line
 from moot.core.team import Language
 from moot.testing.scenario import given
@@ -126,6 +128,26 @@ def test_a_decision_is_told_in_the_language_of_the_reader(code: str, logged: Lan
     assert (show(decided, "zh"), show(decided, "en")) == (render(code, "zh"), render(code, "en"))
     own = RoutingDecided(confidence=0.9, route="wait_user_decision", user_message="Which of the two?")
     assert show(own, "zh") == "Which of the two?"
+
+
+@pytest.mark.parametrize(
+    ("error_type", "message", "zh", "en"),
+    [
+        ("timeout", "", "超时", "it took too long"),
+        ("timeout", "no word for 60 s", "no word for 60 s", "no word for 60 s"),
+        ("validation", "", "结果不是要求的格式", "the result is not of the form that was asked for"),
+        ("made_up", "", "made_up", "made_up"),
+    ],
+)
+def test_a_failure_is_told_in_the_language_of_the_reader(error_type: str, message: str, zh: str, en: str) -> None:
+    """Style: what Moot says is a code, rendered when it is shown; an agent's own words stay as they are."""
+    failed = TaskFailed(task_id="a", dispatch_id="d1", member="bob", attempt=1, error_type=error_type, message=message)
+    assert (show(failed, "zh"), show(failed, "en")) == (zh, en)
+    asked = StepAsked(
+        step_id="s", kind="decision", options=(), expires_at=None, default=None, code="task_failed", who="A task"
+    )
+    asked = replace(asked, error_type=error_type, detail=message)
+    assert show(asked, "zh") == f"任务“A task”失败（{error_type}）：{zh}。怎么办？"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ from moot.core.commands import (
     RestartTask,
     Resume,
 )
-from moot.core.events import Option, StepAsked, StepClosed, TurnFailed
+from moot.core.events import NoticePosted, Option, StepAsked, StepClosed, TurnFailed
+from moot.core.failures import TOO_MANY_QUESTIONS
 from moot.core.machines.session import Status
 from moot.core.notices import show
 from moot.core.outstanding import Deadline, DeliverAnswer, RunTurn, StepDeadline, outstanding
@@ -251,7 +252,9 @@ def test_a_turn_that_never_stops_asking_fails(place: Place) -> None:
     scenario.when(ask(turn_id, "more"))
     assert not scenario.state.is_under_way(turn_id)
     if place is chat:
-        assert only(scenario.new, TurnFailed)[0].error_type == "agent"
+        assert only(scenario.new, TurnFailed)[0].error_type == TOO_MANY_QUESTIONS
+        [told] = only(scenario.new, NoticePosted)
+        assert show(told, "zh") == "Agent Bob 请求许可的次数过多，已停止"
 
 
 def test_answers_of_turns_that_are_over_are_forgotten() -> None:

@@ -9,6 +9,7 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import Fact, LanguageChanged, SessionCreated, SessionPaused, TurnStepped
 from moot.core.evolve import evolve
+from moot.core.failures import TOO_MANY_QUESTIONS
 from moot.core.flows import plan, supervisor
 from moot.core.flows.catalogue import rules_of
 from moot.core.machines.session import Status
@@ -93,8 +94,7 @@ def _obey_worker(
     """A turn's id names a turn, or the dispatch of a task."""
     state = draft.state
     if isinstance(command, commands.AskHuman) and permissions.is_too_much(state, command):
-        why = f"it asked for more than {limits.PERMISSIONS} permissions"
-        command = commands.FailTurn(turn_id=command.turn_id, error_type="agent", message=why)
+        command = commands.FailTurn(turn_id=command.turn_id, error_type=TOO_MANY_QUESTIONS, message="")
     if isinstance(command, commands.ReportStep):
         command = _clean_step(command)
     if state.work and command.turn_id in state.work.dispatches:
@@ -114,7 +114,7 @@ def _obey_worker(
         case commands.AskHuman():
             permissions.ask(draft, turn.member, command)
         case commands.ExpireTurn(turn_id=turn_id):
-            late = commands.FailTurn(turn_id=turn_id, error_type="timeout", message="the turn took too long")
+            late = commands.FailTurn(turn_id=turn_id, error_type="timeout", message="")
             rules.fail_turn(draft, turn, late)
 
 

@@ -26,6 +26,7 @@ PERMISSIONS = 100  # that one turn may ask for; one that asks for more has faile
 PERMISSION_S = 300.0  # to answer such a question in; after that it is a no
 OPTIONS = 20  # of such a question
 QUESTION_CHARS = 2_000
+DETAIL_CHARS = 2_000  # of what is said about a failure
 LABEL_CHARS = 200
 CLARIFICATIONS = 2  # questions about one input
 INPUTS = 100  # that wait to be understood

@@ -10,7 +10,8 @@ from msgspec.structs import asdict
 
 from moot.core.connection_texts import CONNECTION_TEXTS
 from moot.core.errors import Refused
-from moot.core.events import Fact, NoticePosted, RoutingDecided, SessionRenamed, StepAsked
+from moot.core.events import Fact, NoticePosted, RoutingDecided, SessionRenamed, StepAsked, TurnFailed
+from moot.core.plan.events import ExecutionFailed, TaskFailed
 from moot.core.supervisor_texts import SUPERVISOR_TEXTS
 from moot.core.team import Language
 from moot.core.work_texts import WORK_TEXTS
@@ -35,6 +36,10 @@ CATALOGUE: dict[str, dict[Language, str]] = {
     "agent_error": {
         "zh": "Agent {who} 执行出错：{detail}",
         "en": "Agent {who} encountered an error: {detail}",
+    },
+    "agent_asks_too_much": {
+        "zh": "Agent {who} 请求许可的次数过多，已停止",
+        "en": "Agent {who} asked for too many permissions and was stopped",
     },
     "hop_limit": {
         "zh": "⏸ AI 已连续发言 {limit} 轮。发消息或 /resume 继续，/end 结束",
@@ -309,6 +314,12 @@ def render(code: str, language: Language, **params: Any) -> str:
     return CATALOGUE[code][language].format(**values)
 
 
+def tell_failure(error_type: str, message: str, language: Language) -> str:
+    """What went wrong: an agent's own words; without any it was Moot that ended it, and the type says why."""
+    code = f"failure_{error_type}"
+    return message or (render(code, language) if code in CATALOGUE else error_type)
+
+
 def explain(refusal: Refused, language: Language) -> str:
     """The sentence for a refused command."""
     return refusal.sentence or render(refusal.code, language, **refusal.params)
@@ -329,7 +340,8 @@ def show(fact: Fact, language: Language) -> str | None:
         case StepAsked(kind="tool", who=who, question=question):
             return render("ask_permission", language, who=who, detail=question)
         case StepAsked(code=code) if code:
-            about = {"who": fact.who, "detail": fact.detail, "error_type": fact.error_type, "names": fact.names}
+            detail = tell_failure(fact.error_type, fact.detail, language)
+            about = {"who": fact.who, "detail": detail, "error_type": fact.error_type, "names": fact.names}
             return render(code, language, **about, count=len(fact.tasks or ()))
         case StepAsked(question=question) if question:
             return question
@@ -337,5 +349,7 @@ def show(fact: Fact, language: Language) -> str | None:
             return render("session_renamed", language, detail=title)
         case RoutingDecided(user_message=message) if message:  # logged in the session's language
             return CATALOGUE[_ROUTE_CODES[message]][language] if message in _ROUTE_CODES else message
+        case TurnFailed() | TaskFailed() | ExecutionFailed():
+            return tell_failure(fact.error_type, fact.message, language)
         case _:
             return None

@@ -5,7 +5,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.core.plan.state import TaskRun, Work
+from moot.core.notices import render
+from moot.core.plan.state import Episode, TaskRun, Work
 from moot.core.plan.tasks import Task
 from moot.core.state import Message, State, Turn
 from moot.core.supervisor.agent_brief import AgentBrief, brief
@@ -69,7 +70,7 @@ def turn_input(session_id: str, state: State, turn: Turn) -> TurnInput:
     return replace(
         given,
         job=turn.job,
-        assignment=_assignment(state.work, turn),
+        assignment=_assignment(state.work, turn, state.language),
         task_index=turn.task_index,
         task_turns=turn.earlier,
     )
@@ -104,7 +105,15 @@ def _turn_input(session_id: str, state: State, turn_id: str, member: str, index:
     )
 
 
-def _assignment(work: Work, turn: Turn) -> Assignment:
+def _last_failure(turn: Turn, episode: Episode | None, language: Language) -> tuple[str, ...]:
+    """What went wrong with this turn the last time; a reviewer without a verdict is told what one is."""
+    if episode is None:
+        return ()
+    is_silent = turn.job == "review" and episode.error_type == "validation" and not episode.message
+    return (render("no_verdict", language),) if is_silent else (episode.message,)
+
+
+def _assignment(work: Work, turn: Turn, language: Language) -> Assignment:
     run = work.tasks.get(turn.task_id)
     episode = work.episodes.get(turn.episode)
     proposed = [TaskReport(task=task, state="PROPOSED") for task in work.discussed if turn.job == "plan"]
@@ -113,7 +122,7 @@ def _assignment(work: Work, turn: Turn) -> Assignment:
         task=run.task if run else None,
         tasks=(_report(run),) if run else (*(_report(each) for each in work.tasks.values()), *proposed),
         feedback=work.feedback,
-        problems=work.problems or ((episode.message,) if episode else ()),
+        problems=work.problems or _last_failure(turn, episode, language),
         attempt=run.attempt if run else 1,
     )
 

@@ -63,7 +63,14 @@ WORK_TEXTS: dict[str, dict[Language, str]] = {
         "zh": "✗ {who}：{title}（{error_type}）：{detail}",
         "en": "✗ {who}: {title} ({error_type}): {detail}",
     },
-    "task_timed_out": {"zh": "✗ {who}：{title}：超时", "en": "✗ {who}: {title}: it took too long"},
+    "task_ended": {"zh": "✗ {who}：{title}：{detail}", "en": "✗ {who}: {title}: {detail}"},
+    "failure_timeout": {"zh": "超时", "en": "it took too long"},
+    "failure_too_many_questions": {"zh": "请求许可的次数过多", "en": "it asked for too many permissions"},
+    "failure_validation": {"zh": "结果不是要求的格式", "en": "the result is not of the form that was asked for"},
+    "no_verdict": {
+        "zh": '没有找到审核结论：请返回 JSON {{"pass": true 或 false, "feedback": "…"}}',
+        "en": 'no verdict found: return JSON {{"pass": true or false, "feedback": "…"}}',
+    },
     "turn_broke": {"zh": "✗ {who} 失败（{error_type}）：{detail}", "en": "✗ {who} failed ({error_type}): {detail}"},
     "retry_at_once": {"zh": "↻ 立即重试 {count}/{limit}：{title}", "en": "↻ Retry {count}/{limit} at once: {title}"},
     "retry_in": {

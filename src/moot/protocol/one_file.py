@@ -91,7 +91,7 @@ def _tell(frame: Frame, names: dict[str, str], language: Language) -> Iterator[s
             title = f"✓ {said['task']['title']} · {names.get(said.get('member', ''), '')}"
             yield f"<details><summary>{escape(title)}</summary><pre>{escape(said['result'])}</pre></details>\n"
         case "turn.failed" | "task.failed":
-            yield _note(frame, f"✗ {said['error_type']}: {said['message']}")
+            yield _note(frame, f"✗ {said['error_type']}: {frame.get('show_content') or said['message']}")
         case _:
             return
 

@@ -8,6 +8,7 @@ from moot.core.fsm import Machine
 from moot.core.machines.catalogue import MACHINES
 from moot.core.machines.session import Status
 from moot.core.machines.task import State as Task
+from moot.core.notices import tell_failure
 from moot.protocol.view import View
 from moot.protocol.work_view import TaskRow
 from moot.tui.conversation import local_time
@@ -93,9 +94,9 @@ def _card(row: TaskRow, column: str, view: View, words: Words) -> Content:
     facts += [words("task.retries", n=row.retries, max=row.max_attempts)] if row.retries else []
     facts += [words("task.next_in", s=f"{row.retry_in_s:g}")] if row.retry_in_s else []
     lines = [plain_line(f"{sign} {row.title}", style), plain_line(f"  {' · '.join(facts)}", "dim")]
-    trouble = (
-        row.message if column in ("failed", "running") and row.message else row.feedback if column == "review" else ""
-    )
+    trouble = row.feedback if column == "review" else ""
+    if column in ("failed", "running"):
+        trouble = tell_failure(row.error_type, row.message, words.language)
     lines += [plain_line(f"  {trouble[:200]}", "yellow")] if trouble else []
     lines += [plain_line(f"  {row.step[:80]}", "dim")] if row.step and column == "running" else []
     return Content("\n").join(lines)

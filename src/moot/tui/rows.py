@@ -147,6 +147,7 @@ def _about(said: Frame) -> str:
     return str(said.get("task_id") or said.get("job") or "")
 
 
+FAILED = ("turn.failed", "task.failed", "error.execution")
 DESCRIBE: dict[str, Callable[[Frame], str]] = {
     "message.posted": lambda said: str(said["text"]).strip() or str(said.get("raw") or ""),
     "understanding.completed": _relation,
@@ -159,9 +160,6 @@ DESCRIBE: dict[str, Callable[[Frame], str]] = {
     "solver.progress": lambda said: (
         f"{said['done']}{'/' + str(said['total']) if said.get('total') else ''} {said['step']}"
     ),
-    "task.failed": lambda said: f"{said['error_type']}: {said['message']}",
-    "turn.failed": lambda said: f"{said['error_type']}: {said['message']}",
-    "error.execution": lambda said: f"{_about(said)} {said['error_type']}: {said.get('message', '')}",
     "error.recovery_started": lambda said: (
         f"{_about(said)} {said['recovery_strategy']} {said['attempt']}/{said['max_attempts']}"
     ),
@@ -175,7 +173,10 @@ def describe(frame: Frame) -> str:
     """What a row says beside its name: one line, for people."""
     said = frame.get("metadata") or {}
     tell = DESCRIBE.get(frame["event"])
-    if frame["event"] == "agent.user_confirm":
+    if frame["event"] in FAILED:
+        shown = frame.get("show_content") or said.get("message", "")
+        text = f"{_about(said) if frame['event'] == 'error.execution' else ''} {said['error_type']}: {shown}"
+    elif frame["event"] == "agent.user_confirm":
         text = str(frame.get("show_content") or said.get("question") or said.get("kind"))
     else:
         text = tell(said) if tell else str(said.get("reason") or said.get("status") or said.get("task_id") or "")

@@ -42,5 +42,5 @@ def _details(run: TaskRun, tell: Telling) -> str:
     if run.attempt > 1:
         parts.append(tell.say("board_attempt", count=run.attempt))
     if run.error_type and not run.is_finished:
-        parts.append(f"{run.error_type}: {run.message}")
+        parts.append(f"{run.error_type}: {tell.failure(run)}")
     return "".join(f" · {part}" for part in parts)

@@ -132,7 +132,7 @@ def _activate(tell: Telling, fact: events.SessionActivated) -> list[str]:  # noq
 
 def _fail_turn(tell: Telling, fact: events.TurnFailed) -> list[str]:
     """In chat a notice says it."""
-    about = {"error_type": fact.error_type, "detail": fact.message}
+    about = {"error_type": fact.error_type, "detail": tell.failure(fact)}
     return indent("", tell.say("turn_broke", who=tell.name(fact.member), **about)) if tell.after.work else []
 
 

@@ -35,8 +35,8 @@ def _reason(tell: Telling, reason: str) -> str:
 
 
 def _fail(tell: Telling, fact: events.TaskFailed) -> list[str]:
-    about = {"title": tell.title(fact.task_id), "error_type": fact.error_type, "detail": fact.message}
-    code = "task_timed_out" if fact.error_type == "timeout" else "task_broke"
+    about = {"title": tell.title(fact.task_id), "error_type": fact.error_type, "detail": tell.failure(fact)}
+    code = "task_broke" if fact.message else "task_ended"
     return indent("", tell.say(code, who=tell.name(fact.member), **about))
 
 

@@ -5,8 +5,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from moot.core.notices import render
-from moot.core.plan.events import Json
+from moot.core.events import TurnFailed
+from moot.core.notices import render, tell_failure
+from moot.core.plan.events import Json, TaskFailed
+from moot.core.plan.state import TaskRun
 from moot.core.state import State
 
 RESULT_CHARS = 400  # of a task's result in a transcript; exports have all of it
@@ -21,6 +23,9 @@ class Telling(Struct, frozen=True):
 
     def say(self, code: str, **params: Any) -> str:
         return render(code, self.after.language, **params)
+
+    def failure(self, failed: TurnFailed | TaskFailed | TaskRun) -> str:
+        return tell_failure(failed.error_type, failed.message, self.after.language)
 
     def name(self, member_id: str | None) -> str:
         if not member_id:

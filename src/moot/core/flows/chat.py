@@ -3,7 +3,7 @@
 Every path ends in a running turn, in a named human, or at the end of the session.
 """
 
-from moot.core import budgets, controls, front_door, routing, steps, text
+from moot.core import budgets, controls, failures, front_door, routing, steps, text
 from moot.core.commands import Answer, CompleteTurn, FailTurn, ReportStep, ReportUnderstanding
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -14,7 +14,6 @@ from moot.core.events import (
     SessionActivated,
     StepAsked,
     TurnCompleted,
-    TurnFailed,
     TurnStarted,
 )
 from moot.core.machines.interrupt import State as Interrupt
@@ -51,25 +50,10 @@ def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
 
 def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
     """Seed 001 §7: say so, keep the queue, wait for the first human."""
-    detail = text.cut(text.clean(command.message), 2_000)
-    draft.add(
-        TurnFailed(
-            turn_id=turn.turn_id,
-            member=turn.member,
-            error_type=text.clean(command.error_type),
-            message=detail,
-            usage=safe_usage(command.usage),
-        )
-    )
+    failures.log_failure(draft, turn, command)
     draft.set_queue(None, draft.state.queue)
-    who = draft.team.member(turn.member).display_name
-    if command.error_type == "timeout":
-        minutes = round(draft.team.chat.turn_timeout_s / 60, 2)
-        draft.add(NoticePosted(code="agent_timeout", who=who, minutes=minutes))
-        draft.pause(draft.team.first_human, "agent_timeout")
-    else:
-        draft.add(NoticePosted(code="agent_error", who=who, detail=detail))
-        draft.pause(draft.team.first_human, "agent_error")
+    reason = failures.tell_failure(draft, turn, command, draft.team.chat.turn_timeout_s)
+    draft.pause(draft.team.first_human, reason)
 
 
 def route(draft: Draft, speaker: Member, markers: Markers) -> None:

@@ -75,8 +75,7 @@ def understand(draft: Draft, command: ReportUnderstanding) -> None:
 def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
     verdict = finishing.read_verdict(command) if turn.job == "review" else None
     if turn.job == "review" and verdict is None:
-        problem = 'no verdict found: return JSON {"pass": true or false, "feedback": "…"}'
-        invalid = FailTurn(turn_id=turn.turn_id, error_type="validation", message=problem, usage=command.usage)
+        invalid = FailTurn(turn_id=turn.turn_id, error_type="validation", message="", usage=command.usage)
         fail_turn(draft, turn, invalid)
         return
     draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
@@ -180,7 +179,7 @@ _EXPECTED: dict[type, State] = {
 def expire_task(draft: Draft, dispatch_id: str) -> None:
     """It ran for too long."""
     run = find_task(draft, dispatch_id, State.RUNNING)
-    recovery.fail_task(draft, run, "timeout", "the task took too long")
+    recovery.fail_task(draft, run, "timeout", "")
     _advance(draft)
 
 

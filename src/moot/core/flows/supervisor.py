@@ -3,10 +3,10 @@
 Every function ends in `floor.advance`: whoever's turn it is acts, or a human is asked, or the job is over.
 """
 
-from moot.core import front_door, text
+from moot.core import failures, front_door, text
 from moot.core.commands import Answer, CompleteTool, CompleteTurn, FailTurn, ReportStep, ReportUnderstanding
 from moot.core.draft import Draft
-from moot.core.events import MessagePosted, NoticePosted, StepAsked, TurnCompleted, TurnFailed
+from moot.core.events import MessagePosted, NoticePosted, StepAsked, TurnCompleted
 from moot.core.markers import Markers
 from moot.core.messages import post
 from moot.core.state import Turn
@@ -52,24 +52,9 @@ def complete_turn(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
 
 def fail_turn(draft: Draft, turn: Turn, command: FailTurn) -> None:
     """Say so and ask: the same one again, another one, or the end."""
-    detail = text.cut(text.clean(command.message), 2_000)
-    draft.add(
-        TurnFailed(
-            turn_id=turn.turn_id,
-            member=turn.member,
-            error_type=text.clean(command.error_type),
-            message=detail,
-            usage=safe_usage(command.usage),
-        )
-    )
-    who = draft.team.member(turn.member).display_name
-    if command.error_type == "timeout":
-        minutes = round(draft.team.supervisor.turn_timeout_s / 60, 2)
-        draft.add(NoticePosted(code="agent_timeout", who=who, minutes=minutes))
-        questions.ask_stuck(draft, "agent_timeout")
-    else:
-        draft.add(NoticePosted(code="agent_error", who=who, detail=detail))
-        questions.ask_stuck(draft, "agent_error")
+    failures.log_failure(draft, turn, command)
+    reason = failures.tell_failure(draft, turn, command, draft.team.supervisor.turn_timeout_s)
+    questions.ask_stuck(draft, reason)
     floor.advance(draft)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from moot.core import text
+from moot.core import limits, text
 from moot.core.commands import CompleteTurn
 from moot.core.draft import Draft
 from moot.core.json_text import find_object
@@ -35,7 +35,7 @@ def read_verdict(command: CompleteTurn) -> dict[str, Any] | None:
 def receive_review(draft: Draft, turn: Turn, verdict: dict[str, Any]) -> None:
     """Pass, or rework with the feedback; after the last rework the human decides."""
     run, passed = work_of(draft).tasks[turn.task_id], bool(verdict["pass"])
-    feedback = text.cut(text.clean(str(verdict.get("feedback") or "")), recovery.DETAIL_CHARS)
+    feedback = text.cut(text.clean(str(verdict.get("feedback") or "")), limits.DETAIL_CHARS)
     again = not passed and run.rework < draft.team.plan.max_rework
     draft.add(
         TaskReviewed(

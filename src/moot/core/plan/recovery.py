@@ -3,11 +3,10 @@
 An episode begins with the first failure and ends when a retry succeeds, or when there are none left.
 """
 
-from moot.core import text
+from moot.core import limits, text
 from moot.core.commands import FailTurn
 from moot.core.draft import Draft
 from moot.core.events import TurnFailed
-from moot.core.limits import BREAKER_FAILURES
 from moot.core.machines.workflow import State, Trigger
 from moot.core.plan import questions, workflow
 from moot.core.plan.events import (
@@ -26,7 +25,6 @@ from moot.core.state import Turn
 from moot.core.usage import NO_USAGE, Usage, safe_usage
 
 TERMINAL = ("auth", "refused", "budget", "config")  # trying again would end the same
-DETAIL_CHARS = 2_000
 _JOB_OPTIONS = {"review": ("retry", "skip", "abort"), "patch": ("retry", "continue", "abort")}
 
 
@@ -87,7 +85,7 @@ def fail_job(draft: Draft, turn: Turn, failure: FailTurn) -> None:
 
 
 def _safe(error_type: str, message: str) -> tuple[str, str]:
-    return text.clean(error_type)[:80] or "agent", text.cut(text.clean(message), DETAIL_CHARS)
+    return text.clean(error_type)[:80] or "agent", text.cut(text.clean(message), limits.DETAIL_CHARS)
 
 
 def _try_again(
@@ -131,7 +129,7 @@ def nack(draft: Draft, run: TaskRun, reason: str) -> None:
     retry, slots = draft.team.plan.retry, work_of(draft).slots[run.member]
     attempt = run.dispatch_failures + 1
     has_hope = attempt <= retry.max_attempts
-    reason = text.clean(reason)[:DETAIL_CHARS] or "refused"
+    reason = text.clean(reason)[: limits.DETAIL_CHARS] or "refused"
     draft.add(
         DispatchNacked(
             task_id=run.task.id,
@@ -142,7 +140,7 @@ def nack(draft: Draft, run: TaskRun, reason: str) -> None:
             retry_in_s=delay_s(retry, attempt, draft.chance) if has_hope else None,
         )
     )
-    if slots.failures + 1 >= BREAKER_FAILURES:
+    if slots.failures + 1 >= limits.BREAKER_FAILURES:
         draft.add(
             MemberUnavailable(member=run.member, failures=slots.failures + 1, retry_in_s=max(retry.base_delay_s, 0.1))
         )

@@ -18,9 +18,8 @@ export function word(t, family, code) {
   return found === key ? code : found;
 }
 
-/** Why something failed; that it took too long needs no more words. @param {Translate} t @param {string} type @param {string} [message] */
-export const failure = (t, type, message) =>
-  [word(t, "error", type), type === "timeout" && /took too long$/.test(message ?? "") ? "" : message].filter(Boolean).join(": ");
+/** Why something failed; what Moot itself ended has no message. @param {Translate} t @param {string} type @param {string} [message] */
+export const failure = (t, type, message) => [word(t, "error", type), message].filter(Boolean).join(": ");
 
 /** Moot's own choices are told in the reader's language, others as they were written.
  * @param {App} app @param {string | undefined} code of the question, when Moot asks @param {Option} option */
