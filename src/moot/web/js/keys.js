@@ -46,6 +46,8 @@ function stop(event, deed) {
 function escape(app, event) {
   if (app.replay) return stop(event, () => app.endReplay());
   if (app.mayWrite && app.view?.running.length) return stop(event, () => void app.send("user.pause"));
+  const root = document.documentElement;
+  if (root.hasAttribute("data-drawer")) return stop(event, () => root.removeAttribute("data-drawer"));
   if (app.selected !== null) stop(event, () => app.select(null));
 }
 

@@ -14,7 +14,7 @@ export class PaneTabs extends Part {
   /** @param {App} app */
   render(app) {
     const current = document.documentElement.dataset.pane ?? "talk";
-    this.setAttribute("role", "group");
+    this.setAttribute("role", "navigation");
     this.setAttribute("aria-label", app.t("panes"));
     const questions = app.view?.questions.length ?? 0;
     keyed(this, PANES, (pane) => pane, (pane) => h("button", {

@@ -6,6 +6,7 @@ import { nameOf } from "../view/names.js";
 /** @param {App} app @param {any} question */
 export function planCard(app, { step_id, tasks = [], plan_summary }) {
   const { t } = app, view = /** @type {any} */ (app.view);
+  const titles = new Map(tasks.map((/** @type {Task} */ task) => [task.id, task.title]));
   const why = h("textarea", { rows: 2, placeholder: t("plan.feedback"), "aria-label": t("plan.feedback") });
   const feedback = h("form", {
     class: "open", hidden: true,
@@ -26,7 +27,7 @@ export function planCard(app, { step_id, tasks = [], plan_summary }) {
     h("ol", { class: "tasks" }, ...tasks.map((/** @type {any} */ task) => h("li", {},
       h("b", { text: task.title }),
       h("span", { class: "who", text: nameOf(view, task.member) || task.role || t("any_executor") }),
-      task.depends_on?.length ? h("span", { class: "deps", text: t("after", { tasks: task.depends_on.join(", ") }) }) : null))),
+      task.depends_on?.length ? h("span", { class: "deps", text: t("after", { tasks: task.depends_on.map((/** @type {string} */ id) => titles.get(id) ?? id).join(", ") }) }) : null))),
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "primary", "data-key": "a", text: t("plan.approve", { count: tasks.length }), onclick: () => app.answer(step_id, { confirmed: true }) }),
       h("button", { type: "button", "data-key": "e", text: t("plan.edit"), onclick: edit }),

@@ -26,6 +26,6 @@ export class ReplayBar extends Part {
     set(find(this, "input"), { max: String(replay.last), value: String(replay.seq) });
     set(find(this, "output"), { text: `${replay.seq} / ${replay.last}` });
     set(find(this, ".play"), { text: replay.isPlaying ? "⏸" : "▶", "aria-label": t(replay.isPlaying ? "replay.stop" : "replay.play") });
-    set(find(this, ".speed"), { text: `×${replay.speed}` });
+    set(find(this, ".speed"), { text: `×${replay.speed}`, "aria-label": `${t("replay.speed")} ×${replay.speed}` });
   }
 }

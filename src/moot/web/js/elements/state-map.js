@@ -2,9 +2,12 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { layOut } from "../machine/layout.js";
+import { word } from "../i18n.js";
 import { Part } from "../part.js";
 import { walks } from "../machine/walks.js";
 
+/** @type {Record<string, string>} where the words of a machine's states stand */
+const FAMILIES = { workflow: "phase", task: "state" };
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @param {string} tag @param {Record<string, any>} props @param {...Node} children */
@@ -42,13 +45,14 @@ export class StateMap extends Part {
     set(picker, { value: shown.id });
     const { walk } = shown;
     const came = walk.trigger ? ` ← ${walk.from && walk.from !== walk.state ? `${walk.from} · ` : ""}${walk.trigger}` : "";
-    set(find(this, ".now"), { text: `${t("current")}: ${walk.state}${came}` });
+    const told = word(t, FAMILIES[shown.machine] ?? "", walk.state);
+    set(find(this, ".now"), { text: `${t("current")}: ${told === walk.state ? "" : `${told} · `}${walk.state}${came}` });
     const key = `${machine.name} ${this.clientWidth}`;
     if (key !== this.#drawn) {
       this.#drawn = key;
       this.#draw(machine);
     }
-    this.#light(machine, walk);
+    this.#light(walk);
   }
 
   /** @param {Machine} machine */
@@ -70,8 +74,8 @@ export class StateMap extends Part {
     keyed(find(this, ".rows"), machine.transitions, (row) => `${row.from} ${row.trigger} ${row.to}`, (row) => h("li", { "data-row": `${row.from} ${row.trigger} ${row.to}`, text: `${row.from} — ${row.trigger} → ${row.to}` }));
   }
 
-  /** @param {Machine} machine @param {Walk} walk */
-  #light(machine, walk) {
+  /** @param {Walk} walk */
+  #light(walk) {
     for (const node of this.querySelectorAll(".node")) {
       const state = node.getAttribute("data-state") ?? "";
       node.classList.toggle("current", state === walk.state);
@@ -79,6 +83,5 @@ export class StateMap extends Part {
     }
     for (const edge of this.querySelectorAll(".edge")) edge.classList.toggle("last", edge.getAttribute("data-edge") === `${walk.from} ${walk.state}`);
     for (const row of this.querySelectorAll("[data-row]")) row.classList.toggle("last", row.getAttribute("data-row") === `${walk.from} ${walk.trigger} ${walk.state}`);
-    void machine;
   }
 }

@@ -97,7 +97,7 @@ export class TaskBoard extends Part {
     if (percent === null) find(node, "progress").removeAttribute("value");
     else set(find(node, "progress"), { value: percent });
     set(find(node, ".count"), { text: run.done || run.total ? `${run.done}${run.total ? `/${run.total}` : ""} ${run.step}` : "" });
-    const rest = [task.objective, (task.depends_on ?? []).length ? t("after", { tasks: (task.depends_on ?? []).join(", ") }) : "", run.feedback && `${t("feedback")}: ${run.feedback}`, run.result].filter(Boolean);
+    const rest = [task.objective, task.depends_on?.length && t("after", { tasks: task.depends_on.map((id) => app.view?.work?.tasks[id]?.task.title ?? id).join(", ") }), run.feedback && `${t("feedback")}: ${run.feedback}`, run.result].filter(Boolean);
     set(find(node, ".result"), { text: rest.join("\n\n") });
     set(find(node, "details"), { hidden: !rest.length });
     const isOver = isFinished(run) || walk.state === "CANCELLED";
