@@ -1,7 +1,9 @@
 """What goes wrong with a model (E95 to E97): which type of error it is, what is kept, and that requests really end."""
 
 import asyncio
+import json
 import ssl
+from typing import Any
 
 import pytest
 
@@ -212,6 +214,20 @@ async def test_nonsense_is_a_failed_turn(api: str, body: bytes) -> None:
     with fake_models(body) as models:
         played = await play(make_member(models, api), TASK)
     assert played.error.error_type in ("agent", "network", "validation")
+
+
+HEADLESS = {"type": "response.output_text.delta", "item_id": "i", "output_index": 0, "content_index": 0, "delta": "Hi"}
+
+
+@pytest.mark.parametrize("event", [HEADLESS, {"type": "response.dreamt"}])
+@run
+async def test_a_stream_without_a_beginning_is_asked_for_once(event: dict[str, Any]) -> None:
+    """E97: the library would fetch it eleven times, and say its text as often."""
+    body = f"data: {json.dumps({**event, 'sequence_number': 1, 'logprobs': []})}\n\n".encode()
+    with fake_models(body) as models:
+        played = await play(make_member(models, "openai-responses"), TASK)
+    assert (played.error.error_type, len(models.asked)) == ("network", 1)
+    assert played.streamed == event.get("delta", "")
 
 
 @run

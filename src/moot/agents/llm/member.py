@@ -95,13 +95,14 @@ class LlmMember:
             from moot.agents.llm.traced import TracedModel
 
             model = TracedModel(model)
+        from moot.agents.llm.once import AskedOnce
         from moot.agents.llm.talk import make_agent
         from moot.agents.llm.tools import open_tools
 
         longest_s = max(spec.start_timeout_s, spec.idle_timeout_s)
         # Retrying is for us, not for the library: we say what we do, and never say a text twice.
         settings = {"timeout": longest_s + 10, **spec.settings, "max_retries": 0}
-        return make_agent(model, SHAPES.get(job), spec.output, settings, open_tools(spec, self._folder))
+        return make_agent(AskedOnce(model), SHAPES.get(job), spec.output, settings, open_tools(spec, self._folder))
 
 
 def _with_usage(output: Output, spent: Usage) -> Output:
