@@ -22,7 +22,6 @@ from tests.core.test_plan_properties import AT, opening, play, teams
 # part of another's story: an ack before the start, a failure that task.failed told, a phase that everybody sees change
 UNTOLD = {
     plan.DispatchRequested,
-    plan.DispatchAcked,
     plan.ExecutionFailed,
     plan.TaskBlocked,
     plan.AggregateCompleted,

@@ -57,6 +57,24 @@ async def test_fifty_sessions_share_four_workers_fairly() -> None:
         assert [await answer(app, session) for session in sessions] == ["all of it"] * 50
         for session in sessions[:3]:
             assert len(await facts(app, session, SolverStarted)) == 4
+        places = [fact.place for session in sessions for fact in await facts(app, session, DispatchAcked)]
+        assert places == [None] * 4 + list(range(1, 197))  # four find room, the others learn where they stand
+
+
+@run
+async def test_the_place_in_the_line_is_true_after_a_restart() -> None:
+    """E83: who is offered again when the process is another one stands where it stands then."""
+    log, clock = MemoryLog(), VirtualClock()
+    async with open_on(log, TEAM, clock=clock, agents={"wu": Clocked(clock)}) as app:
+        first, second = [await app.session() for _ in range(2)]
+        for session in (first, second):
+            await session.submit(SolveTasks(tasks=tuple(task(f"t{n}") for n in range(4))))
+        await clock.advance(0)
+        assert [fact.place for fact in await facts(app, second, DispatchAcked)] == [1, 2, 3, 4]
+    async with open_on(log, TEAM, clock=clock, agents={"wu": Clocked(clock)}) as app:
+        again = await app.session(second.id)
+        await clock.advance(0)
+        assert [fact.place for fact in (await facts(app, again, DispatchAcked))[4:]] == [None] * 4
 
 
 @run

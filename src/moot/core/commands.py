@@ -118,7 +118,10 @@ class ReportUnderstanding(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class AckDispatch(Struct, frozen=True, kw_only=True, gc=False):
+    """`place`: in the line of tasks that wait for room; None when the task starts at once."""
+
     dispatch_id: str
+    place: int | None = None
 
 
 class NackDispatch(Struct, frozen=True, kw_only=True, gc=False):

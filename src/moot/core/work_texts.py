@@ -83,6 +83,7 @@ WORK_TEXTS: dict[str, dict[Language, str]] = {
     "job_aggregate": {"zh": "汇总", "en": "putting the results together"},
     "retry_worked": {"zh": "✓ 第 {count} 次重试成功：{title}", "en": "✓ Retry {count} worked: {title}"},
     "retries_over": {"zh": "✗ 不再重试：{title}", "en": "✗ No more retries: {title}"},
+    "task_in_line": {"zh": "⏳ 排队第 {count} 位：{title}", "en": "⏳ Number {count} in line: {title}"},
     "task_not_taken": {"zh": "✗ {who} 未接单：{title}（{reason}）", "en": "✗ {who} does not take: {title} ({reason})"},
     "offered_again": {"zh": "，{seconds:g} 秒后再派发", "en": ", offered again in {seconds:g} s"},
     "worker_gone": {"zh": "↻ 执行者已离开，重新派发：{title}", "en": "↻ Its worker is gone, offered again: {title}"},

@@ -18,7 +18,7 @@ def _request(row: TaskRow, said: Said, at: str) -> TaskRow:  # noqa: ARG001 - on
 
 
 def _ack(row: TaskRow, said: Said, at: str) -> TaskRow:  # noqa: ARG001
-    return replace(row, state=State.DISPATCHED)
+    return replace(row, state=State.DISPATCHED, place=said.get("place"))
 
 
 def _nack(row: TaskRow, said: Said, at: str) -> TaskRow:

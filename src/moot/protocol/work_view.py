@@ -34,6 +34,7 @@ class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     message: str = ""
     feedback: str = ""  # the reviewer's
     is_skipped: bool = False
+    place: int | None = None  # in the line for room to run, when it was taken
 
     @property
     def id(self) -> str:

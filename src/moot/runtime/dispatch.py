@@ -27,8 +27,14 @@ ActAsking = Callable[[TurnInput, Ask], AsyncGenerator[Output, None]]
 FindAgent = Callable[[str, str], Agent]  # team name, member id → agent; raises AgentError
 
 
+class Room(asyncio.Semaphore):
+    """How many tasks may run at once in all sessions; `waiting` are in line for it, first come, first served."""
+
+    waiting = 0
+
+
 class EmbeddedDispatch:
-    """`max_tasks`: how many tasks run at once in all sessions; the others wait, first come, first served."""
+    """`max_tasks`: how many tasks run at once in all sessions."""
 
     def __init__(
         self,
@@ -40,7 +46,7 @@ class EmbeddedDispatch:
         self._tasks = tasks
         self._find_tool = find_tool
         self._find_agent = find_agent
-        self._room = asyncio.Semaphore(max_tasks)
+        self._room = Room(max_tasks)
 
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         return _Worker(turn, team, report, show, self._find_agent, self._tasks, None)
@@ -76,7 +82,7 @@ class _Worker:
         show: Show,
         find_agent: FindAgent,
         tasks: asyncio.TaskGroup,
-        room: asyncio.Semaphore | None,
+        room: Room | None,
     ) -> None:
         self._turn = turn
         self._team = team
@@ -138,20 +144,27 @@ class _Worker:
             logger.warning("agent %s failed to say whether it takes a task", self._turn.member.id, exc_info=True)
             return f"{type(error).__name__}: {error}"
 
-    async def _play_in(self, room: asyncio.Semaphore) -> WorkerCommand:
+    async def _play_in(self, room: Room) -> WorkerCommand:
         """Where there is room, taken and started are one report, so that they are one append."""
-        taken = AckDispatch(dispatch_id=self._turn.turn_id)
-        started = StartTask(dispatch_id=self._turn.turn_id)
+        dispatch_id = self._turn.turn_id
+        started = StartTask(dispatch_id=dispatch_id)
         if not room.locked():
             async with room:
-                await self._report(taken, started)
+                await self._report(AckDispatch(dispatch_id=dispatch_id), started)
                 return await self._play()
-        await self._report(taken)
-        self.is_in_line = True
-        async with room:
+        room.waiting += 1
+        try:
+            await self._report(AckDispatch(dispatch_id=dispatch_id, place=room.waiting))
+            self.is_in_line = True
+            await room.acquire()
+        finally:
+            room.waiting -= 1
+        try:
             self.is_in_line = False
             await self._report(started)
             return await self._play()
+        finally:
+            room.release()
 
     async def _play(self) -> WorkerCommand:
         turn_id = self._turn.turn_id

@@ -91,6 +91,7 @@ def _card(row: TaskRow, column: str, view: View, words: Words) -> Content:
     facts = [words("task.skipped") if row.is_skipped else words(f"state.{row.state}")]
     facts += [view.name(row.member)] if row.member else []
     facts += [f"{row.done}/{row.total}" if row.total else str(row.done)] if row.done and column == "running" else []
+    facts += [words("task.place", n=row.place)] if row.place and row.state == Task.DISPATCHED else []
     facts += [words("task.retries", n=row.retries, max=row.max_attempts)] if row.retries else []
     facts += [words("task.next_in", s=f"{row.retry_in_s:g}")] if row.retry_in_s else []
     lines = [plain_line(f"{sign} {row.title}", style), plain_line(f"  {' · '.join(facts)}", "dim")]

@@ -22,6 +22,10 @@ def _complete(tell: Telling, fact: events.SolverCompleted) -> list[str]:
     return [told, *tell.result(fact.result)]
 
 
+def _take(tell: Telling, fact: events.DispatchAcked) -> list[str]:
+    return [] if fact.place is None else [tell.say("task_in_line", count=fact.place, title=tell.title(fact.task_id))]
+
+
 def _refuse(tell: Telling, fact: events.DispatchNacked) -> list[str]:
     told = tell.say(
         "task_not_taken", who=tell.name(fact.member), title=tell.title(fact.task_id), reason=_reason(tell, fact.reason)
@@ -95,6 +99,7 @@ TASK_LINES: dict[type, Callable[[Telling, Any], list[str]]] = {
     events.SolverStarted: _start,
     events.SolverProgressed: _progress,
     events.SolverCompleted: _complete,
+    events.DispatchAcked: _take,
     events.DispatchNacked: _refuse,
     events.TaskFailed: _fail,
     events.RecoveryStarted: _retry,

@@ -139,9 +139,9 @@ def obey_worker(
     dispatch_id = command.turn_id if hasattr(command, "turn_id") else command.dispatch_id
     run = find_task(draft, dispatch_id, _EXPECTED[type(command)])
     match command:
-        case AckDispatch():
+        case AckDispatch(place=place):
             was_open = work_of(draft).slots[run.member].is_open
-            dispatching.ack(draft, run)
+            dispatching.ack(draft, run, place)
             if not was_open:
                 return  # nothing else can start because of it; a breaker that it closes held up others
         case StartTask():

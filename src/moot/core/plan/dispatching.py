@@ -65,9 +65,15 @@ def _offer(draft: Draft, task_id: str, run: TaskRun, member: str, slot: str) -> 
     )
 
 
-def ack(draft: Draft, run: TaskRun) -> None:
+def ack(draft: Draft, run: TaskRun, place: int | None) -> None:
     draft.add(
-        DispatchAcked(task_id=run.task.id, agent_id=run.agent_id, dispatch_id=run.dispatch_id or "", member=run.member)
+        DispatchAcked(
+            task_id=run.task.id,
+            agent_id=run.agent_id,
+            dispatch_id=run.dispatch_id or "",
+            member=run.member,
+            place=place,
+        )
     )
 
 

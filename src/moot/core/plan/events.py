@@ -132,11 +132,14 @@ class DispatchRequested(Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
 
 class DispatchAcked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """`place`: where it stood, when it was taken, in the line of all sessions' tasks that wait for room to run."""
+
     event: ClassVar[str] = "task.dispatch_acked"
     task_id: str
     agent_id: str
     dispatch_id: str
     member: str
+    place: int | None = None
 
 
 class DispatchNacked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

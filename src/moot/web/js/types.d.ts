@@ -136,6 +136,8 @@ interface TaskRun {
   message: string;
   feedback: string;
   is_skipped: boolean;
+  /** in the line for room to run, when it was taken */
+  place: number | null;
   started_at: string;
 }
 type Runs = Record<string, TaskRun>;

@@ -131,6 +131,7 @@ function sayOf({ t }, run) {
   const { state } = run.walk;
   if (run.is_skipped) return t("task.skipped");
   const said = [state === "RUNNING" && run.attempt === 1 ? "" : t(`state.${state}`)];
+  if (state === "DISPATCHED" && run.place) said.push(t("task.place", { n: run.place }));
   if (run.attempt > 1 && state !== "DONE") said.push(t("task.attempt", { n: run.attempt }));
   if (["EXECUTION_FAILED", "BLOCKED"].includes(state) && run.error_type) said.push(failure(t, run.error_type, run.message));
   if (state === "DISPATCH_FAILED") said.push(word(t, "error", run.message));

@@ -5,7 +5,7 @@ import { begin, move } from "./walk.js";
 /** @param {Task} task @returns {TaskRun} */
 const newRun = (task) => ({
   task, walk: begin("CREATED"), attempt: 1, retries: 0, max_attempts: 0, retry_at: "", agent_id: "", member: "",
-  done: 0, total: null, percent: null, step: "", result: "", error_type: "", message: "", feedback: "", is_skipped: false, started_at: "",
+  done: 0, total: null, percent: null, step: "", result: "", error_type: "", message: "", feedback: "", is_skipped: false, place: null, started_at: "",
 });
 
 /** @param {string} at @param {number} seconds */
@@ -23,7 +23,7 @@ const CHANGES = {
   request: (run, said) => to(run, "orchestrator_dispatch", "DISPATCHING", {
     agent_id: said.agent_id, member: said.member, attempt: said.attempt, retry_at: "",
   }),
-  ack: (run) => to(run, "dispatch_ack", "DISPATCHED"),
+  ack: (run, said) => to(run, "dispatch_ack", "DISPATCHED", { place: said.place ?? null }),
   nack(run, said, at) {
     const trigger = run.walk.state === "DISPATCHED" ? "start_timeout" : said.reason === "timeout" ? "timeout" : "dispatch_nack";
     const waits = said.retry_in_s ? later(at, said.retry_in_s) : "";
