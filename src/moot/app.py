@@ -70,7 +70,7 @@ class App:
             return engine
 
     async def recover(self) -> int:
-        """Go on with every session of these teams that was busy when the last process ended."""
+        """Go on with every session of these teams that was busy when the last process ended, or when it was removed."""
         return await self.sessions.recover({team.name for team in self.teams})
 
     def _team(self, name: str | None) -> TeamFile:

@@ -70,6 +70,25 @@ def test_a_title_that_is_none(moot: Moot) -> None:
     assert moot("sessions", "rename", session_id).code == 2
 
 
+def test_the_trash(moot: Moot) -> None:
+    """UX undo beats confirm: what the page removed is listed, comes back as it was, or goes for good."""
+    session_id, frames = moot.talk("alice: hello")
+    database = sqlite3.connect(moot.data / "moot.db", isolation_level=None)
+    trash = "UPDATE sessions SET removed_at = '2026-01-01T00:00:00.000Z'"
+    database.execute(trash)
+    assert moot("sessions", "list").out == ""
+    assert moot("sessions", "show", session_id).code == 4
+    (listed,) = moot("sessions", "list", "--removed", "--json").objects
+    assert (listed["session_id"], listed["removed_at"]) == (session_id, "2026-01-01T00:00:00.000Z")
+    assert moot("sessions", "restore", session_id[:7]).code == 0
+    assert moot.frames(session_id) == frames
+    assert moot("sessions", "restore", session_id).code == 4
+    database.execute(trash)
+    database.close()
+    assert moot("sessions", "rm", session_id[:7]).code == 0
+    assert moot("sessions", "list", "--removed").out == ""
+
+
 def test_show(moot: Moot) -> None:
     """The conversation as it was printed, and what it cost; with --json state, seq and hash. A prefix is enough."""
     printed = moot("run", CHAT, "--say", "alice: [NEXT: Bob] hello")

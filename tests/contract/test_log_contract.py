@@ -145,6 +145,63 @@ async def test_a_deleted_session_is_gone(open_log: OpenLog) -> None:
 
 
 @run
+async def test_a_session_in_the_trash_is_as_good_as_none(open_log: OpenLog) -> None:
+    """Not listed, not read, not written, not made anew; the trash lists it with the time. Others stay."""
+    async with open_log() as log:
+        events = await append(log, "a", 2)
+        await append(log, "b")
+        await log.remove("a", "2026-01-02T00:00:00.000Z")
+        for call in (
+            log.read("a"),
+            log.head("a"),
+            log.remove("a", "x"),
+            log.append("a", 2, make_events("a", events[-1].head)),
+        ):
+            with pytest.raises(NotFound):
+                await call
+        with pytest.raises(Conflict):
+            await log.append("a", 0, make_events("a"), summary=SUMMARY)
+        assert [listing.session_id for listing in await log.sessions()] == ["b"]
+        [listing] = await log.sessions(removed=True)
+        assert (listing.session_id, listing.removed_at) == ("a", "2026-01-02T00:00:00.000Z")
+
+
+@run
+async def test_a_session_comes_back_from_the_trash_as_it_was(open_log: OpenLog) -> None:
+    """Events, receipts and snapshot; it goes on where it was, and those who follow it now get what comes."""
+    async with open_log() as log:
+        await log.append("a", 0, make_events("a"), command=CommandKey("c1", "d1"), summary=SUMMARY)
+        snapshot = Snapshot(await log.head("a"), "v1", b"state")
+        await log.save_snapshot("a", snapshot)
+        events = await log.read("a")
+        await log.remove("a", "2026-01-02T00:00:00.000Z")
+        await log.restore("a")
+        assert await log.read("a") == events
+        assert (await log.find_command("a", "c1"), await log.load_snapshot("a")) == (Receipt("d1", 1), snapshot)
+        assert [listing.removed_at for listing in await log.sessions()] == [None]
+        assert await log.sessions(removed=True) == []
+        follower = asyncio.create_task(take(log.follow("a", 1), 1))
+        await asyncio.sleep(0)
+        assert await append(log, "a") == await follower
+        with pytest.raises(NotFound):
+            await log.restore("a")
+
+
+@run
+async def test_what_is_deleted_from_the_trash_does_not_come_back(open_log: OpenLog) -> None:
+    """For good: the id can be used again."""
+    async with open_log() as log:
+        await append(log, "a", 2)
+        await log.remove("a", "2026-01-02T00:00:00.000Z")
+        await log.delete("a")
+        assert await log.sessions(removed=True) == []
+        with pytest.raises(NotFound):
+            await log.restore("a")
+        again = await append(log, "a")
+        assert await log.read("a") == again
+
+
+@run
 async def test_a_snapshot_is_replaced_by_the_next(open_log: OpenLog) -> None:
     """One snapshot per session, the last one saved; none is no error."""
     async with open_log() as log:
@@ -160,6 +217,8 @@ UNKNOWN: list[Callable[[Log], Awaitable[object]]] = [
     lambda log: log.read("nobody"),
     lambda log: log.head("nobody"),
     lambda log: log.delete("nobody"),
+    lambda log: log.remove("nobody", "2026-01-01T00:00:00.000Z"),
+    lambda log: log.restore("nobody"),
     lambda log: log.save_snapshot("nobody", Snapshot(Head(), "v1", b"")),
     lambda log: log.append("nobody", 1, make_events("nobody", Head(1, "x"))),
     lambda log: anext(aiter(log.follow("nobody"))),
@@ -272,16 +331,17 @@ async def test_a_slow_follower_misses_nothing(open_log: OpenLog) -> None:
         assert seen == await log.read("a", limit=5_000)
 
 
+@pytest.mark.parametrize("to_trash", [True, False])
 @run
-async def test_followers_end_when_the_session_is_deleted(open_log: OpenLog) -> None:
-    """Deletion ends those who wait for the session, not those of others."""
+async def test_followers_end_when_the_session_is_deleted(open_log: OpenLog, to_trash: bool) -> None:
+    """Deletion, also to the trash, ends those who wait for the session, not those of others."""
     async with open_log() as log:
         await append(log, "a")
         await append(log, "b")
         follower = asyncio.create_task(take(log.follow("a", 1), 1))
         other = asyncio.create_task(take(log.follow("b", 1), 1))
         await asyncio.sleep(0)
-        await log.delete("a")
+        await (log.remove("a", "2026-01-01T00:00:00.000Z") if to_trash else log.delete("a"))
         assert await follower == []
         assert await append(log, "b") == await other
 

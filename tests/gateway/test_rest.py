@@ -7,6 +7,7 @@ from typing import Any
 
 from moot.core.machines.catalogue import MACHINES
 from moot.gateway.principal import Role
+from moot.testing import VirtualClock
 from tests.cli.command import check_chain, names
 from tests.gateway.sites import DUO, SOLO, code_of, count, events, open_site
 from tests.runtime.apps import Puppet, has, run
@@ -22,6 +23,7 @@ async def test_teams_on_offer(tmp_path: Path) -> None:
         assert [team["name"] for team in teams] == ["duo", "solo"]
         assert [(member["id"], member["kind"]) for member in teams[1]["members"]] == [("alice", "human"), ("bob", "ai")]
         assert "hello back" not in json.dumps(teams)
+        assert teams[1]["scripted"] is True
 
 
 @run
@@ -234,7 +236,7 @@ async def test_an_export_needs_no_server(tmp_path: Path) -> None:
 
 @run
 async def test_a_session_is_removed_by_its_owner(tmp_path: Path) -> None:
-    """UX session list: gone for good, though it was open and a turn ran; a member may not, and nobody twice."""
+    """UX session list: gone, though it was open and a turn ran; a member may not, and nobody twice."""
     async with open_site(tmp_path) as site, site.client() as client:
         session_id = await site.create("solo")
         token, _ = site.issue(Role.MEMBER, session_id=session_id, member="alice")
@@ -246,3 +248,59 @@ async def test_a_session_is_removed_by_its_owner(tmp_path: Path) -> None:
         assert (await client.delete(f"/api/sessions/{session_id}")).status_code == 404
         assert (await client.get("/api/sessions")).json() == []
         assert (await site.command(session_id, "user.message", content="hi")).status_code == 404
+
+
+@run
+async def test_a_removed_session_waits_in_the_trash(tmp_path: Path) -> None:
+    """UX undo beats confirm: it comes back as it was and goes on with its turn; deleting it again is for good."""
+    bob = Puppet()
+    async with open_site(tmp_path, agents={"bob": bob}) as site, site.client() as client:
+        session_id = await site.create("solo", title="Poster")
+        path = f"/api/sessions/{session_id}"
+        await site.command(session_id, "user.message", content="[NEXT: bob] hi")
+        await bob.is_called()
+        before = await events(site, session_id)
+        await client.delete(path)
+        [trashed] = (await client.get("/api/sessions", params={"removed": "1"})).json()
+        assert (trashed["session_id"], trashed["title"], trashed["removed_at"] >= before[-1]["timestamp"]) == (
+            session_id,
+            "Poster",
+            True,
+        )
+        assert (await client.post(f"{path}/restore")).json()["state"]["executing"] == "bob"
+        assert (await client.post(f"{path}/restore")).status_code == 404
+        assert (await events(site, session_id))[: len(before)] == before
+        await bob.is_called(2)
+        bob.replies("here again")
+        await has(site.app, await site.app.session(session_id), "session.paused")
+        await client.delete(path)
+        assert (await client.delete(path, params={"forever": "1"})).status_code == 204
+        assert (await client.post(f"{path}/restore")).status_code == 404
+        assert (await client.get("/api/sessions", params={"removed": "1"})).json() == []
+
+
+@run
+async def test_the_trash_is_emptied_after_a_month(tmp_path: Path) -> None:
+    """Reliability: retention is a visible policy: 30 days, looked at when something is removed and at the start."""
+    clock = VirtualClock()
+    async with open_site(tmp_path, clock=clock) as site, site.client() as client:
+        old, new = await site.create("solo"), await site.create("solo")
+        await client.delete(f"/api/sessions/{old}")
+        await clock.advance(30 * 86_400 + 1)
+        await client.delete(f"/api/sessions/{new}")
+        trash = (await client.get("/api/sessions", params={"removed": "1"})).json()
+        assert [each["session_id"] for each in trash] == [new]
+
+
+@run
+async def test_the_trash_is_the_owners(tmp_path: Path) -> None:
+    """E57: a member or a viewer neither looks into it nor takes anything out."""
+    async with open_site(tmp_path) as site, site.client() as client:
+        session_id = await site.create("solo")
+        await client.delete(f"/api/sessions/{session_id}")
+        for role, about in ((Role.VIEWER, {}), (Role.MEMBER, {"session_id": session_id, "member": "alice"})):
+            token, _ = site.issue(role, **about)
+            async with site.client(token) as other:
+                assert (await other.get("/api/sessions", params={"removed": "1"})).status_code == 403
+                assert (await other.post(f"/api/sessions/{session_id}/restore")).status_code == 403
+                assert (await other.delete(f"/api/sessions/{session_id}", params={"forever": "1"})).status_code == 403

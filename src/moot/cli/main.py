@@ -32,7 +32,7 @@ COMMANDS: dict[str, str] = {
     "token": "create, list or revoke tokens for those who connect",
     "route": "dry run: how would this be routed? JSON lines in, JSON lines out",
     "machines": "every state machine, from its table",
-    "sessions": "list, show, rename, export, import, fork, replay, verify or remove sessions",
+    "sessions": "list, show, rename, export, import, fork, replay, verify, remove or restore sessions",
     "doctor": "what this machine has and what it lacks, each with its fix",
     "schema": "the JSON Schema of the team file, for editors",
     "completions": "for bash, zsh or fish: what Tab offers",

@@ -19,7 +19,7 @@ from moot.runtime.stores.sqlite import SqliteLog
 class Readable(Protocol):
     """As much of a log as is read here."""
 
-    async def sessions(self) -> list[Listing]: ...
+    async def sessions(self, *, removed: bool = False) -> list[Listing]: ...
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]: ...
 
@@ -49,8 +49,8 @@ def database(options: Namespace) -> Path:
     return path
 
 
-async def find(log: Readable, prefix: str) -> Listing:
-    listings = {listing.session_id: listing for listing in await log.sessions()}
+async def find(log: Readable, prefix: str, *, removed: bool = False) -> Listing:
+    listings = {listing.session_id: listing for listing in await log.sessions(removed=removed)}
     return listings[pick_session_id(list(listings), prefix)]
 
 

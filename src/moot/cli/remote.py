@@ -50,8 +50,8 @@ class RemoteLog:
         self._rest = rest
         self._heads: dict[str, Head] = {}
 
-    async def sessions(self) -> list[Listing]:
-        return [_read_listing(entry) for entry in await self._rest.sessions()]
+    async def sessions(self, *, removed: bool = False) -> list[Listing]:
+        return [_read_listing(entry) for entry in await self._rest.sessions(removed=removed)]
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
         """Raises NotFound, or Corrupt at the first event whose hash does not follow."""
@@ -74,4 +74,5 @@ def _read_listing(entry: dict[str, object]) -> Listing:
         updated_at=str(entry["updated_at"]),
         head=msgspec.convert(entry, Head),
         summary=msgspec.convert(entry, Summary),
+        removed_at=msgspec.convert(entry.get("removed_at"), str | None),
     )

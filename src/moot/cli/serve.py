@@ -89,6 +89,7 @@ async def run_server(options: Namespace) -> int:
                 sockets=WebSocketEndpoint(app, tokens, settings, metrics),
                 hosts=allow_hosts(settings.host, settings.port, options.allow_host),
             )
+            await app.sessions.empty_trash()
             await app.recover()
             say = announcement(settings, tokens, data if options.open else None)
             await serve(gateway, settings, metrics, bound=bound, stop=stop, announce=say)

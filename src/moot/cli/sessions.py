@@ -53,16 +53,23 @@ def add_arguments(parser: ArgumentParser) -> None:
             each.add_argument("--out", metavar="FILE", help="instead of standard output")
         elif name not in CHANGES:
             each.add_argument("--json", action="store_true", help="JSON Lines")
-        if name == "rename":
-            each.add_argument("title", metavar="TITLE", help="one line of text")
-        if name == "fork":
-            each.add_argument("--at", type=int, metavar="SEQ", help="the last event to take over (default: all)")
-        if name == "replay":
-            each.add_argument("--at", type=int, metavar="SEQ", help="stop after this event and show the state there")
-            each.add_argument("--speed", type=float, default=0.0, help="times the real pace; 0 = at once")
+        _add_own_arguments(each, name)
         add_data_argument(each)
         if name not in LOCAL:
             each.add_argument("--connect", metavar="URL", help="as `moot serve` printed it, instead of --data")
+
+
+def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
+    match name:
+        case "list":
+            parser.add_argument("--removed", action="store_true", help="those in the trash instead")
+        case "rename":
+            parser.add_argument("title", metavar="TITLE", help="one line of text")
+        case "fork":
+            parser.add_argument("--at", type=int, metavar="SEQ", help="the last event to take over (default: all)")
+        case "replay":
+            parser.add_argument("--at", type=int, metavar="SEQ", help="stop after this event and show the state there")
+            parser.add_argument("--speed", type=float, default=0.0, help="times the real pace; 0 = at once")
 
 
 async def run(options: Namespace) -> int:
@@ -74,7 +81,7 @@ async def list_sessions(options: Namespace) -> int:
     listings = []
     with suppress(NotFound), Progress("listing sessions"):
         async with reading(options) as log:
-            listings = await log.sessions()
+            listings = await log.sessions(removed=options.removed)
     for listing in listings:
         print(json.dumps(describe(listing), ensure_ascii=False) if options.json else one_line(listing))
     if not listings:
@@ -91,6 +98,7 @@ def describe(listing: Listing) -> dict[str, object]:
         "created_at": listing.created_at,
         "updated_at": listing.updated_at,
         **msgspec.to_builtins(listing.summary),
+        "removed_at": listing.removed_at,
     }
 
 
@@ -187,15 +195,23 @@ def tell(verdict: Verdict) -> str:
 
 
 async def remove(options: Namespace) -> int:
-    """remove a session for good; asks first on a terminal"""
+    """remove a session for good, also from the trash; asks first on a terminal"""
     async with changing(database(options)) as log:
-        session_id = (await find(log, options.id)).session_id
+        listings = [*await log.sessions(), *await log.sessions(removed=True)]
+        session_id = pick_session_id([listing.session_id for listing in listings], options.id)
         if sys.stdin.isatty() and sys.stdout.isatty():
             answer = await asyncio.to_thread(input, f"remove {session_id} for good? [y/N] ")
             if answer.strip().lower() not in ("y", "yes"):
                 return exits.FAILED
         await log.delete(session_id)
         print(f"removed {session_id}", file=sys.stderr)
+    return exits.OK
+
+
+async def restore(options: Namespace) -> int:
+    """take a session out of the trash, where the web page's Remove puts it for 30 days"""
+    async with changing(database(options)) as log:
+        await log.restore((await find(log, options.id, removed=True)).session_id)
     return exits.OK
 
 
@@ -257,7 +273,7 @@ def check_seq(listing: Listing, seq: int) -> int:
     return seq
 
 
-LOCAL = ("rm", "fork", "import")  # what a server keeps is changed where it is kept
+LOCAL = ("rm", "restore", "fork", "import")  # what a server keeps is changed where it is kept
 CHANGES = (*LOCAL, "rename")
 ACTIONS = {
     "list": list_sessions,
@@ -269,4 +285,5 @@ ACTIONS = {
     "import": import_file,
     "rename": rename,
     "rm": remove,
+    "restore": restore,
 }

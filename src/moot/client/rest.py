@@ -26,9 +26,9 @@ class Rest:
     def __init__(self, address: Address) -> None:
         self._address = address
 
-    async def sessions(self) -> list[dict[str, Any]]:
-        """The sessions that may be read, the last active first."""
-        return _entries.decode(await self._get("/api/sessions"))
+    async def sessions(self, *, removed: bool = False) -> list[dict[str, Any]]:
+        """The sessions that may be read, the last active first; or those in the trash."""
+        return _entries.decode(await self._get("/api/sessions?removed=1" if removed else "/api/sessions"))
 
     async def events(self, session_id: str, after: int, limit: int) -> list[bytes]:
         """Frames of the log behind `after`, byte for byte. Raises NotFound."""

@@ -32,5 +32,6 @@ CLARIFICATIONS = 2  # questions about one input
 INPUTS = 100  # that wait to be understood
 DEFERRED = 20  # inputs kept for after the current work
 PAUSE_GRACE_S = 5.0  # for what runs to come to its end
+TRASH_S = 30 * 86_400.0  # before a removed session is deleted for good
 LEASE_S = 30.0  # how long a worker that is not heard of counts as alive
 TASKS_AT_ONCE = 4  # in all sessions of a process; the others wait their turn

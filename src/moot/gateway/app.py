@@ -115,6 +115,7 @@ class Gateway:
                 path="/api/sessions",
                 summary="The sessions you may read, the last active first",
                 handler=rest.list_sessions,
+                parameters=(Parameter("removed", "1: those in the trash instead; owners only"),),
                 gives=list[SessionEntry],
             ),
             Operation(
@@ -136,9 +137,17 @@ class Gateway:
             Operation(
                 method="DELETE",
                 path=SESSION,
-                summary="Remove a session for good; owners only",
+                summary="Move a session to the trash, where it is kept for 30 days; owners only",
                 handler=rest.remove_session,
+                parameters=(Parameter("forever", "1: delete it for good, from the trash or not"),),
                 status=204,
+            ),
+            Operation(
+                method="POST",
+                path=f"{SESSION}/restore",
+                summary="Take a session out of the trash; owners only",
+                handler=rest.restore_session,
+                gives=SessionDocument,
             ),
         ]
 

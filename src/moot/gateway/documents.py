@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
+from moot.config.agent_specs import ScriptAgent
 from moot.config.team_file import TeamFile
 from moot.core.events import PauseReason
 from moot.core.machines.session import Status
@@ -24,6 +25,7 @@ class TeamDocument(Struct, frozen=True, kw_only=True):
     flow: Flow
     language: Language
     members: tuple[Member, ...]
+    scripted: bool  # its AIs play a script: no model is asked
 
 
 class NewSession(Struct, frozen=True, kw_only=True):
@@ -51,6 +53,7 @@ class SessionEntry(Struct, frozen=True, kw_only=True):
     pause_reason: PauseReason | None
     messages: Annotated[int, Meta(ge=0)]
     last: LastLine | None
+    removed_at: str | None
 
 
 class SessionDocument(Struct, frozen=True, kw_only=True):
@@ -121,9 +124,15 @@ class Health(Struct, frozen=True, kw_only=True):
 
 
 def describe_team(team: TeamFile) -> TeamDocument:
-    """Without what plays the AIs: that is nobody's business outside."""
+    """Without what plays the AIs: that is nobody's business outside, but for whether it is only a script."""
     known = team.team()
-    return TeamDocument(name=known.name, flow=known.flow, language=known.language, members=known.members)
+    return TeamDocument(
+        name=known.name,
+        flow=known.flow,
+        language=known.language,
+        members=known.members,
+        scripted=all(isinstance(agent, ScriptAgent) for agent in team.agents().values()),
+    )
 
 
 def describe_listing(listing: Listing) -> SessionEntry:
@@ -143,4 +152,5 @@ def describe_listing(listing: Listing) -> SessionEntry:
         pause_reason=summary.pause_reason,
         messages=summary.messages,
         last=summary.last,
+        removed_at=listing.removed_at,
     )

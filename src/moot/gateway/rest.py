@@ -63,7 +63,11 @@ class Rest:
 
     async def list_sessions(self, request: Request) -> Response:
         principal = principal_of(request.scope)
-        listings = await self._app.log.sessions()
+        if request.query_params.get("removed") == "1":
+            if not principal.may_create:
+                raise ProtocolError("forbidden")
+            return Json([describe_listing(each) for each in await self._app.log.sessions(removed=True)])
+        listings = await self._app.sessions.listings()
         return Json([describe_listing(each) for each in listings if principal.may_read(each.session_id)])
 
     async def create_session(self, request: Request) -> Response:
@@ -102,15 +106,29 @@ class Rest:
         return Response(to_html(frames, language), media_type="text/html", headers={"content-disposition": name})
 
     async def remove_session(self, request: Request) -> Response:
-        """For good; whoever follows it is told that it is gone."""
+        """To the trash, or for good; whoever follows it is told that it is gone."""
+        session_id = self._session_to_move(request)
+        if request.query_params.get("forever") == "1":
+            await self._app.sessions.delete(session_id)
+        else:
+            await self._app.log.head(session_id)  # NotFound, before anything is parked
+            await self._app.sessions.remove(session_id)
+        return Response(status_code=204)
+
+    async def restore_session(self, request: Request) -> Response:
+        """As it was; what was under way goes on."""
+        session_id = self._session_to_move(request)
+        await self._app.log.restore(session_id)
+        await self._app.recover()
+        return await self._describe(session_id, 200)
+
+    def _session_to_move(self, request: Request) -> str:
         session_id = _readable_session(request)
         principal = principal_of(request.scope)
         if not principal.may_create:
             raise ProtocolError("forbidden")
         self._check_rate(principal)
-        await self._app.log.head(session_id)  # NotFound
-        await self._app.sessions.remove(session_id)
-        return Response(status_code=204)
+        return session_id
 
     async def stream(self, request: Request) -> Response:
         session_id = _readable_session(request)

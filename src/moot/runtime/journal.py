@@ -21,7 +21,7 @@ LINE_CHARS = 120  # of the last message, in a list
 class Journal:
     """Not for two at a time: who writes waits until the write before is over. `act` is told of every new state."""
 
-    __slots__ = ("_act", "_clock", "_is_over", "_is_writing", "_log", "_summary", "head", "session_id", "state")
+    __slots__ = ("_act", "_clock", "_gist", "_is_over", "_is_writing", "_log", "head", "session_id", "state")
 
     def __init__(
         self, session_id: str, state: State, head: Head, log: Log, clock: Clock, act: Callable[[], None]
@@ -32,7 +32,7 @@ class Journal:
         self._log = log
         self._clock = clock
         self._act = act
-        self._summary = summarise(state)
+        self._gist = _gist(state)
         self._is_writing = False
         self._is_over: asyncio.Event | None = None  # of a write that somebody waits for
 
@@ -115,10 +115,10 @@ class Journal:
         return state, stamp(state.team, self.session_id, self.head, facts, at)
 
     async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
-        summary = summarise(state)
-        changed = None if summary == self._summary else summary
-        await self._log.append(self.session_id, self.head.seq, events, command=key, summary=changed)
-        self._summary = summary
+        gist = _gist(state)
+        summary = None if gist == self._gist else summarise(state)
+        await self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary)
+        self._gist = gist
         self.state = state
         self.head = events[-1].head
         self._act()
@@ -128,13 +128,23 @@ class Journal:
             for event in events:
                 self.state = evolve(self.state, event.fact)
             self.head = events[-1].head
-        self._summary = summarise(self.state)  # as the other one wrote it
+        self._gist = _gist(self.state)  # as the other one wrote it
         self._act()
 
 
 def _fail(batch: list[Asked], error: Exception) -> None:
     for asked in batch:
         asked.fail(error)
+
+
+def _gist(state: State) -> tuple[object, ...]:
+    """What a new summary is written for: while AIs talk to each other it stays, what they say is no news yet."""
+    messages = 0 if state.status is Status.ACTIVE else state.message_count
+    return (state.title, state.status, state.waiting_for, state.pause_reason, messages, _is_busy(state))
+
+
+def _is_busy(state: State) -> bool:
+    return state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs)
 
 
 def summarise(state: State) -> Summary:
@@ -144,7 +154,7 @@ def summarise(state: State) -> Summary:
         flow=state.team.flow,
         status=state.status,
         waiting_for=state.waiting_for,
-        busy=state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs),
+        busy=_is_busy(state),
         pause_reason=state.pause_reason,
         messages=state.message_count,
         last=_last_line(state),

@@ -61,7 +61,7 @@ class LastLine(Struct, frozen=True):
 class Summary(Struct, frozen=True, kw_only=True):
     """What a list of sessions shows. `busy`: something is outstanding, so a restart must open this session.
 
-    Kept beside the log and written with it: listing folds nothing.
+    Kept beside the log and written with it whenever the floor changes hands: listing folds nothing.
     """
 
     title: str
@@ -81,6 +81,7 @@ class Listing(Struct, frozen=True, kw_only=True):
     updated_at: str
     head: Head
     summary: Summary
+    removed_at: str | None = None  # when it went to the trash
 
 
 class Snapshot(Struct, frozen=True):
@@ -119,11 +120,17 @@ class Log(Protocol):
 
     async def find_command(self, session_id: str, command_id: str) -> Receipt | None: ...
 
-    async def sessions(self) -> list[Listing]:
-        """Newest first by last event."""
+    async def sessions(self, *, removed: bool = False) -> list[Listing]:
+        """Newest first by last event; those in the trash only if they are asked for, and then no others."""
+
+    async def remove(self, session_id: str, at: str) -> None:
+        """To the trash: for all others there is no such session. Raises NotFound. Those who follow it are ended."""
+
+    async def restore(self, session_id: str) -> None:
+        """Out of the trash, as it was. Raises NotFound when it is not there."""
 
     async def delete(self, session_id: str) -> None:
-        """Raises NotFound. Those who follow it are ended."""
+        """For good, from the trash or not. Raises NotFound. Those who follow it are ended."""
 
     async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None: ...
 

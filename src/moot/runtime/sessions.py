@@ -6,15 +6,19 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Collection
 
+from msgspec.structs import replace
+
+from moot.core import limits
 from moot.core.codec import Head, stamp
 from moot.core.commands import CreateSession
 from moot.core.decide import create
 from moot.core.errors import LogError
+from moot.core.instants import later
 from moot.core.state import State
 from moot.core.team import Team
 from moot.runtime.engine import Engine, FindUnderstander
 from moot.runtime.journal import summarise
-from moot.runtime.ports import Clock, Dispatch, Log
+from moot.runtime.ports import Clock, Dispatch, Listing, Log
 from moot.runtime.snapshots import load_state
 from moot.runtime.streams import Streams
 
@@ -61,7 +65,10 @@ class Sessions:
         return engine
 
     async def recover(self, teams: Collection[str]) -> int:
-        """After a start: open what was busy when the last process ended. A damaged session does not hurt the others."""
+        """After a start: open what was busy when the last process ended. A damaged session does not hurt the others.
+
+        The same for what comes back from the trash.
+        """
         recovered = 0
         for listing in await self._log.sessions():
             if not listing.summary.busy or listing.summary.team not in teams:
@@ -73,12 +80,35 @@ class Sessions:
                 logger.error("session %s stays closed: %s", listing.session_id, error)  # noqa: TRY400 - one line is enough
         return recovered
 
+    async def listings(self) -> list[Listing]:
+        """The log's, with what is being said this moment: a summary is written when the floor changes hands."""
+        return [self._update(listing) for listing in await self._log.sessions()]
+
+    def _update(self, listing: Listing) -> Listing:
+        engine = self._engines.get(listing.session_id)
+        return replace(listing, summary=summarise(engine.state)) if engine else listing
+
     async def remove(self, session_id: str) -> None:
-        """For good, whatever it was doing. Raises NotFound."""
+        """To the trash, whatever it was doing; what was there for 30 days is deleted. Raises NotFound."""
+        self._park(session_id)
+        await self._log.remove(session_id, self._clock.now())
+        await self.empty_trash()
+
+    async def delete(self, session_id: str) -> None:
+        """For good, from the trash or not. Raises NotFound."""
+        self._park(session_id)
+        await self._log.delete(session_id)
+
+    async def empty_trash(self) -> None:
+        oldest = later(self._clock.now(), -limits.TRASH_S)
+        for listing in await self._log.sessions(removed=True):
+            if listing.removed_at and listing.removed_at < oldest:
+                await self._log.delete(listing.session_id)
+
+    def _park(self, session_id: str) -> None:
         engine = self._engines.pop(session_id, None)
         if engine:
             engine.park()
-        await self._log.delete(session_id)
 
     async def close(self) -> None:
         """Park what runs and save what a quick start needs."""

@@ -16,7 +16,7 @@ from moot.runtime.stores.schema import HASH_BYTES
 
 _FIND = (
     "SELECT s.key, a.seq, length(a.hashes) FROM sessions s JOIN appends a ON a.session = s.key"
-    " WHERE s.id = ? ORDER BY a.seq DESC LIMIT 1"
+    " WHERE s.id = ? AND s.removed_at IS NULL ORDER BY a.seq DESC LIMIT 1"
 )
 
 
@@ -133,18 +133,40 @@ class Append(Struct, frozen=True, kw_only=True):
     def _create(self, transaction: Transaction) -> int:
         if self.expected_seq != 0:
             raise NotFound(f"no session {self.session_id}")
+        if transaction.execute("SELECT 1 FROM sessions WHERE id = ?", (self.session_id,)).fetchone():
+            raise Conflict(f"session {self.session_id} is in the trash; restore it, or delete it for good")
         row = (self.session_id, self.events[0].timestamp, msgspec.json.encode(self.summary))
         cursor = transaction.execute("INSERT INTO sessions (id, created_at, summary) VALUES (?, ?, ?)", row)
         assert cursor.lastrowid is not None  # noqa: S101 - an INSERT that did not raise has made a row
         return cursor.lastrowid
 
 
+class Remove(Struct, frozen=True):
+    session_id: str
+    at: str
+
+    def apply(self, transaction: Transaction) -> None:
+        place = transaction.get(self.session_id)
+        transaction.execute("UPDATE sessions SET removed_at = ? WHERE key = ?", (self.at, place.key))
+        transaction.moved[self.session_id] = None
+
+
+class Restore(Struct, frozen=True):
+    session_id: str
+
+    def apply(self, transaction: Transaction) -> None:
+        query = "UPDATE sessions SET removed_at = NULL WHERE id = ? AND removed_at IS NOT NULL"
+        if not transaction.execute(query, (self.session_id,)).rowcount:
+            raise NotFound(f"no session {self.session_id} in the trash")
+        transaction.moved.pop(self.session_id, None)
+
+
 class Delete(Struct, frozen=True):
     session_id: str
 
     def apply(self, transaction: Transaction) -> None:
-        place = transaction.get(self.session_id)
-        transaction.execute("DELETE FROM sessions WHERE key = ?", (place.key,))
+        if not transaction.execute("DELETE FROM sessions WHERE id = ?", (self.session_id,)).rowcount:
+            raise NotFound(f"no session {self.session_id}")
         transaction.moved[self.session_id] = None
 
 

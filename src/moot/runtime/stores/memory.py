@@ -11,7 +11,7 @@ _PAGE_EVENTS = 1_000
 
 
 class _Session:
-    __slots__ = ("commands", "ended", "events", "snapshot", "summary", "touched", "wake")
+    __slots__ = ("commands", "ended", "events", "removed_at", "snapshot", "summary", "touched", "wake")
 
     def __init__(self, summary: Summary) -> None:
         self.events: list[Event] = []
@@ -21,6 +21,7 @@ class _Session:
         self.touched = 0
         self.wake = asyncio.Event()
         self.ended = False
+        self.removed_at: str | None = None
 
     def end(self) -> None:
         self.ended = True
@@ -49,6 +50,10 @@ class MemoryLog:
         if not events or events[0].seq != expected_seq + 1:
             raise ValueError(f"events must be at least one and start at seq {expected_seq + 1}")
         session = self._sessions.get(session_id)
+        if session is not None and session.removed_at:
+            if expected_seq:
+                raise NotFound(f"no session {session_id}")
+            raise Conflict(f"session {session_id} is in the trash; restore it, or delete it for good")
         if session is None:
             session = self._create(session_id, expected_seq, summary)
         elif len(session.events) != expected_seq:
@@ -95,13 +100,26 @@ class MemoryLog:
         session = self._sessions.get(session_id)
         return session.commands.get(command_id) if session else None
 
-    async def sessions(self) -> list[Listing]:
+    async def sessions(self, *, removed: bool = False) -> list[Listing]:
         newest_first = sorted(self._sessions.values(), key=lambda session: -session.touched)
-        return [_list(session) for session in newest_first]
+        return [_list(session) for session in newest_first if bool(session.removed_at) == removed]
+
+    async def remove(self, session_id: str, at: str) -> None:
+        session = self._find(session_id)
+        session.end()
+        session.removed_at = at
+
+    async def restore(self, session_id: str) -> None:
+        session = self._sessions.get(session_id)
+        if session is None or not session.removed_at:
+            raise NotFound(f"no session {session_id} in the trash")
+        session.removed_at, session.ended, session.wake = None, False, asyncio.Event()
 
     async def delete(self, session_id: str) -> None:
-        self._find(session_id).end()
-        del self._sessions[session_id]
+        session = self._sessions.pop(session_id, None)
+        if session is None:
+            raise NotFound(f"no session {session_id}")
+        session.end()
 
     async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None:
         self._find(session_id).snapshot = snapshot
@@ -119,7 +137,7 @@ class MemoryLog:
         if self._closed:
             raise LogError("the log is closed")
         session = self._sessions.get(session_id)
-        if session is None:
+        if session is None or session.removed_at:
             raise NotFound(f"no session {session_id}")
         return session
 
@@ -132,4 +150,5 @@ def _list(session: _Session) -> Listing:
         updated_at=last.timestamp,
         head=last.head,
         summary=session.summary,
+        removed_at=session.removed_at,
     )

@@ -24,8 +24,9 @@ _ROWS = (
 _HEAD = "SELECT seq, hashes FROM appends WHERE session = ? ORDER BY seq DESC LIMIT 1"
 # Newest first by the order of commits, which no clock can disturb.
 _SESSIONS = (
-    "SELECT s.id, s.created_at, s.summary, a.at, a.seq, a.hashes FROM sessions s JOIN appends a ON a.id ="
-    " (SELECT id FROM appends WHERE session = s.key ORDER BY seq DESC LIMIT 1) ORDER BY a.id DESC"
+    "SELECT s.id, s.created_at, s.summary, s.removed_at, a.at, a.seq, a.hashes FROM sessions s JOIN appends a ON a.id ="
+    " (SELECT id FROM appends WHERE session = s.key ORDER BY seq DESC LIMIT 1)"
+    " WHERE (s.removed_at IS NOT NULL) = ? ORDER BY a.id DESC"
 )
 _summary_decoder = msgspec.json.Decoder(Summary)
 
@@ -65,9 +66,9 @@ class Reader:
             row = self._connection.execute(query, (session_id, command_id)).fetchone()
         return Receipt(*row) if row else None
 
-    def sessions(self) -> list[Listing]:
+    def sessions(self, *, removed: bool) -> list[Listing]:
         with self._reading():
-            rows = self._connection.execute(_SESSIONS).fetchall()
+            rows = self._connection.execute(_SESSIONS, (removed,)).fetchall()
             return [
                 Listing(
                     session_id=session_id,
@@ -75,8 +76,9 @@ class Reader:
                     updated_at=updated_at,
                     head=_head(seq, hashes),
                     summary=_read_summary(summary),
+                    removed_at=removed_at,
                 )
-                for session_id, created_at, summary, updated_at, seq, hashes in rows
+                for session_id, created_at, summary, removed_at, updated_at, seq, hashes in rows
             ]
 
     def load_snapshot(self, session_id: str) -> Snapshot | None:
@@ -89,7 +91,9 @@ class Reader:
         self._connection.close()
 
     def _find(self, session_id: str) -> int:
-        row = self._connection.execute("SELECT key FROM sessions WHERE id = ?", (session_id,)).fetchone()
+        row = self._connection.execute(
+            "SELECT key FROM sessions WHERE id = ? AND removed_at IS NULL", (session_id,)
+        ).fetchone()
         if row is None:
             raise NotFound(f"no session {session_id}")
         key: int = row[0]

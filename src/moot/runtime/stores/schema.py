@@ -12,7 +12,7 @@ from pathlib import Path
 
 from moot.core.errors import Unusable
 
-VERSION = 1
+VERSION = 2
 APPLICATION_ID = 0x4D4F4F54  # "MOOT"
 HASH_BYTES = 32
 _BUSY_TIMEOUT_S = 5.0
@@ -31,6 +31,7 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (  # entry n takes a file from versio
         "CREATE TABLE snapshots (session INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,"
         " seq INTEGER NOT NULL, hash TEXT NOT NULL, version TEXT NOT NULL, state BLOB NOT NULL)",
     ),
+    ("ALTER TABLE sessions ADD COLUMN removed_at TEXT",),  # since when it is in the trash
 )
 
 

@@ -13,7 +13,7 @@ from moot.core.codec import Event, Head
 from moot.core.errors import LogError, NotFound, Unusable
 from moot.runtime.ports import CommandKey, Listing, Receipt, Snapshot, Summary
 from moot.runtime.stores import schema, wal
-from moot.runtime.stores.changes import Append, Change, Delete, SaveSnapshot
+from moot.runtime.stores.changes import Append, Change, Delete, Remove, Restore, SaveSnapshot
 from moot.runtime.stores.group import GroupCommit
 from moot.runtime.stores.lock import FileLock
 from moot.runtime.stores.reader import Reader
@@ -131,8 +131,14 @@ class SqliteLog:
         self._check_open()
         return self._lookups.find_command(session_id, command_id)
 
-    async def sessions(self) -> list[Listing]:
-        return await self._on_thread(self._reader.sessions)
+    async def sessions(self, *, removed: bool = False) -> list[Listing]:
+        return await self._on_thread(lambda: self._reader.sessions(removed=removed))
+
+    async def remove(self, session_id: str, at: str) -> None:
+        await self._commit(Remove(session_id, at), lambda: self._tails.end(session_id))
+
+    async def restore(self, session_id: str) -> None:
+        await self._commit(Restore(session_id), lambda: None)
 
     async def delete(self, session_id: str) -> None:
         await self._commit(Delete(session_id), lambda: self._tails.end(session_id))
