@@ -16,6 +16,7 @@ import uvloop
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench import turns
+from moot.gateway import page as gateway
 from tests.web.server import TOKEN, Server
 
 TURNS = 1_700  # of six events each
@@ -109,8 +110,8 @@ def streaming(browser: Browser, server: Server) -> tuple[float, int]:
 
 
 def script_bytes() -> int:
-    folder = Path(__file__).parents[1] / "src" / "moot" / "web" / "js"
-    return len(gzip.compress(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.js")))))
+    sent = [file.body for name, file in sorted(gateway.Page().files.items()) if name.endswith(".js")]
+    return len(gzip.compress(b"".join(sent)))
 
 
 def measure(browser: Browser, server: Server, session_id: str) -> list[tuple[str, str, str]]:

@@ -1,11 +1,13 @@
 """The page and its files, read once: only what is in this table can be asked for, so no path leads out of it.
 
 The page names its files below `/static/<version>/`, a digest of them all: browsers keep those for good, and ask again
-only when a file has changed. Modules name each other relatively, so they follow by themselves.
+only when a file has changed. Modules name each other relatively, so they follow by themselves. A browser gets the code
+without the comments that stand on lines of their own.
 """
 
 import hashlib
 import mimetypes
+import re
 from importlib import resources
 from importlib.resources.abc import Traversable
 
@@ -16,6 +18,8 @@ from starlette.responses import Response
 from moot.gateway.replies import HttpError
 
 INDEX = "index.html"
+SOURCES = (".py", ".pyc", ".d.ts")  # for those who write the page
+COMMENT = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)[ \t]*$", re.MULTILINE)
 CHECKED, KEPT = "no-cache", "private, max-age=31536000, immutable"
 
 
@@ -58,9 +62,16 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, File]]:
     for each in folder.iterdir():
         if each.is_dir():
             found += _read(each, f"{prefix}{each.name}/")
-        elif not each.name.endswith((".py", ".pyc")):
-            found.append((f"{prefix}{each.name}", _make_file(each.name, each.read_bytes())))
+        elif not each.name.endswith(SOURCES):
+            body = each.read_bytes()
+            body = without_comments(body) if each.name.endswith(".js") else body
+            found.append((f"{prefix}{each.name}", _make_file(each.name, body)))
     return found
+
+
+def without_comments(script: bytes) -> bytes:
+    """Empty lines stay in their place: an error in the browser names the line of the source."""
+    return COMMENT.sub(lambda found: b"\n" * found[0].count(b"\n"), script)
 
 
 def _make_file(name: str, body: bytes) -> File:

@@ -1,9 +1,10 @@
 // Building and keeping DOM. Text becomes text, never markup.
 
-/** @param {string} tag @param {Props} [props] @param {...(Node | string | null | undefined | false)} children
+/** A button that does something on the page sends no form. @param {string} tag @param {Props} [props] @param {...(Node | string | null | undefined | false)} children
  * @returns {HTMLElement} */
 export function h(tag, props = {}, ...children) {
   const node = document.createElement(tag);
+  if (tag === "button" && props.onclick) node.setAttribute("type", "button");
   set(node, props);
   for (const child of children) if (child != null && child !== false) node.append(child);
   return node;
@@ -53,6 +54,17 @@ export function keyed(parent, items, keyOf, make, update) {
 
 /** @param {ParentNode} root @param {string} selector @returns {any} */
 export const find = (root, selector) => root.querySelector(selector);
+
+/** The head of a dialog: what it is, and the way out. @param {Translate} t @param {string} id @param {string} text */
+export const dialogHead = (t, id, text) => h("header", {}, h("h2", { id, text }),
+  h("button", { class: "ghost", text: "✕", "aria-label": t("close"), onclick: (event) => event.target.closest("dialog").close() }));
+
+/** Something is wanted of another part of the page. @param {string} name @param {any} [detail] */
+export const tell = (name, detail) => void document.dispatchEvent(new CustomEvent(`moot-${name}`, { detail }));
+
+/** @param {string} name @param {(detail: any) => void} deed */
+export const hear = (name, deed) =>
+  document.addEventListener(`moot-${name}`, (event) => deed(/** @type {CustomEvent} */ (event).detail));
 
 /** @param {EventTarget | null} target whether keys typed there are text */
 export const isTyping = (target) =>

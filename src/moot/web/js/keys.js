@@ -1,6 +1,6 @@
 // Keys that work anywhere on the page. Single letters only outside of inputs, and they can be switched off.
 
-import { find, isTyping } from "./dom.js";
+import { find, hear, isTyping, tell } from "./dom.js";
 import { showPane } from "./elements/pane-tabs.js";
 import { recall, remember } from "./prefs.js";
 
@@ -11,7 +11,7 @@ export function bindKeys(app) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.keyCode === 229 || event.defaultPrevented) return;
     const key = event.key.toLowerCase();
-    if ((event.ctrlKey || event.metaKey) && key === "k") return stop(event, () => document.dispatchEvent(new CustomEvent("moot-palette")));
+    if ((event.ctrlKey || event.metaKey) && key === "k") return stop(event, () => tell("palette"));
     if (document.querySelector("dialog[open]")) return;
     if (event.key === "F6") return stop(event, () => nextPane(event.shiftKey ? -1 : 1));
     if (event.key === "Escape") return escape(app, event);
@@ -19,7 +19,7 @@ export function bindKeys(app) {
     const deed = LETTERS[event.key];
     if (deed) stop(event, () => deed(app));
   });
-  document.addEventListener("moot-inspector", () => toggleInspector(app));
+  hear("inspector", () => toggleInspector(app));
   app.refused = ({ event, fields }, why) => {
     if (event === "user.message") find(document, "chat-composer").refuse(fields.content, why.sentence);
     else if (event !== "user.response" || !fields.tasks || !find(document, "plan-editor").refuse(why)) app.toast(why.sentence, "error");
@@ -29,7 +29,7 @@ export function bindKeys(app) {
 /** @type {Record<string, (app: App) => void>} */
 const LETTERS = {
   "/": () => find(document, "#composer")?.focus(),
-  "?": () => document.dispatchEvent(new CustomEvent("moot-help")),
+  "?": () => tell("help"),
   j: () => find(document, "time-line")?.step(1),
   k: () => find(document, "time-line")?.step(-1),
   "[": (app) => openNeighbour(app, -1),

@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { App } from "./app.js";
+import { hear } from "./dom.js";
 import "./elements/all.js";
 import { pickLanguage, pseudo } from "./i18n.js";
 import { bindKeys } from "./keys.js";
@@ -56,8 +57,8 @@ function paint(theme) {
 
 document.documentElement.dataset.theme = recall("theme") ?? "system";
 document.documentElement.dataset.inspector = recall("inspector") ?? "open";
-document.addEventListener("moot-language", (event) => void speak(/** @type {CustomEvent} */ (event).detail));
-document.addEventListener("moot-theme", (event) => paint(/** @type {CustomEvent} */ (event).detail));
+hear("language", (wanted) => void speak(wanted));
+hear("theme", paint);
 addEventListener("popstate", () => {
   const id = /^\/s\/([a-z0-9_-]+)/.exec(location.pathname)?.[1];
   if (id) app.open(id, { isKept: true });

@@ -21,12 +21,9 @@ import { TimeLine } from "./time-line.js";
 import { ToastStack } from "./toast-stack.js";
 import { TopBar } from "./top-bar.js";
 
-const ELEMENTS = {
-  "chat-composer": ChatComposer, "chat-log": ChatLog, "command-palette": CommandPalette, "confirm-cards": ConfirmCards,
-  "help-dialog": HelpDialog, "job-board": JobBoard, "live-region": LiveRegion, "login-form": LoginForm, "new-session": NewSession,
-  "pane-tabs": PaneTabs, "plan-editor": PlanEditor, "queue-bar": QueueBar, "replay-bar": ReplayBar,
-  "session-list": SessionList, "side-panel": SidePanel, "state-map": StateMap, "task-board": TaskBoard,
-  "time-line": TimeLine, "toast-stack": ToastStack, "top-bar": TopBar,
-};
-
-for (const [name, element] of Object.entries(ELEMENTS)) customElements.define(name, element);
+// TimeLine is <time-line>
+for (const element of [
+  ChatComposer, ChatLog, CommandPalette, ConfirmCards, HelpDialog, JobBoard, LiveRegion, LoginForm, NewSession,
+  PaneTabs, PlanEditor, QueueBar, ReplayBar, SessionList, SidePanel, StateMap, TaskBoard, TimeLine, ToastStack,
+  TopBar,
+]) customElements.define(element.name.replace(/\B[A-Z]/g, "-$&").toLowerCase(), element);

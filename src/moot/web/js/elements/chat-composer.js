@@ -26,12 +26,12 @@ export class ChatComposer extends Part {
           oninput: () => this.#typed(), onkeydown: (event) => this.#key(event), onblur: () => setTimeout(() => this.#offer(null), 150),
         }),
         h("button", { class: "primary send", text: t("send") })),
-      h("p", { class: "foot" }, h("button", { type: "button", class: "again", text: t("retry_turn"), onclick: () => void this.app.send("user.retry") }), h("span", { class: "hint" })));
+      h("p", { class: "foot" }, h("button", { class: "again", text: t("retry_turn"), onclick: () => void this.app.send("user.retry") }), h("span", { class: "hint" })));
     this.#session = "";
   }
 
   get #box() {
-    return /** @type {HTMLTextAreaElement} */ (find(this, "textarea"));
+    return find(this, "textarea");
   }
 
   /** @param {App} app @param {View | null} view */

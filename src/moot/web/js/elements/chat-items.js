@@ -1,6 +1,6 @@
 // What stands in a conversation, one maker each.
 
-import { find, h, set } from "../dom.js";
+import { find, h, set, tell } from "../dom.js";
 import { failure, optionLabel, word } from "../i18n.js";
 import { body } from "../text/body.js";
 import { withoutDecision } from "../view/supervisor.js";
@@ -21,7 +21,7 @@ const clock = (at, language) => new Intl.DateTimeFormat(language, { hour: "2-dig
 
 /** @param {App} app @param {number} seq */
 function place(app, seq) {
-  return h("button", { type: "button", class: "ghost place", text: `#${seq}`, title: app.t("to_event"), "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
+  return h("button", { class: "ghost place", text: `#${seq}`, title: app.t("to_event"), "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 }
 
 /** What a member does in the team, where it is not the name already. @param {App} app @param {Line} line */
@@ -37,7 +37,7 @@ export function makeMessage(app, line) {
   const isMine = isHuman && line.member === app.speaksAs;
   const content = h("div", { class: "body" });
   content.append(body(app.view?.flow === "supervisor" ? withoutDecision(line.text) : line.text.trim(), app.t));
-  return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": line.seq, onmouseenter: () => highlight(line.seq), onmouseleave: () => highlight(null) },
+  return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": line.seq, onmouseenter: () => tell("highlight", line.seq), onmouseleave: () => tell("highlight", null) },
     avatar(app, line.member),
     h("header", {}, h("b", { text: line.name }), h("span", { class: "author", text: roleOf(app, line), title: line.author }),
       h("time", { datetime: line.at, text: clock(line.at, app.language) }), place(app, line.seq)),
@@ -108,11 +108,6 @@ function answerText(app, { by, outcome, what, code, chosen, said }) {
   const label = [labels, said].filter(Boolean).join(": ");
   if (outcome !== "answered") return `${t(`answer.${outcome}`)}: ${what}`;
   return `✓ ${t("answer.by", { name: by ? nameOf(/** @type {any} */ (view), by) : "?", label })}`;
-}
-
-/** Timeline and conversation show the same event. @param {number | null} seq */
-function highlight(seq) {
-  document.dispatchEvent(new CustomEvent("moot-highlight", { detail: seq }));
 }
 
 /** @param {Element} log @param {number | null} seq @returns {Element | null} the item at the event, or the first after it */

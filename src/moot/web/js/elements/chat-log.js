@@ -20,15 +20,15 @@ export class ChatLog extends Part {
   build(t) {
     const log = h("div", { class: "log", role: "log", "aria-live": "off", "aria-label": t("conversation"), tabindex: 0, onscroll: () => this.#scrolled() });
     this.append(
-      h("button", { type: "button", class: "earlier", onclick: () => { this.#shown += PAGE; this.render(this.app, this.app.view); } }),
+      h("button", { class: "earlier", onclick: () => { this.#shown += PAGE; this.render(this.app, this.app.view); } }),
       log,
-      h("button", { type: "button", class: "newer", onclick: () => this.#follow() }),
+      h("button", { class: "newer", onclick: () => this.#follow() }),
       h("p", { class: "blank" }));
     log.before(find(this, ".earlier"));
   }
 
   get #log() {
-    return /** @type {HTMLElement} */ (find(this, ".log"));
+    return find(this, ".log");
   }
 
   get #isAtEnd() {

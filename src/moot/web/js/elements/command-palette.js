@@ -1,6 +1,6 @@
 // Everything the page can do, by name: Ctrl+K, a few letters, Enter.
 
-import { find, h, keyed, set } from "../dom.js";
+import { find, h, hear, keyed, set, tell } from "../dom.js";
 import { Part } from "../part.js";
 
 /** @typedef {{name: string, run: () => void}} Deed */
@@ -9,7 +9,7 @@ export class CommandPalette extends Part {
   #active = 0;
 
   connectedCallback() {
-    document.addEventListener("moot-palette", () => this.#open());
+    hear("palette", () => this.#open());
   }
 
   /** @param {Translate} t */
@@ -20,7 +20,7 @@ export class CommandPalette extends Part {
   }
 
   get #dialog() {
-    return /** @type {HTMLDialogElement} */ (find(this, "dialog"));
+    return find(this, "dialog");
   }
 
   #open() {
@@ -34,11 +34,10 @@ export class CommandPalette extends Part {
   /** @returns {Deed[]} */
   get #deeds() {
     const { app } = this, { t, view } = app;
-    const tell = (/** @type {string} */ name, /** @type {any} */ detail) => () => document.dispatchEvent(new CustomEvent(name, { detail }));
     const sent = (/** @type {string} */ event) => () => void app.send(event);
     const isOpen = app.mayWrite && view?.status !== "completed";
     return [
-      app.mayCreate && { name: t("new_session"), run: tell("moot-new", null) },
+      app.mayCreate && { name: t("new_session"), run: () => tell("new") },
       isOpen && { name: t("queue.pause"), run: sent("user.pause") },
       isOpen && { name: t("queue.resume"), run: sent("user.resume") },
       isOpen && { name: t("retry_turn"), run: sent("user.retry") },
@@ -48,10 +47,10 @@ export class CommandPalette extends Part {
       isOpen && { name: t("end_session"), run: sent("user.end") },
       app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },
       app.tape && { name: t("export"), run: () => find(document, "top-bar .export").click() },
-      ...["system", "light", "dark"].map((theme) => ({ name: t(`theme.${theme}`), run: tell("moot-theme", theme) })),
-      { name: "中文", run: tell("moot-language", "zh") }, { name: "English", run: tell("moot-language", "en") },
-      { name: t("inspector_toggle"), run: tell("moot-inspector", null) },
-      { name: t("help"), run: tell("moot-help", null) },
+      ...["system", "light", "dark"].map((theme) => ({ name: t(`theme.${theme}`), run: () => tell("theme", theme) })),
+      { name: "中文", run: () => tell("language", "zh") }, { name: "English", run: () => tell("language", "en") },
+      { name: t("inspector_toggle"), run: () => tell("inspector") },
+      { name: t("help"), run: () => tell("help") },
       { name: t("logout"), run: () => void app.logout() },
       ...app.sessions.map((each) => ({ name: `${t("open")}: ${each.title || each.team} · ${each.session_id.slice(0, 8)}`, run: () => app.open(each.session_id) })),
     ].filter((each) => !!each);

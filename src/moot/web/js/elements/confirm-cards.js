@@ -72,7 +72,7 @@ function choices(app, question) {
   };
   const listed = options.map((option) => isMany
     ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: optionLabel(app, question.code, option) }), describe(option))
-    : h("div", { class: "option" }, h("button", { type: "button", text: optionLabel(app, question.code, option), onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
+    : h("div", { class: "option" }, h("button", { text: optionLabel(app, question.code, option), onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
     (isOpen || isMany) && h("form", { class: "open", onsubmit: (event) => { event.preventDefault(); send(); } },
       isOpen && box, h("button", { class: "primary", text: t("card.send") })),

@@ -14,8 +14,8 @@ export function details(app, frame) {
     [t("fact.what"), frame.show_content || (typeof frame.content === "string" && frame.content) || (row && describe(row, app))],
     ...Object.entries(said).filter(([key, value]) => isShort(value) && key !== "text" && key !== "member"),
   ];
-  const copy = h("button", { type: "button", class: "ghost", text: t("copy"), onclick: () => void navigator.clipboard?.writeText(json) });
-  const close = h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => app.select(null) });
+  const copy = h("button", { class: "ghost", text: t("copy"), onclick: () => void navigator.clipboard?.writeText(json) });
+  const close = h("button", { class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => app.select(null) });
   return h("div", {},
     h("header", {}, h("b", { text: `#${frame.seq} ${frame.timeline ? t(`event.${frame.timeline}`) : frame.event}` }), h("span", { class: "space" }), copy, close),
     h("p", { class: "name", text: `${frame.event} · ${new Intl.DateTimeFormat(app.language, { dateStyle: "short", timeStyle: "medium" }).format(new Date(frame.timestamp))}` }),

@@ -1,6 +1,6 @@
 // Which keys do what.
 
-import { find, h } from "../dom.js";
+import { dialogHead, find, h, hear } from "../dom.js";
 import { Part } from "../part.js";
 import { recall, remember } from "../prefs.js";
 
@@ -13,20 +13,18 @@ const KEYS = [
 
 export class HelpDialog extends Part {
   connectedCallback() {
-    document.addEventListener("moot-help", () => /** @type {HTMLDialogElement} */ (find(this, "dialog")).showModal());
+    hear("help", () => find(this, "dialog").showModal());
   }
 
   /** @param {Translate} t */
   build(t) {
-    const dialog = h("dialog", { "aria-labelledby": "help-title" });
     const choices = CHOICES.map(([name, key, other, usual]) => h("label", {}, h("input", {
       type: "checkbox", checked: (recall(String(key)) !== other) === usual,
       onchange: (event) => { remember(String(key), event.target.checked === usual ? null : String(other)); this.app.changed(); },
     }), h("span", { text: t(String(name)) })));
-    dialog.append(
-      h("header", {}, h("h2", { id: "help-title", text: t("help") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => /** @type {HTMLDialogElement} */ (dialog).close() })),
+    this.append(h("dialog", { "aria-labelledby": "help-title" },
+      dialogHead(t, "help-title", t("help")),
       h("dl", {}, ...KEYS.flatMap(([key, name]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text: t(`key.${name}`) })])),
-      h("div", { class: "choices" }, ...choices));
-    this.append(dialog);
+      h("div", { class: "choices" }, ...choices)));
   }
 }

@@ -26,7 +26,7 @@ export class JobBoard extends Part {
       h("b", { text: `${row.is_done ? (row.error ? "✗" : "✓") : "⏳"} ${row.name}` }), h("span", { class: "who", text: roleName(view, row.agent) }),
       h("p", { text: short(row.args) }), h("p", { class: "result", text: row.error || (row.is_done ? short(row.result) : "") })));
     this.#list("choices", [...job.choices].reverse(), (choice) => String(choice.seq), (choice) => h("li", { class: choice.fault || choice.corrected_from ? "corrected" : "" },
-      h("button", { type: "button", class: "ghost place", text: `#${choice.seq}`, "aria-label": `${t("to_event")} ${choice.seq}`, onclick: () => app.select(choice.seq) }),
+      h("button", { class: "ghost place", text: `#${choice.seq}`, "aria-label": `${t("to_event")} ${choice.seq}`, onclick: () => app.select(choice.seq) }),
       h("b", { text: choice.fault ? t("job.undecided") : `→ ${roleName(view, choice.next)}` }),
       choice.corrected_from && h("span", { class: "who", text: t("job.corrected", { from: roleName(view, choice.corrected_from) }) }),
       h("p", { text: choice.guidance }), choice.focus_areas.length ? h("p", { class: "who", text: choice.focus_areas.join(" · ") }) : null));

@@ -1,18 +1,18 @@
 // Starting a session: which team, and a name if one is wanted.
 
-import { find, h, keyed } from "../dom.js";
+import { dialogHead, find, h, hear, keyed } from "../dom.js";
 import { Part } from "../part.js";
 import { showPane } from "./pane-tabs.js";
 
 export class NewSession extends Part {
   connectedCallback() {
-    document.addEventListener("moot-new", () => this.#open());
+    hear("new", () => this.#open());
   }
 
   /** @param {Translate} t */
   build(t) {
     this.append(h("dialog", { "aria-labelledby": "new-title" }, h("form", { method: "dialog", onsubmit: (event) => { event.preventDefault(); void this.#create(); } },
-      h("header", {}, h("h2", { id: "new-title", text: t("new_session") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => this.#dialog.close() })),
+      dialogHead(t, "new-title", t("new_session")),
       h("fieldset", { class: "teams" }, h("legend", { text: t("team") }), h("div", { class: "list" })),
       h("label", {}, h("span", { text: t("session_title") }), h("input", { class: "name", maxlength: 200, placeholder: t("optional") })),
       h("p", { class: "problem", role: "alert" }),
@@ -20,7 +20,7 @@ export class NewSession extends Part {
   }
 
   get #dialog() {
-    return /** @type {HTMLDialogElement} */ (find(this, "dialog"));
+    return find(this, "dialog");
   }
 
   #open() {
@@ -52,6 +52,6 @@ export class NewSession extends Part {
     name.value = "";
     this.#dialog.close();
     showPane("talk");
-    document.querySelector("chat-composer textarea") instanceof HTMLElement && find(document, "chat-composer textarea").focus();
+    find(document, "#composer")?.focus();
   }
 }

@@ -18,7 +18,7 @@ export class PaneTabs extends Part {
     this.setAttribute("aria-label", app.t("panes"));
     const questions = app.view?.questions.length ?? 0;
     keyed(this, PANES, (pane) => pane, (pane) => h("button", {
-      type: "button", onclick: () => { showPane(pane); app.changed(); },
+      onclick: () => { showPane(pane); app.changed(); },
     }));
     PANES.forEach((pane, at) => set(this.children[at], {
       text: app.t(`pane.${pane}`) + (pane === "talk" && questions ? ` (${questions})` : ""),

@@ -1,6 +1,6 @@
 // A plan that waits to be approved: its tasks, and what can be done with it.
 
-import { h } from "../dom.js";
+import { h, tell } from "../dom.js";
 import { nameOf } from "../view/names.js";
 
 /** @param {App} app @param {any} question */
@@ -16,12 +16,11 @@ export function planCard(app, { step_id, tasks = [], plan_summary }) {
       app.answer(step_id, answer ? { answer } : { confirmed: false });
     },
   }, why, h("button", { class: "primary", text: t("plan.again") }),
-  h("button", { type: "button", class: "danger", text: t("plan.reject"), onclick: () => app.answer(step_id, { confirmed: false }) }));
+  h("button", { class: "danger", text: t("plan.reject"), onclick: () => app.answer(step_id, { confirmed: false }) }));
   const reject = () => {
     feedback.hidden = !feedback.hidden;
     if (!feedback.hidden) why.focus();
   };
-  const edit = () => document.dispatchEvent(new CustomEvent("moot-plan", { detail: step_id }));
   return h("div", { class: "plan" },
     plan_summary && h("p", { class: "summary", text: plan_summary }),
     h("ol", { class: "tasks" }, ...tasks.map((/** @type {any} */ task) => h("li", {},
@@ -29,8 +28,8 @@ export function planCard(app, { step_id, tasks = [], plan_summary }) {
       h("span", { class: "who", text: nameOf(view, task.member) || task.role || t("any_executor") }),
       task.depends_on?.length ? h("span", { class: "deps", text: t("after", { tasks: task.depends_on.map((/** @type {string} */ id) => titles.get(id) ?? id).join(", ") }) }) : null))),
     h("div", { class: "buttons" },
-      h("button", { type: "button", class: "primary", "data-key": "a", text: t("plan.approve", { count: tasks.length }), onclick: () => app.answer(step_id, { confirmed: true }) }),
-      h("button", { type: "button", "data-key": "e", text: t("plan.edit"), onclick: edit }),
-      h("button", { type: "button", "data-key": "r", text: t("plan.reject_ask"), "aria-expanded": null, onclick: reject })),
+      h("button", { class: "primary", "data-key": "a", text: t("plan.approve", { count: tasks.length }), onclick: () => app.answer(step_id, { confirmed: true }) }),
+      h("button", { "data-key": "e", text: t("plan.edit"), onclick: () => tell("plan", step_id) }),
+      h("button", { "data-key": "r", text: t("plan.reject_ask"), "aria-expanded": null, onclick: reject })),
     feedback);
 }

@@ -1,6 +1,6 @@
 // Editing a plan: a dialog with a row for each task, what is wrong at its row, and a button that says what it does.
 
-import { find, h, keyed, set } from "../dom.js";
+import { dialogHead, find, h, hear, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
 import { diff, findProblems, freshId, moveTask } from "../plan/edit.js";
 import { recallJson, remember } from "../prefs.js";
@@ -16,7 +16,7 @@ export class PlanEditor extends Part {
   #refused = [];
 
   connectedCallback() {
-    document.addEventListener("moot-plan", (event) => this.#open(/** @type {CustomEvent} */ (event).detail));
+    hear("plan", (stepId) => this.#open(stepId));
   }
 
   /** @param {Translate} t */
@@ -27,22 +27,22 @@ export class PlanEditor extends Part {
       find(this, `[data-task="${CSS.escape(id)}"] .title`).focus();
     };
     this.append(h("dialog", { "aria-labelledby": "plan-title" }, h("form", { method: "dialog", onsubmit: (event) => { event.preventDefault(); this.#approve(); } },
-      h("header", {}, h("h2", { id: "plan-title", text: t("plan.title") }), h("button", { type: "button", class: "ghost", text: "✕", "aria-label": t("close"), onclick: () => this.#dialog.close() })),
+      dialogHead(t, "plan-title", t("plan.title")),
       h("p", { class: "gone", role: "status" }),
       h("ol", { class: "rows" }),
       h("ul", { class: "removed" }),
       h("div", { role: "alert" }, h("ul", { class: "problems general" })),
       h("footer", {},
-        h("button", { type: "button", text: `+ ${t("plan.add")}`, onclick: add }),
-        h("button", { type: "button", class: "ghost reset", text: t("plan.reset"), onclick: () => this.change(structuredClone(this.#proposed)) }),
+        h("button", { text: `+ ${t("plan.add")}`, onclick: add }),
+        h("button", { class: "ghost reset", text: t("plan.reset"), onclick: () => this.change(structuredClone(this.#proposed)) }),
         h("span", { class: "space" }),
-        h("button", { type: "button", text: t("plan.later"), onclick: () => this.#dialog.close() }),
+        h("button", { text: t("plan.later"), onclick: () => this.#dialog.close() }),
         h("button", { class: "primary approve" })))));
     if (this.#stepId) this.#open(this.#stepId);
   }
 
   get #dialog() {
-    return /** @type {HTMLDialogElement} */ (find(this, "dialog"));
+    return find(this, "dialog");
   }
 
   get #question() {
@@ -97,7 +97,7 @@ export class PlanEditor extends Part {
       problems: problems.filter((each) => each.at === at).map(({ code, params }) => t(code, params)),
     }));
     keyed(find(this, ".removed"), changes.removed, (task) => task.id, (task) => h("li", {}, h("s", { text: task.title }), " ",
-      h("button", { type: "button", class: "ghost", text: t("undo"), onclick: () => this.change([...this.tasks, task]) })));
+      h("button", { class: "ghost", text: t("undo"), onclick: () => this.change([...this.tasks, task]) })));
     const general = problems.filter((each) => each.at < 0).map(({ code, params }) => t(code, params));
     keyed(find(this, ".general"), [...general, ...this.#refused], (text) => text, (text) => h("li", { text }));
     const count = tasks.length;

@@ -7,7 +7,7 @@ export function makeRow(editor, task) {
   const { t } = editor.app, { id } = task;
   const read = (/** @type {{target: any}} */ event) => event.target.value;
   const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
-    h("button", { type: "button", class: `ghost ${name}`, text: icon, "aria-label": t(`plan.${name}`), title: t(`plan.${name}`), onclick });
+    h("button", { class: `ghost ${name}`, text: icon, "aria-label": t(`plan.${name}`), title: t(`plan.${name}`), onclick });
   const executors = editor.app.view?.members.filter((each) => each.kind === "ai") ?? [];
   return h("li", { class: "row", "data-task": id },
     h("span", { class: "id", text: id }),

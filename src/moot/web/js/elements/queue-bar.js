@@ -12,7 +12,7 @@ export class QueueBar extends Part {
   build(t) {
     const act = (/** @type {string} */ event, /** @type {object} */ fields = {}) => () => void this.app.send(event, fields);
     const button = (/** @type {string} */ name, /** @type {() => void} */ onclick) =>
-      h("button", { type: "button", class: name, text: t(`queue.${name}`), title: t(`queue.${name}.hint`), onclick });
+      h("button", { class: name, text: t(`queue.${name}`), title: t(`queue.${name}.hint`), onclick });
     this.append(
       h("span", { class: "mark", "aria-hidden": "true", text: "📋" }), h("ol", {}), h("span", { class: "more" }),
       h("span", { class: "actions" },
@@ -57,14 +57,14 @@ export class QueueBar extends Part {
     const move = (/** @type {number} */ to) => void app.send("user.queue", { action: "move", member, to });
     const chip = h("li", { class: "chip", draggable: "true", "data-at": at, "data-member": member },
       h("button", {
-        type: "button", class: "grip", text: name, title: t("queue.move.hint"), "aria-label": t("queue.move", { name }),
+        class: "grip", text: name, title: t("queue.move.hint"), "aria-label": t("queue.move", { name }),
         onkeydown: (event) => {
           if (!event.altKey || !["ArrowLeft", "ArrowRight"].includes(event.key)) return;
           event.preventDefault();
           move(Math.max(0, at + (event.key === "ArrowLeft" ? -1 : 1)));
         },
       }),
-      h("button", { type: "button", class: "ghost x", text: "✕", "aria-label": t("queue.skip_one", { name }), onclick: skip }));
+      h("button", { class: "ghost x", text: "✕", "aria-label": t("queue.skip_one", { name }), onclick: skip }));
     chip.addEventListener("dragstart", (event) => event.dataTransfer?.setData("text/moot-member", member));
     chip.addEventListener("dragover", (event) => event.preventDefault());
     chip.addEventListener("drop", (event) => {

@@ -7,7 +7,7 @@ export class ReplayBar extends Part {
   /** @param {Translate} t */
   build(t) {
     const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
-      h("button", { type: "button", class: name, text: icon, title: t(`replay.${name}`), "aria-label": t(`replay.${name}`), onclick });
+      h("button", { class: name, text: icon, title: t(`replay.${name}`), "aria-label": t(`replay.${name}`), onclick });
     this.append(
       h("b", { class: "banner", text: t("replay.banner") }),
       button("back", "◀", () => this.app.replay?.go(this.app.replay.seq - 1)),

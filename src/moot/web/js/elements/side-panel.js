@@ -14,7 +14,7 @@ export class SidePanel extends Part {
   /** @param {Translate} t */
   build(t) {
     const tabs = TABS.map((name) => h("button", {
-      type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, text: t(`tab.${name}`), onclick: () => this.show(name),
+      role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, text: t(`tab.${name}`), onclick: () => this.show(name),
       onkeydown: (event) => this.#key(event, name),
     }));
     this.append(h("div", { role: "tablist", "aria-label": t("inspector") }, ...tabs),

@@ -58,14 +58,14 @@ export class TaskBoard extends Part {
   /** @param {TaskRun} run */
   #make({ task: { id } }) {
     const { t } = this.app;
-    const act = (/** @type {string} */ name, /** @type {string} */ event) => h("button", { type: "button", class: name, text: t(`task.${name}`), onclick: () => void this.app.send(event, { task_id: id }) });
+    const act = (/** @type {string} */ name, /** @type {string} */ event) => h("button", { class: name, text: t(`task.${name}`), onclick: () => void this.app.send(event, { task_id: id }) });
     return h("li", { class: "task", "data-task": id },
       h("p", { class: "head" }, h("b", {}), h("span", { class: "who" })),
       h("p", { class: "how" }, h("progress", { max: 100, "aria-label": t("progress") }), h("span", { class: "count" })),
       h("p", { class: "say" }),
       h("details", {}, h("summary", { text: t("details") }), h("p", { class: "result" })),
       h("p", { class: "buttons" }, act("retry", "user.restart_task"),
-        h("button", { type: "button", class: "reassign", text: t("task.reassign"), "aria-expanded": "false", onclick: (event) => toggle(event.target) }),
+        h("button", { class: "reassign", text: t("task.reassign"), "aria-expanded": "false", onclick: (event) => toggle(event.target) }),
         act("cancel", "user.cancel_task")),
       this.#others(id));
   }
@@ -120,7 +120,7 @@ export class TaskBoard extends Part {
 
 /** @param {HTMLElement} button what it opens stands beside its row */
 function toggle(button) {
-  const form = /** @type {HTMLElement} */ (find(/** @type {HTMLElement} */ (button.closest(".task")), ".others"));
+  const form = find(/** @type {HTMLElement} */ (button.closest(".task")), ".others");
   form.hidden = !form.hidden;
   set(button, { "aria-expanded": String(!form.hidden) });
   (form.hidden ? button : find(form, "select")).focus();

@@ -1,6 +1,6 @@
 // What happened, row by row: thousands of rows, a few dozen of them in the document.
 
-import { find, h, keyed, set } from "../dom.js";
+import { find, h, hear, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
 import { nameOf } from "../view/names.js";
 import { describe } from "../view/row-text.js";
@@ -20,7 +20,7 @@ export class TimeLine extends Part {
   #scrolled = /** @type {number | null} */ (null);
 
   connectedCallback() {
-    document.addEventListener("moot-highlight", (event) => this.#highlight(/** @type {CustomEvent} */ (event).detail));
+    hear("highlight", (seq) => this.#highlight(seq));
   }
 
   /** @param {Translate} t */
@@ -30,14 +30,14 @@ export class TimeLine extends Part {
       this.render(this.app);
     };
     this.append(
-      h("div", { class: "filters", role: "group", "aria-label": t("filters") }, ...FILTERS.map((name) => h("button", { type: "button", class: `filter ${name}`, text: t(`filter.${name}`), onclick: toggle(name) }))),
+      h("div", { class: "filters", role: "group", "aria-label": t("filters") }, ...FILTERS.map((name) => h("button", { class: `filter ${name}`, text: t(`filter.${name}`), onclick: toggle(name) }))),
       h("div", { class: "scroller", role: "listbox", tabindex: 0, "aria-label": t("tab.timeline"), onscroll: () => this.#draw(), onkeydown: (event) => this.#keydown(event) },
         h("div", { class: "spacer", role: "presentation" }, h("div", { class: "window", role: "presentation" }))),
       h("div", { class: "details", tabindex: -1, hidden: true }));
   }
 
   get #scroller() {
-    return /** @type {HTMLElement} */ (find(this, ".scroller"));
+    return find(this, ".scroller");
   }
 
   /** @param {App} app */

@@ -9,7 +9,7 @@ export class ToastStack extends Part {
     this.setAttribute("role", "status");
     keyed(this, app.toasts, (toast) => String(toast.id), ({ id, text, kind, action }) => h("div", { class: `toast ${kind}` },
       h("span", { text }),
-      action && h("button", { type: "button", text: action.label, onclick: () => { action.run(); app.drop(id); } }),
-      h("button", { type: "button", class: "ghost", text: "✕", "aria-label": app.t("close"), onclick: () => app.drop(id) })));
+      action && h("button", { text: action.label, onclick: () => { action.run(); app.drop(id); } }),
+      h("button", { class: "ghost", text: "✕", "aria-label": app.t("close"), onclick: () => app.drop(id) })));
   }
 }

@@ -1,6 +1,6 @@
 // The line at the top: which session, how the link is, what it does, what it cost; and the page's own switches.
 
-import { find, h, set } from "../dom.js";
+import { find, h, set, tell } from "../dom.js";
 import { Part } from "../part.js";
 import { connectionText } from "../view/connection-text.js";
 import { nameOf } from "../view/names.js";
@@ -12,23 +12,21 @@ export class TopBar extends Part {
   /** @param {Translate} t */
   build(t) {
     const button = (/** @type {string} */ name, /** @type {string} */ icon, /** @type {() => void} */ onclick) =>
-      h("button", { type: "button", class: `icon ${name}`, title: t(name), "aria-label": t(name), text: icon, onclick });
-    const tell = (/** @type {string} */ name, /** @type {string} */ detail) =>
-      document.dispatchEvent(new CustomEvent(name, { detail }));
+      h("button", { class: `icon ${name}`, title: t(name), "aria-label": t(name), text: icon, onclick });
     this.append(
       h("h1", { class: "title" }),
       h("span", { class: "status" }),
       h("span", { class: "link", role: "group" }, h("span", { class: "dot", "aria-hidden": "true" }), h("span", { class: "words" }),
-        h("button", { type: "button", class: "retry", text: t("retry"), onclick: () => this.app.socket.connect() })),
+        h("button", { class: "retry", text: t("retry"), onclick: () => this.app.socket.connect() })),
       h("span", { class: "space" }),
       h("span", { class: "meter hops" }), h("span", { class: "meter spent" }),
       h("span", { class: "buttons" },
         button("replay", "↺", () => (this.app.replay ? this.app.endReplay() : this.app.startReplay())),
         h("a", { class: "icon export", title: t("export"), "aria-label": t("export"), text: "⤓", download: "" }),
-        button("palette", "⌘", () => document.dispatchEvent(new CustomEvent("moot-palette"))),
-        button("theme", "◐", () => tell("moot-theme", THEMES[(THEMES.indexOf(this.#theme) + 1) % 3])),
-        h("button", { type: "button", class: "icon language", lang: "", onclick: () => tell("moot-language", this.app.language === "zh" ? "en" : "zh") }),
-        button("inspector_toggle", "◨", () => document.dispatchEvent(new CustomEvent("moot-inspector")))));
+        button("palette", "⌘", () => tell("palette")),
+        button("theme", "◐", () => tell("theme", THEMES[(THEMES.indexOf(this.#theme) + 1) % 3])),
+        h("button", { class: "icon language", lang: "", onclick: () => tell("language", this.app.language === "zh" ? "en" : "zh") }),
+        button("inspector_toggle", "◨", () => tell("inspector"))));
   }
 
   get #theme() {

@@ -49,7 +49,7 @@ function link({ href = "", text = "" }) {
 /** @param {Node} node @param {Translate} t */
 function code({ text = "", lang = "" }, t) {
   const copy = h("button", {
-    type: "button", class: "copy ghost", text: t("copy"),
+    class: "copy ghost", text: t("copy"),
     onclick: (event) => {
       void navigator.clipboard?.writeText(text);
       /** @type {HTMLElement} */ (event.currentTarget).textContent = t("copied");
