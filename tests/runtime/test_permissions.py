@@ -155,6 +155,26 @@ async def test_a_crash_asks_once(is_answered: bool, tmp_path: Path) -> None:
 
 
 @run
+async def test_what_a_turn_does_not_ask_again_after_a_crash_is_withdrawn(tmp_path: Path) -> None:
+    """The turn runs again and wants something else: the first question waits for nobody and is closed at once."""
+    async with open_app(TRIO, data=tmp_path, agents={"bob": Asker("rm a")}) as app:
+        session = await app.session()
+        saying = asyncio.create_task(say(session, "[NEXT: bob] hello"))
+        old = await asked(app, session)
+        saying.cancel()
+    async with open_app(TRIO, data=tmp_path, agents={"bob": Asker("rm b")}) as app:
+        await app.recover()
+        session = await app.session(session.id)
+        await has(app, session, "agent.user_confirm_closed")
+        (closed,) = await facts(app, session, StepClosed)
+        assert (closed.step_id, closed.outcome) == (old.step_id, "superseded")
+        (step,) = (await session.state()).open_steps.values()
+        await session.submit(Answer(step_id=step.step_id, confirmed=True))
+        await settle(session)
+        assert await last_words(app, session) == "told ['once']"
+
+
+@run
 async def test_a_task_asks_while_others_go_on() -> None:
     """In a plan nobody else waits for the answer, and the work is complete when it has come."""
     clock, wes = VirtualClock(), Asker("rm a")

@@ -148,7 +148,8 @@ class ReportStep(Struct, frozen=True, kw_only=True, gc=False):
 class AskHuman(Struct, frozen=True, kw_only=True, gc=False):
     """A worker needs a permission. The same `key` in the same turn is the same question: it is put once.
 
-    The first option is what a plain yes means; `default` is the option for a no, which nobody's answer is too.
+    The first option is what a plain yes means; `default` is the option for a no, which nobody's answer is too. `asked`
+    are the steps that this worker has asked for: those of another one, before a crash, nobody waits for any more.
     """
 
     turn_id: str
@@ -156,6 +157,7 @@ class AskHuman(Struct, frozen=True, kw_only=True, gc=False):
     question: str
     options: tuple[Option, ...] = ()
     default: str | None = None
+    asked: tuple[str, ...] | None = None
 
 
 class CompleteTurn(Struct, frozen=True, kw_only=True, gc=False):

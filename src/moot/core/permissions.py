@@ -4,7 +4,7 @@ The session does not pause for them. When the turn ends in any way they are with
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 
 from moot.core import limits, text
 from moot.core.commands import Answer, AskHuman
@@ -41,6 +41,8 @@ def ask(draft: Draft, member: str, command: AskHuman) -> None:
     step_id = name_step(command.turn_id, command.key)
     if _is_known(state, step_id):
         return
+    if command.asked is not None:
+        _withdraw(draft, command.turn_id, command.asked)
     options = tuple(_tidy_options(command.options)) or _plain_options(state.language)
     default = command.default if command.options else NO
     draft.add(
@@ -55,6 +57,13 @@ def ask(draft: Draft, member: str, command: AskHuman) -> None:
             turn_id=command.turn_id,
         )
     )
+
+
+def _withdraw(draft: Draft, turn_id: str, but: Container[str]) -> None:
+    """A turn that runs again may ask for something else: nobody waits for what it asked the first time."""
+    for step in draft.state.open_steps.values():
+        if step.turn_id == turn_id and step.step_id not in but:
+            draft.add(StepClosed(step_id=step.step_id, outcome="superseded"))
 
 
 def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:

@@ -115,9 +115,18 @@ class _Worker:
         self, question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None
     ) -> str | None:
         turn_id, key = self._turn.turn_id, key or question
-        asked = AskHuman(turn_id=turn_id, key=key, question=question, options=tuple(options), default=default)
-        await self._report(asked)
-        return await asyncio.shield(self._answer_to(permissions.name_step(turn_id, key)))  # others may wait for it too
+        answer = self._answer_to(permissions.name_step(turn_id, key))
+        await self._report(
+            AskHuman(
+                turn_id=turn_id,
+                key=key,
+                question=question,
+                options=tuple(options),
+                default=default,
+                asked=tuple(self._answers),
+            )
+        )
+        return await asyncio.shield(answer)  # others may wait for it too
 
     async def _run(self) -> None:
         end: WorkerCommand

@@ -33,8 +33,13 @@ def read() -> Json:
     return found
 
 
-def ask_permission() -> str:
-    call = {"toolCallId": "c1", "title": "touch x", "kind": "execute", "rawInput": {"command": "touch x"}}
+def ask_permission(number: int = 1) -> str:
+    call = {
+        "toolCallId": f"c{number}-{os.getpid()}",
+        "title": "touch x",
+        "kind": "execute",
+        "rawInput": {"command": "touch x"},
+    }
     kinds = ("allow_always", "allow_once", "reject_once")
     options = [{"optionId": kind[:7], "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
     send(id=900, method="session/request_permission", params={"sessionId": "s1", "toolCall": call, "options": options})
@@ -61,6 +66,10 @@ def tell_much(text: str) -> Json:
 
 def ask(_: str) -> None:
     say(ask_permission())
+
+
+def ask_twice(_: str) -> None:
+    say(ask_permission(1) + ask_permission(2))
 
 
 def refuse(_: str) -> Json:
@@ -95,6 +104,7 @@ def remember(text: str) -> None:
 MODES: dict[str, Callable[[str], Json | None]] = {
     "answer": tell_much,
     "ask": ask,
+    "ask_twice": ask_twice,
     "refuse": refuse,
     "die": die,
     "flood": flood,

@@ -99,16 +99,18 @@ def test_permissions_are_asked_of_a_port() -> None:
 
     assert play(make("ask", permit=ask))[-1] == Result(text='{"optionId": "allow_o", "outcome": "selected"}')
     [request] = asked
-    assert (request.turn_id, request.member, request.key, request.title) == ("t1", "bob", "c1", "execute: touch x")
+    assert (request.turn_id, request.member, request.key, request.title) == (
+        *("t1", "bob", "execute: touch x #1", "execute: touch x"),
+    )
     assert [option.kind for option in request.options] == ["allow_always", "allow_once", "reject_once"]
 
 
 def test_people_are_asked_about_what_is_wanted_and_see_no_keys() -> None:
-    """Two calls with the same number are two questions; secrets stay out of the log; a no is for this once."""
-    asked: list[tuple[str, str, list[str], str | None]] = []
+    """Secrets stay out of the log; a no is for this once."""
+    asked: list[tuple[str, list[str], str | None]] = []
 
     async def ask(question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None) -> str:
-        asked.append((key, question, [option.label for option in options], default))
+        asked.append((question, [option.label for option in options], default))
         return "a"
 
     def hide(text: str) -> str:
@@ -120,8 +122,21 @@ def test_people_are_asked_about_what_is_wanted_and_see_no_keys() -> None:
         request = PermitRequest(session_id="s", turn_id="t1", member="bob", key="1", title=title, options=made)
         assert asyncio.run(ask_people(ask, hide)(request)) == "a"  # type: ignore[arg-type]
     labels = ["allow_once [KEY]", "new [KEY]", "reject_once [KEY]"]
-    assert [each[1:] for each in asked] == [("curl [KEY]", labels, "r"), ("rm x", labels, "r")]
-    assert asked[0][0] != asked[1][0]
+    assert asked == [("curl [KEY]", labels, "r"), ("rm x", labels, "r")]
+
+
+def test_the_same_questions_have_the_same_names_when_a_turn_runs_again() -> None:
+    """An agent that a crash made begin again has other ids for its calls; twice the same in a run are two questions."""
+    runs: list[list[str]] = []
+
+    async def ask(request: PermitRequest) -> str | None:
+        runs[-1].append(request.key)
+        return await allow(request)
+
+    for _ in range(2):
+        runs.append([])
+        play(make("ask_twice", permit=ask))
+    assert runs == [["execute: touch x #1", "execute: touch x #2"]] * 2
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ class _Talk:
         self._permit = permit
         self._reader = UpdateReader()
         self._is_replaying = False
+        self._questions: dict[str, list[str]] = {}  # what was asked → the calls that it was asked for
         self._asking = 0  # permissions that wait for an answer
         self._folder = str((child.folder or Path()).absolute())
         self._name = Path(spec.command[0]).name
@@ -248,12 +249,13 @@ class _Talk:
             PermitOption(id=word(each, "optionId"), name=clean(word(each, "name")), kind=word(each, "kind"))
             for each in options
         )
+        title = describe_tool(call).action or ""
         request = PermitRequest(
             session_id=self._turn.session_id,
             turn_id=self._turn.turn_id,
             member=self._turn.member.id,
-            key=word(call, "toolCallId") or word(call, "title"),
-            title=describe_tool(call).action or "",
+            key=self._name_question(word(call, "toolCallId"), title),
+            title=title,
             options=known,
         )
         self._asking += 1
@@ -267,6 +269,13 @@ class _Talk:
         said = picked.name if picked else "no"
         self._tell(Step(observation=shorten(f"asked for permission: {request.title} → {said}")))
         return picked.id if picked else None
+
+    def _name_question(self, call_id: str, title: str) -> str:
+        """By what is asked and for which time: a turn that runs again has other ids for the same calls."""
+        calls = self._questions.setdefault(title, [])
+        if call_id not in calls:
+            calls.append(call_id)
+        return f"{title} #{calls.index(call_id) + 1}"
 
     async def close(self, task: "asyncio.Task[Result]") -> None:
         """A turn that is stopped is cancelled with the agent first, so that it can put things in order."""

@@ -35,16 +35,12 @@ _ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")  # a pla
 
 
 def ask_people(ask: Ask, hide: Callable[[str], str]) -> Permit:
-    """Put it to people, without secrets; when they say no, or nothing, it is a no for this once.
-
-    An agent that runs again may count its calls from the start: the answer is for what was asked, not for a number.
-    """
+    """Put it to people, without secrets; when they say no, or nothing, it is a no for this once."""
 
     async def permit(request: PermitRequest) -> str | None:
         options = sorted(request.options, key=lambda option: _ORDER.index(option.kind) if option.kind in _ORDER else 2)
         shown = [Option(id=option.id, label=hide(option.name)) for option in options]
-        key = f"{request.key} {request.title}"
-        return await ask(hide(request.title), shown, key=key, default=await deny(request))
+        return await ask(hide(request.title), shown, key=request.key, default=await deny(request))
 
     return permit
 
