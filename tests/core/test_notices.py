@@ -97,6 +97,13 @@ def test_the_sentence_existing_clients_know() -> None:
     assert render("empty_message", "en").startswith("Message content cannot be empty")
 
 
+def test_the_status_is_told_in_the_language_of_the_reader() -> None:
+    """Spec 2 language: no word of the machine's in the middle of a Chinese sentence."""
+    told = NoticePosted(code="status", detail="active (Bob ⏳)", who="-", limit=1)
+    assert show(told, "zh") == "状态：进行中 (Bob ⏳) · 等待：- · AI 连续轮数：1"
+    assert show(told, "en") == "Status: active (Bob ⏳) · waiting for: - · AI turns in a row: 1"
+
+
 def test_half_minutes_are_told_as_such() -> None:
     """Seed 001 §7: N minutes, without digits that say nothing."""
     assert render("agent_timeout", "en", who="X", minutes=0.5) == "Agent X timed out after 0.5 minutes"

@@ -335,6 +335,10 @@ def show(fact: Fact, language: Language) -> str | None:
         case NoticePosted(code="plan_status"):
             status = render(f"status_{fact.detail}", language)
             return render(fact.code, language, detail=status, count=fact.count, limit=fact.limit, names=fact.names)
+        case NoticePosted(code="status" | "supervisor_status"):
+            status, *acting = fact.detail.split(" ", 1)
+            told = " ".join([render(f"status_{status}", language), *acting])
+            return render(**{**asdict(fact), "detail": told}, language=language)
         case NoticePosted():
             return render(**asdict(fact), language=language)
         case StepAsked(kind="tool", who=who, question=question):

@@ -123,6 +123,7 @@ WORK_TEXTS: dict[str, dict[Language, str]] = {
     "status_idle": {"zh": "空闲", "en": "idle"},
     "status_plan_loop": {"zh": "规划中", "en": "being planned"},
     "status_execution": {"zh": "执行中", "en": "under way"},
+    "status_active": {"zh": "进行中", "en": "active"},
     "status_paused": {"zh": "已暂停", "en": "paused"},
     "status_replan_evaluation": {"zh": "评估是否重新规划", "en": "planned again?"},
     "status_wait_user_decision": {"zh": "等待决定", "en": "waiting for a decision"},

@@ -64,8 +64,7 @@ class Guard:
 
     async def _guard_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         _, kind = find_token(scope)
-        needs_origin = kind in ("cookie", "none")
-        if scope["path"] in SOCKET_PATHS and self._is_ours(scope, needs_origin=needs_origin):
+        if scope["path"] in SOCKET_PATHS and self._is_ours(scope, needs_origin=kind == "cookie"):
             await self._inner(scope, receive, send)
             return
         await receive()
