@@ -69,9 +69,9 @@ def test_revoking_the_owner_makes_a_new_one(moot: Moot) -> None:
     ],
 )
 def test_tokens_that_make_no_sense(arguments: list[str], moot: Moot) -> None:
-    """One sentence, exit 3, and nothing is made."""
+    """One sentence, exit 2, and nothing is made."""
     said = moot("token", "create", *arguments)
-    assert (said.code, said.out) == (3, "")
+    assert (said.code, said.out) == (2, "")
     assert len(said.err.splitlines()) == 1
     assert moot("token", "list").out == ""
 

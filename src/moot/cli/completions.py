@@ -26,7 +26,7 @@ autoload -U +X bashcompinit && bashcompinit
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=["bash", "zsh", "fish"])
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="whose Tab")
 
 
 def run(options: Namespace) -> int:

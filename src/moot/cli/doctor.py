@@ -15,7 +15,7 @@ from moot.agents.cli.discovery import MEASURED, FoundCli, find_clis
 from moot.cli import exits
 from moot.cli.checks import Check
 from moot.cli.data import add_data_argument, data_folder
-from moot.cli.port import read_port
+from moot.cli.parser import read_port
 from moot.cli.progress import Progress
 from moot.cli.repair import repair
 from moot.cli.storage_checks import check_folder, check_sessions

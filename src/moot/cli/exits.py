@@ -14,9 +14,11 @@ def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
 
     import uvloop
 
+    from moot.cli.usage import UsageError
     from moot.core import errors
 
     codes: tuple[tuple[type[BaseException], int], ...] = (
+        (UsageError, USAGE),
         (errors.ConfigError, INVALID_CONFIG),
         (errors.NotFound, NOT_FOUND),
         (errors.Locked, BUSY),
@@ -43,4 +45,6 @@ def _sentence(error: BaseException) -> str:
 
     if isinstance(error, Refused):
         return explain(error, "en")
-    return str(error) or "timed out"
+    if isinstance(error, OSError) and error.filename:
+        return f"{error.filename} cannot be used ({error.strerror}); check its name and your permissions"
+    return str(error) or "the time is over"

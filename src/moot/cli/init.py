@@ -11,6 +11,7 @@ from msgspec import Struct
 from moot.agents.cli.discovery import FoundCli, find_clis
 from moot.cli import exits
 from moot.cli.starter import PARTS, Starter, agent_lines, default_names, fill_names, write_team
+from moot.cli.usage import UsageError
 from moot.config.loading import InvalidTeam
 from moot.config.validation import find_problems
 from moot.config.yaml_source import read_yaml
@@ -38,7 +39,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", metavar="DIR", nargs="?", default=".", help=f"where {FILE} is written (default: here)"
     )
-    parser.add_argument("--flow", choices=[str(flow) for flow in Flow], default="chat")
+    parser.add_argument(
+        "--flow", choices=[str(flow) for flow in Flow], default="chat", help="how the team works (default: chat)"
+    )
     parser.add_argument("--language", choices=["zh", "en"], help="default: that of the locale")
     parser.add_argument(
         "--members", metavar="NAMES", help="with commas, you first; those whom the flow needs besides are added"
@@ -97,7 +100,9 @@ def find_offer(name: str, offers: list[Offer]) -> Offer:
         if offer.name == name:
             return offer
     known = ", ".join(offer.name for offer in offers)
-    raise ConfigError(f"{name!r} was not found here; what there is: {known}; `moot doctor` says how to get the rest")
+    raise UsageError(
+        f"--agents {name!r} was not found here; what there is: {known}; `moot doctor` says how to get the rest"
+    )
 
 
 def find_language() -> Language:

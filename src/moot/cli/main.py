@@ -1,6 +1,5 @@
 """`moot`: parses the command line and runs one command. Each command is a file of its own, imported when it is used."""
 
-import argparse
 import importlib
 import io
 import sys
@@ -8,6 +7,7 @@ from collections.abc import Sequence
 
 from moot import __version__
 from moot.cli import exits
+from moot.cli.parser import Parser
 
 GREETING = """\
 Moot: sessions in which people and AI agents work together. The floor always comes back to a human.
@@ -28,11 +28,11 @@ COMMANDS: dict[str, str] = {
     "validate": "check a team file: every problem with its line",
     "run": "run a session without a screen",
     "serve": "gateway and web page: WebSocket, SSE, REST",
-    "trust": "let the team files of a folder start programs",
-    "token": "create, list or revoke tokens for those who connect",
-    "route": "dry run: how would this be routed? JSON lines in, JSON lines out",
+    "trust": "which programs team files may start: add, list, remove",
+    "token": "who else may connect: create, list, revoke",
+    "route": "dry run, JSON Lines in and out: chat, supervisor, intent",
     "machines": "every state machine, from its table",
-    "sessions": "list, show, rename, export, import, fork, replay, verify, remove or restore sessions",
+    "sessions": "what was said: list, show, export, replay, verify, fork, import, rename, rm, restore",
     "doctor": "what this machine has and what it lacks, each with its fix",
     "schema": "the JSON Schema of the team file, for editors",
     "completions": "for bash, zsh or fish: what Tab offers",
@@ -56,11 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exits.OK
 
 
-def make_parser(wanted: str) -> argparse.ArgumentParser:
+def make_parser(wanted: str) -> Parser:
     """The parser of all commands; only the wanted one is imported and filled in."""
-    parser = argparse.ArgumentParser(prog="moot", description="Sessions in which people and AI agents work together.")
+    parser = Parser(prog="moot", description="Sessions in which people and AI agents work together.")
     parser.add_argument("--version", action="version", version=f"moot {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     for name, line in COMMANDS.items():
         subparser = commands.add_parser(name, help=line, description=line)
         if name == wanted:

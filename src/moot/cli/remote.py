@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+from moot.cli.usage import UsageError
 from moot.client.address import Address, read_address
 from moot.client.client import Client, connect
 from moot.client.rest import Rest
 from moot.config.loading import load_team
 from moot.core.codec import Event, Head, decode
-from moot.core.errors import Corrupt
+from moot.core.errors import ConfigError, Corrupt
 from moot.protocol.following import Following, Placed, Verdict
 from moot.runtime.ports import Listing, Summary
 
@@ -21,9 +22,18 @@ _placed_decoder = msgspec.json.Decoder(Placed)
 
 
 def address_of(options: Namespace) -> Address:
-    """A token in the URL counts more than the one of the environment. Raises ConfigError."""
-    address = read_address(options.connect)
-    return address if address.token else read_address(options.connect, os.environ.get("MOOT_TOKEN") or None)
+    """A token in the URL counts more than the one of the environment. Without one no server would answer."""
+    try:
+        address = read_address(options.connect)
+        address = address if address.token else read_address(options.connect, os.environ.get("MOOT_TOKEN") or None)
+    except ConfigError as error:
+        raise UsageError(f"--connect: {error}") from None
+    if not address.token:
+        raise UsageError(
+            f"--connect needs a token for {address}: use the URL as `moot serve` printed it, or put one of"
+            " `moot token create` into MOOT_TOKEN"
+        )
+    return address
 
 
 @asynccontextmanager

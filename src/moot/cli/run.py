@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from moot.app import App, open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
+from moot.cli.parser import read_number
 from moot.cli.transcript import Transcript
 from moot.cli.trusting import folder_of, load_trusted
 from moot.core.codec import Event, frame
@@ -37,9 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID", help="go on with this session instead of a new one")
     parser.add_argument("--title", default="", help="of a new session")
     parser.add_argument("--json", action="store_true", help="one event frame a line")
-    parser.add_argument(
-        "--timeout", type=float, default=None, metavar="S", help="give up after so many seconds (exit 7)"
-    )
+    parser.add_argument("--timeout", type=read_number, metavar="S", help="give up after so many seconds (exit 7)")
     add_data_argument(parser)
     parser.add_argument(
         "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
@@ -51,6 +50,8 @@ async def run(options: Namespace) -> int:
     with cancelled_by(signal.SIGTERM, signal.SIGHUP) as caught:
         try:
             return await (run_there(options) if options.connect else run_here(options))
+        except TimeoutError:
+            raise TimeoutError(f"--timeout {options.timeout:g} is over; `--session ID` goes on") from None
         except asyncio.CancelledError:
             if not caught:
                 raise

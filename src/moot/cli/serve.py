@@ -11,7 +11,7 @@ from urllib.parse import quote
 from moot.app import open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
-from moot.cli.port import read_port
+from moot.cli.parser import read_port
 from moot.cli.trusting import folder_of, load_trusted
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import TeamFile

@@ -20,6 +20,7 @@ from moot.cli.data import add_data_argument, data_folder
 from moot.cli.exporting import FORMATS, writing
 from moot.cli.lines.board import list_board
 from moot.cli.lines.standing import describe_standing
+from moot.cli.parser import read_number, read_seq
 from moot.cli.progress import Progress
 from moot.cli.reading import database, every_event, find, reading
 from moot.cli.run import pick_session_id
@@ -39,7 +40,7 @@ from moot.runtime.stores.sqlite import SqliteLog
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     for name, action in ACTIONS.items():
         each = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
         each.set_defaults(action=action)
@@ -48,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         elif name != "list":
             each.add_argument("id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough")
         if name == "export":
-            each.add_argument("--format", choices=["jsonl", "md", "html"], default="jsonl")
+            each.add_argument("--format", choices=list(FORMATS), default="jsonl", help="(default: jsonl)")
             each.add_argument("--html", action="store_const", dest="format", const="html", help="one file, no server")
             each.add_argument("--out", metavar="FILE", help="instead of standard output")
         elif name not in CHANGES:
@@ -66,10 +67,14 @@ def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
         case "rename":
             parser.add_argument("title", metavar="TITLE", help="one line of text")
         case "fork":
-            parser.add_argument("--at", type=int, metavar="SEQ", help="the last event to take over (default: all)")
+            parser.add_argument("--at", type=read_seq, metavar="SEQ", help="the last event to take over (default: all)")
         case "replay":
-            parser.add_argument("--at", type=int, metavar="SEQ", help="stop after this event and show the state there")
-            parser.add_argument("--speed", type=float, default=0.0, help="times the real pace; 0 = at once")
+            parser.add_argument(
+                "--at", type=read_seq, metavar="SEQ", help="stop after this event and show the state there"
+            )
+            parser.add_argument(
+                "--speed", type=read_number, metavar="X", default=0.0, help="times the real pace; 0 = at once"
+            )
 
 
 async def run(options: Namespace) -> int:
@@ -84,10 +89,16 @@ async def list_sessions(options: Namespace) -> int:
             listings = await log.sessions(removed=options.removed)
     for listing in listings:
         print(json.dumps(describe(listing), ensure_ascii=False) if options.json else one_line(listing))
-    if not listings:
-        where = options.connect.partition("#")[0] if options.connect else data_folder(options)
-        print(f"no sessions in {where} yet; `moot chat` starts one", file=sys.stderr)
+    if not listings and options.removed:
+        print("the trash is empty", file=sys.stderr)
+    elif not listings:
+        say_none(options)
     return exits.OK
+
+
+def say_none(options: Namespace) -> None:
+    where = options.connect.partition("#")[0] if options.connect else data_folder(options)
+    print(f"no sessions in {where} yet; `moot chat` starts one", file=sys.stderr)
 
 
 def describe(listing: Listing) -> dict[str, object]:
@@ -173,6 +184,9 @@ async def replay(options: Namespace) -> int:
 async def verify_sessions(options: Namespace) -> int:
     """check the hash chain and fold the log again; all sessions without ID; exit 6 if one is damaged"""
     damaged = 0
+    if not options.id and not options.connect and not (data_folder(options) / DATABASE).exists():
+        say_none(options)
+        return exits.OK
     async with reading(options) as log:
         listings = [await find(log, options.id)] if options.id else await log.sessions()
         with Progress("checking hashes", sum(listing.head.seq for listing in listings)) as progress:

@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
-from moot.core.errors import ConfigError
+from moot.cli.parser import read_number
+from moot.cli.usage import UsageError
 from moot.gateway.auth import OWNER_FILE, OWNER_ID, TOKENS_FILE
 from moot.gateway.principal import Role
 from moot.gateway.private_files import keep_secret
@@ -19,16 +20,18 @@ LONGEST_S = 100 * 365 * 86_400.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     for name, action in {"create": create, "list": list_tokens, "revoke": revoke}.items():
         each = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
         each.set_defaults(action=action)
         if name == "create":
-            each.add_argument("--role", choices=[role.value for role in Role], required=True)
+            each.add_argument(
+                "--role", choices=[role.value for role in Role], required=True, help="what may be done with it"
+            )
             each.add_argument("--session", metavar="ID", help="for this session only (default: every session)")
             each.add_argument("--member", metavar="ID", help="the human to speak as; needed for the role member")
             each.add_argument("--label", default="", metavar="TEXT", help="to remember whom it was given to")
-            each.add_argument("--expires", type=float, metavar="S", help="seconds from now (default: never)")
+            each.add_argument("--expires", type=read_number, metavar="S", help="seconds from now (default: never)")
         if name == "revoke":
             each.add_argument("id", metavar="ID", help="as shown by list; `owner` is replaced by a new one")
         else:
@@ -44,13 +47,13 @@ def create(options: Namespace) -> int:
     """make a token and show it, this once"""
     role, now = Role(options.role), datetime.now(UTC)
     if role is Role.MEMBER and not options.member:
-        raise ConfigError("--role member needs --member ID: the human of the team to speak as")
+        raise UsageError("--role member needs --member ID: the human of the team to speak as")
     if role is Role.VIEWER and options.member:
-        raise ConfigError("--role viewer only looks on and speaks as nobody; leave out --member or use --role member")
+        raise UsageError("--role viewer only looks on and speaks as nobody; leave out --member or use --role member")
     if options.session is not None and not SESSION_ID.fullmatch(options.session):
-        raise ConfigError(f"--session {options.session!r} is no id of a session; `moot sessions list` shows them")
+        raise UsageError(f"--session {options.session!r} is no id of a session; `moot sessions list` shows them")
     if options.expires is not None and not 0 < options.expires <= LONGEST_S:
-        raise ConfigError(f"--expires must be more than 0 and at most {LONGEST_S:.0f} seconds")
+        raise UsageError(f"--expires must be more than 0 and at most {LONGEST_S:.0f} seconds")
     token, record = _token_file(options).create(
         role,
         format_time(now),
@@ -69,11 +72,14 @@ def create(options: Namespace) -> int:
 
 def list_tokens(options: Namespace) -> int:
     """every token that was given out, without the token itself"""
-    for record in _token_file(options).read():
+    records = _token_file(options).read()
+    for record in records:
         if options.json:
             print(json.dumps(describe(record), ensure_ascii=False))
         else:
             print(f"{record.token_id}  {_one_line(record)}")
+    if not records:
+        print("no tokens besides the owner's; `moot token create` makes one", file=sys.stderr)
     return exits.OK
 
 

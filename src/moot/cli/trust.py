@@ -8,6 +8,7 @@ from pathlib import Path
 from moot.agents.starts import list_starts
 from moot.cli import exits
 from moot.cli.trusting import ask, folder_of, is_attended, open_store
+from moot.cli.usage import UsageError
 from moot.config.loading import InvalidTeam, load_team
 from moot.config.trust import NotTrusted, Start, TrustStore
 from moot.core.errors import ConfigError, NotFound
@@ -30,7 +31,7 @@ def run(options: Namespace) -> int:
     words = list(options.words)
     action = words.pop(0) if words and words[0] in ACTIONS else "add"
     if len(words) > 1:
-        raise ConfigError(f"one path at a time, not {len(words)}: moot trust [add|list|remove] [PATH]")
+        raise UsageError(f"one path at a time, not {len(words)}: moot trust [add|list|remove] [PATH]")
     path, store = Path(words[0] if words else "."), open_store()
     match action:
         case "list":
@@ -43,7 +44,8 @@ def run(options: Namespace) -> int:
 
 def list_trusted(store: TrustStore, options: Namespace) -> int:
     """every folder that is trusted, and what it may start"""
-    for entry in store.read():
+    entries = store.read()
+    for entry in entries:
         if options.json:
             commands = [{"argv": start.argv, "cwd": start.folder, "env": start.names} for start in entry.starts]
             print(json.dumps({"folder": entry.folder, "commands": commands}, ensure_ascii=False))
@@ -51,6 +53,8 @@ def list_trusted(store: TrustStore, options: Namespace) -> int:
         print(entry.folder)
         for start in entry.starts:
             print(f"  {start}")
+    if not entries:
+        print("no folder is trusted yet; `moot trust FOLDER` shows what its team files would start", file=sys.stderr)
     return exits.OK
 
 
@@ -83,10 +87,12 @@ def find_team_files(path: Path) -> tuple[Path, list[Path]]:
     if path.is_file():
         return folder_of(str(path)), [path]
     if not path.is_dir():
-        raise ConfigError(f"no folder or team file {str(path)!r}")
+        raise ConfigError(f"no folder or team file {str(path)!r}; `moot trust list` shows what is trusted")
     files = [file for file in sorted(path.glob("*.y*ml")) if _is_team(file)]
     if not files:
-        raise ConfigError(f"no team file in {str(path)!r}")
+        raise ConfigError(
+            f"no team file in {str(path)!r}; `moot init` writes one, `moot trust list` shows what is trusted"
+        )
     return path, files
 
 

@@ -10,7 +10,15 @@ from typing import Any
 import msgspec
 
 from moot.client.address import Address, read_address
-from moot.client.errors import HistoryReset, RemoteRefused, Unauthenticated, Unreachable, to_error
+from moot.client.errors import (
+    HistoryReset,
+    RemoteRefused,
+    Unauthenticated,
+    Unreachable,
+    cannot_reach,
+    not_taken,
+    to_error,
+)
 from moot.client.link import Link, now
 from moot.client.rest import Rest
 from moot.client.session import RemoteSession
@@ -149,13 +157,11 @@ class Client:
                         raise self._given_up()
                     await self._change.wait()
         except TimeoutError:
-            raise Unreachable(
-                f"cannot reach {self.address}: {self._link.trouble}; is `moot serve` running there?"
-            ) from None
+            raise cannot_reach(self.address, self._link.trouble) from None
 
     def _given_up(self) -> Unreachable:
         if self.moved.reason == "unauthenticated":
-            return Unauthenticated(f"{self.address} does not take this token; use the URL that `moot serve` prints")
+            return not_taken(self.address)
         return Unreachable(f"the link to {self.address} was given up ({self.moved.reason or 'never opened'})")
 
     # what the link notes

@@ -8,6 +8,7 @@ MootError
     └── RemoteRefused      a session refused; `sentence` is what the server said
 """
 
+from moot.client.address import Address
 from moot.core.errors import CommandReused, MootError, NotFound, Refused, StorageFull
 from moot.protocol.happenings import Denied, Ended
 
@@ -18,6 +19,22 @@ class Unreachable(MootError):
 
 class Unauthenticated(Unreachable):
     """The server takes no token, or not this one."""
+
+
+def cannot_reach(address: Address, trouble: str) -> Unreachable:
+    return Unreachable(f"cannot reach {address} ({trouble}); is `moot serve` running there?")
+
+
+def not_taken(address: Address) -> Unauthenticated:
+    return Unauthenticated(
+        f"{address} does not take this token; use the URL that `moot serve` prints, or `moot token create`"
+    )
+
+
+def describe_trouble(error: BaseException) -> str:
+    """In words: without the number that the system gives it."""
+    strerror: str | None = getattr(error, "strerror", None)
+    return strerror or str(error) or "no answer in time"
 
 
 class HistoryReset(MootError):

@@ -10,6 +10,7 @@ from websockets.asyncio.client import connect as open_socket
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from moot.client.address import Address
+from moot.client.errors import describe_trouble
 from moot.core.machines.connection import State
 from moot.core.team import Language
 from moot.protocol.client import ClientHalf
@@ -79,7 +80,7 @@ class Link:
             self.trouble = f"it answered {error.response.status_code}"
             return REFUSED_STATUS.get(error.response.status_code)
         except (OSError, WebSocketException) as error:  # TimeoutError is an OSError
-            self.trouble = str(error) or "timed out"
+            self.trouble = describe_trouble(error)
             return None
         self._socket = socket
         try:

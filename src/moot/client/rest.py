@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from moot.client.address import Address
-from moot.client.errors import RemoteRefused, Unauthenticated, Unreachable
+from moot.client.errors import RemoteRefused, cannot_reach, describe_trouble, not_taken
 from moot.core.errors import MootError, NotFound
 
 TIMEOUT_S = 10.0  # for each wait on the socket
@@ -41,9 +41,11 @@ class Rest:
             async with asyncio.timeout(ANSWER_S):
                 status, body = await asyncio.to_thread(self._fetch, path)
         except (OSError, http.client.HTTPException) as error:  # TimeoutError is an OSError
-            raise Unreachable(f"cannot reach {self._address}: {error or 'timed out'}") from error
+            raise cannot_reach(self._address, describe_trouble(error)) from error
         if status == http.HTTPStatus.OK:
             return body
+        if status == http.HTTPStatus.UNAUTHORIZED:
+            raise not_taken(self._address)
         raise _explain(status, body)
 
     def _fetch(self, path: str) -> tuple[int, bytes]:
@@ -74,8 +76,6 @@ def _explain(status: int, body: bytes) -> MootError:
     except msgspec.DecodeError:
         told = _Explanation()
     sentence = told.content or f"the server answered {status}"
-    if status == http.HTTPStatus.UNAUTHORIZED:
-        return Unauthenticated(sentence)
     if status == http.HTTPStatus.NOT_FOUND:
         return NotFound(sentence)
     return RemoteRefused(str(told.metadata.get("code", status)), sentence)

@@ -82,6 +82,9 @@ def _read_file(path: Path) -> bytes:
     except FileNotFoundError:
         known = join_choices(list_built_in_teams())
         raise ConfigError(f"no team file {shorten(str(path))}; built-in teams: {known}") from None
+    except IsADirectoryError:
+        inside = shorten(str(path / "moot.yaml"))
+        raise ConfigError(f"{shorten(str(path))} is a folder; name a team file in it, such as {inside}") from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file system takes
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"cannot read team file {shorten(str(path))}: {reason}") from error
