@@ -60,6 +60,9 @@ USAGE = {
     "token create --role member": "--role member needs --member ID",
     "demo --flow x": "--flow is one of chat, supervisor, plan, not 'x'",
     "init x --agents nobody": "--agents 'nobody' was not found here; what there is: script",
+    "run chat-demo --data notes.txt": "notes.txt is a file; name the folder of the sessions with --data DIR",
+    "sessions list --data notes.txt": "notes.txt is a file; name the folder of the sessions with --data DIR",
+    "doctor --data notes.txt": "notes.txt is a file; name the folder of the sessions with --data DIR",
     "trust list a b": "one path at a time, not 2",
 }
 OTHERS = {
@@ -79,6 +82,10 @@ OTHERS = {
     f"sessions replay {ID} --at 999": (4, f"session {ID} has events 1 to "),
     "token revoke nobody": (4, "no token 'nobody'; `moot token list` shows those there are"),
     "trust remove folder": (4, "folder is not trusted; `moot trust list` shows what is"),
+    "run chat-demo --data /proc/moot": (
+        1,
+        "/proc/moot cannot be made (No such file or directory); make it yourself or",
+    ),
     f"sessions export {ID} --out no/where": (1, "no/where cannot be written (No such file or directory)"),
     "sessions import missing.jsonl": (1, "missing.jsonl cannot be used (No such file or directory)"),
     "sessions import folder": (1, "folder cannot be used (Is a directory)"),

@@ -89,7 +89,8 @@ def test_data_that_is_no_log_is_left_alone(moot: Moot) -> None:
     moot.data.mkdir()
     (moot.data / "moot.db").write_text("my diary, not a database\n" * 100)
     before = (moot.data / "moot.db").read_bytes()
-    for arguments in (["run", CHAT, "--say", "alice: hi"], ["sessions", "list"], ["sessions", "verify"]):
+    serving = ["serve", CHAT, "--port", "0"]
+    for arguments in (["run", CHAT, "--say", "alice: hi"], serving, ["sessions", "list"], ["sessions", "verify"]):
         said = moot(*arguments)
         assert said.code == 1
         assert len(said.err.splitlines()) == 1

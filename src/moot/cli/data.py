@@ -4,6 +4,8 @@ import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from moot.cli.usage import UsageError
+
 
 def add_data_argument(parser: ArgumentParser) -> None:
     parser.add_argument(
@@ -12,7 +14,11 @@ def add_data_argument(parser: ArgumentParser) -> None:
 
 
 def data_folder(options: Namespace) -> Path:
-    return Path(options.data) if options.data else own_data_folder()
+    """Raises UsageError for what cannot be one."""
+    folder = Path(options.data) if options.data else own_data_folder()
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file; name the folder of the sessions with --data DIR")
+    return folder
 
 
 def own_data_folder() -> Path:
