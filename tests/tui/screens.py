@@ -98,5 +98,5 @@ async def playing(
         ui = MootApp(host, await host.create(), Transcript, keys=keys)
         async with ui.run_test(size=size) as pilot:
             here = Playing(ui, pilot, app)
-            await here.sees("#1" if ui.seat.view.language == "en" else " 1 ")
+            await here.until(lambda: ui.words("here", seq=1) in here.screen)
             yield here

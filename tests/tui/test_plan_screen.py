@@ -1,7 +1,10 @@
 """Questions on a screen: a plan approved, edited, rejected; decisions; an agent's question."""
 
+import asyncio
+
 from textual.widgets import Input
 
+from moot.core.turns import TurnInput
 from moot.tui.cards import Card
 from moot.tui.plain import Table, Ticks
 from moot.tui.plan_editor import PlanEditor
@@ -148,15 +151,20 @@ def test_an_agent_asks_a_person() -> None:
 
 def test_clearing_the_queue_asks_first() -> None:
     """UX: /queue clear is answered on the card like any other question."""
-    slow = ai("bob", {"delay_s": 3, "text": "done"})
+    may_end = asyncio.Event()
+
+    async def bob(turn: TurnInput) -> str:
+        await may_end.wait()
+        return "done"
 
     async def play() -> None:
-        async with playing(chat_team(slow, ai("carol", "late"))) as here:
+        async with playing(chat_team(ai("bob"), ai("carol", "late")), agents={"bob": bob}) as here:
             await here.say("[NEXT: Bob, Carol] go")
             await here.say("/queue clear")
             await here.sees("Clear the queue?")
             assert here.ui.seat.view.pending == ("carol",)
-            await here.press("f7", "enter")
+            await here.press("f7", "1")
             await here.until(lambda: here.ui.seat.view.pending == ())
+            may_end.set()
 
     run(play())

@@ -38,10 +38,11 @@ def card_head(question: Question, view: View, words: Words, now: datetime) -> Co
 def plan_lines(question: Question, view: View, words: Words) -> Iterator[Content]:
     if question.plan_summary:
         yield plain(question.plan_summary)
+    numbers = {str(task["id"]): str(number) for number, task in enumerate(question.tasks or (), 1)}
     for number, task in enumerate(question.tasks or (), 1):
         who = view.name(str(task["member"])) if task.get("member") else task.get("role") or words("any_executor")
-        needed = task.get("depends_on")
-        after = f" · {words('after', tasks=', '.join(map(str, needed)))}" if needed else ""
+        needed = ", ".join(numbers.get(str(each), str(each)) for each in task.get("depends_on") or ())
+        after = f" · {words('after', tasks=needed)}" if needed else ""
         yield Content.assemble(
             plain_line(f"{number}. {task.get('title', '')}", "bold"), plain_line(f"  {who}{after}", "dim")
         )

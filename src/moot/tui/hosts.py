@@ -25,6 +25,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     status: str
     waiting_for: str | None
     updated_at: str
+    last: str = ""  # how the last message begins
 
 
 class Talk(Protocol):
@@ -107,6 +108,7 @@ class Here:
                 status=each.summary.status,
                 waiting_for=each.summary.waiting_for,
                 updated_at=each.updated_at,
+                last=f"{each.summary.last.by}: {each.summary.last.text}" if each.summary.last else "",
             )
             for each in await self._app.log.sessions()
         ]

@@ -143,24 +143,24 @@ def _machine(machine: Machine, about: str, state: str, words: Words) -> Content:
 
 
 def sessions(
-    entries: list[Entry], open_id: str, view: View, viewer: str | None, words: Words
+    entries: list[Entry], open_id: str, view: View, viewer: str | None, words: Words, width: int
 ) -> Iterator[tuple[str, Content]]:
+    """What cannot be told apart by its title is told apart by what was said last."""
     for entry in entries:
         is_open = entry.session_id == open_id
         status, waiting = (view.status, view.waiting_for) if is_open and view.seq else (entry.status, entry.waiting_for)
         state = _session_state(status, waiting, viewer)
+        line = view.messages[-1] if is_open and view.messages else None
+        last = f"{line.name}: {line.text.strip()}" if line else entry.last
         if state == "new" and not (is_open or entry.title):
             continue  # opened once, and nothing was said
         sign = {"completed": "✓", "running": "⏳", "waits": "●"}.get(state, "○")
-        yield (
-            entry.session_id,
-            Content("\n").join(
-                [
-                    plain_line(f"{'▸' if is_open else ' '} {entry.title or entry.team}", "bold" if is_open else ""),
-                    plain_line(f"  {sign} {local_day(entry.updated_at)} {words(f'list.{state}')}", "dim"),
-                ]
-            ),
-        )
+        lines = [
+            plain_line(f"{'▸' if is_open else ' '} {entry.title or entry.team}", "bold" if is_open else ""),
+            plain_line(f"  {sign} {local_day(entry.updated_at)} {words(f'list.{state}')}", "dim"),
+            *([plain_line(f"  {last}", "dim")] if last else []),
+        ]
+        yield entry.session_id, Content("\n").join([each.truncate(max(10, width), ellipsis=True) for each in lines])
 
 
 def local_day(at: str) -> str:

@@ -1,10 +1,17 @@
 """Sessions on a server, for a screen."""
 
+from typing import Any
+
 import msgspec
 
 from moot.client.client import Client
 from moot.client.session import RemoteSession
 from moot.tui.hosts import Entry
+
+
+def _read_entry(document: dict[str, Any]) -> Entry:
+    last = document.get("last")
+    return msgspec.convert({**document, "last": f"{last['by']}: {last['text']}" if last else ""}, Entry)
 
 
 class There:
@@ -18,7 +25,7 @@ class There:
         return str(self._client.address)
 
     async def sessions(self) -> list[Entry]:
-        return [msgspec.convert(each, Entry) for each in await self._client.sessions()]
+        return [_read_entry(each) for each in await self._client.sessions()]
 
     async def open(self, session_id: str) -> RemoteSession:
         return await self._client.session(session_id)

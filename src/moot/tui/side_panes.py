@@ -31,7 +31,9 @@ class SessionPane(Vertical):
 
     def paint(self, entries: list[Entry], open_id: str, seat: Seat, words: Words) -> None:
         self.query_one("#list-head", Line).show(plain_line(f"{words('sessions')}  ^n {words('list.new')}", "dim"))
-        self.query_one(Entries).show(panels.sessions(entries, open_id, seat.view, seat.viewer, words))
+        shown = self.query_one(Entries)
+        width = shown.scrollable_content_region.width
+        shown.show(panels.sessions(entries, open_id, seat.view, seat.viewer, words, width))
 
     def on_option_list_option_selected(self, event: Entries.OptionSelected) -> None:
         event.stop()

@@ -68,6 +68,8 @@ class TalkPane(Vertical):
         if view.status is Status.COMPLETED:
             return self._words("session_over")
         pressed = {action: self._keys.long(action) for action in ("send", "pause", "help")}
+        if self.query(PlanEditor):
+            return self._words("editor.hint")
         if self.query_one(Conversation).has_focus:
             return self._words("conversation.hint", copy=self._keys.long("copy"), open=self._keys.long("open"))
         if view.running:

@@ -9,7 +9,7 @@ from moot.core.team import Language
 
 # only what a page has no use for
 TERMINAL: dict[str, dict[Language, str]] = {
-    "here": {"zh": "本机 · 第 {seq} 条", "en": "On this machine · #{seq}"},
+    "here": {"zh": "本机 · 第 {seq} 条", "en": "On this machine · event {seq}"},
     "reconnect_reset": {"zh": "历史已重新载入", "en": "The history was loaded again"},
     "new_below": {"zh": "↓ {count} 条新消息（End 到底部）", "en": "↓ {count} new (End goes there)"},
     "hops": {"zh": "AI 连续 {hops}/{max} 轮", "en": "AI turns {hops}/{max}"},
@@ -45,6 +45,10 @@ TERMINAL: dict[str, dict[Language, str]] = {
     "demo.over": {
         "zh": "演示结束。可以向上滚动，也可以看看时间线、任务和状态。",
         "en": "The demo is over. Scroll back, look at the timeline, the tasks, the state.",
+    },
+    "editor.hint": {
+        "zh": "Enter 修改这一行 · Alt+↑ Alt+↓ 移动 · Ctrl+S 批准 · Esc 稍后",
+        "en": "Enter changes the row · Alt+↑ Alt+↓ move it · Ctrl+S approves · Esc: later",
     },
     "conversation.hint": {
         "zh": "↑ ↓ 选择消息 · {copy} 复制 · {open} 在分页器中打开 · Tab 返回输入",
