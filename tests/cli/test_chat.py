@@ -1,10 +1,17 @@
 """`moot chat` without a screen: lines in, lines out."""
 
+import asyncio
 import os
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from moot.cli.hosting import LineSession
+from moot.cli.line_mode import LineMode
+from moot.core.machines.connection import State
+from moot.protocol.happenings import Moved
 from tests.cli.command import CHAT, MOOT, Moot
 from tests.cli.keyboard import Keyboard
 
@@ -98,3 +105,15 @@ def test_a_small_terminal_is_told_line_by_line(tmp_path: Path) -> None:
     assert "This terminal is 50×12" in here.until("You> ")
     here.type("\x04")
     assert here.end() == 0
+
+
+def test_a_lost_link_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """UX connection honesty: line mode says that the link is lost and that it is back, not every attempt."""
+
+    async def moves() -> AsyncIterator[Moved]:
+        states = [State.CONNECTING, State.CONNECTED, State.RECONNECTING, State.CONNECTING, State.RECONNECTING]
+        for state in [*states, State.CONNECTED]:
+            yield Moved(state=state)
+
+    asyncio.run(LineMode(cast("LineSession", None), None).tell_link(moves()))
+    assert capsys.readouterr().err.splitlines() == ["◌ The connection is lost", "● Connected again"]

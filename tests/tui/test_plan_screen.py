@@ -29,6 +29,9 @@ def test_a_plan_is_approved_with_one_key() -> None:
             assert not here.ui.query("Card")
             await here.press("f3")
             await here.sees("✓ Find readers", "3/3", "complete")
+            await here.press("home", "enter")
+            await here.sees("Result: Done.", "Who: Ben")
+            await here.press("escape")
 
     run(play())
 

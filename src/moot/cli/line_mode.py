@@ -8,7 +8,7 @@ person at a terminal gets a prompt, sees nothing twice, and leaves at once.
 import asyncio
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from threading import Thread
 from typing import Any
@@ -24,23 +24,27 @@ from moot.core.codec import Event
 from moot.core.commands import Answer, HumanCommand, Post
 from moot.core.errors import Refused
 from moot.core.events import StepAsked
+from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
 from moot.core.notices import explain
 from moot.core.state import State
 from moot.core.team import Language
+from moot.protocol.happenings import Moved
 from moot.tui.words import Words
 
 SHOWN_LINES = 40  # of what was said before, when a session is opened again
 
 
 async def run_lines(options: Namespace) -> int:
-    async with opened(options) as (_, session, is_new):
+    async with opened(options) as (host, session, is_new):
         mode = LineMode(session, options.speaks_as)
         if not options.plain and is_terminal():
             print(Words((await session.state()).language)("line.small", **sizes()), file=sys.stderr)
+        telling = asyncio.create_task(mode.tell_link(host.moves()))
         try:
             return await mode.run(is_new=is_new)
         finally:
+            await _cancel(telling)
             if not mode.is_over:
                 say_where(session.id, resume_command(session.id, options), Words(mode.language))
 
@@ -87,6 +91,20 @@ class LineMode:
                         await self._say(said)
             finally:  # also when Ctrl-C ends it: who is still waiting for the next events is told
                 await _cancel(batch, line)
+
+    async def tell_link(self, moves: AsyncIterator[Moved]) -> None:
+        """That the link is lost, and that it is back; once each."""
+        is_there = was_there = False
+        async for moved in moves:
+            if (moved.state is Connection.CONNECTED) == is_there:
+                continue
+            is_there = not is_there
+            if was_there:
+                self._prompt.close()
+                sign, word = ("●", "live.back") if is_there else ("◌", "live.lost")
+                print(f"{sign} {Words(self.language)(word)}", file=sys.stderr, flush=True)
+                self._ask_for_a_line()
+            was_there = True
 
     async def _recall(self) -> None:
         """The end of what was said before."""

@@ -281,6 +281,9 @@ class MootApp(App[None], inherit_bindings=False):
     def on_talk_pane_repaint(self) -> None:
         self._mark_dirty()
 
+    def on_inspector_pane_opened(self, event: InspectorPane.Opened) -> None:
+        self.push_screen(HelpScreen(event.details))
+
     def on_inspector_pane_jumped(self, event: InspectorPane.Jumped) -> None:
         if not self._is_wide:
             self.action_pane("talk")

@@ -1,7 +1,7 @@
 """Where the sessions are: in this process, or on a server (remote_host.py). A screen needs no more than this."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, Protocol
 
 import msgspec
@@ -12,6 +12,7 @@ from moot.core.codec import frame as encode_frame
 from moot.core.commands import HumanCommand
 from moot.core.evolve import evolve
 from moot.core.state import State
+from moot.protocol.happenings import Moved
 
 Frame = dict[str, Any]
 
@@ -40,6 +41,9 @@ class Talk(Protocol):
 
 
 class Host(Protocol):
+    def moves(self) -> AsyncIterator[Moved]:
+        """What becomes of the link to the sessions."""
+
     @property
     def url(self) -> str | None:
         """Of the server; None when the sessions are in this process."""
@@ -98,6 +102,11 @@ class Here:
     def __init__(self, app: App, title: str = "") -> None:
         self._app = app
         self._title = title
+
+    async def moves(self) -> AsyncGenerator[Moved, None]:
+        """There is no link that could break."""
+        return
+        yield
 
     async def sessions(self) -> list[Entry]:
         return [

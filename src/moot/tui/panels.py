@@ -103,6 +103,25 @@ def _card(row: TaskRow, column: str, view: View, words: Words) -> Content:
     return Content("\n").join(lines)
 
 
+def task_details(row: TaskRow, view: View, words: Words) -> Content:
+    """All there is about a task: what it is, how it stands, what came of it."""
+    told = {
+        "": row.title,
+        "plan.who": view.name(row.member) if row.member else "",
+        "tab.state": words("task.skipped") if row.is_skipped else words(f"state.{row.state}"),
+        "plan.objective": str(row.task.get("objective") or ""),
+        "feedback": row.feedback,
+        "event.error.execution": f"{row.error_type}: {row.message}" if row.error_type else "",
+        "event.task_execution_result": row.result,
+    }
+    parts = [
+        Content.assemble(plain_line(f"{words(key)}: ", "dim"), plain(text)) if key else plain_line(text, "bold")
+        for key, text in told.items()
+        if text
+    ]
+    return Content("\n").join(parts)
+
+
 def machines(view: View, words: Words, is_linked: bool) -> Content:
     """Where each machine stands, and what would move it on. Without a link there is no machine of one."""
     parts: list[Content] = []
@@ -149,7 +168,7 @@ def sessions(
     for entry in entries:
         is_open = entry.session_id == open_id
         status, waiting = (view.status, view.waiting_for) if is_open and view.seq else (entry.status, entry.waiting_for)
-        state = _session_state(status, waiting, viewer)
+        state = _session_state(status, waiting, viewer if entry.team == view.team else None)
         line = view.messages[-1] if is_open and view.messages else None
         last = f"{line.name}: {line.text.strip()}" if line else entry.last
         if state == "new" and not (is_open or entry.title):

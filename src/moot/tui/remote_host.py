@@ -1,11 +1,13 @@
 """Sessions on a server, for a screen."""
 
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
 
 from moot.client.client import Client
 from moot.client.session import RemoteSession
+from moot.protocol.happenings import Moved
 from moot.tui.hosts import Entry
 
 
@@ -23,6 +25,9 @@ class There:
     @property
     def url(self) -> str:
         return str(self._client.address)
+
+    def moves(self) -> AsyncGenerator[Moved, None]:
+        return self._client.moves()
 
     async def sessions(self) -> list[Entry]:
         return [_read_entry(each) for each in await self._client.sessions()]

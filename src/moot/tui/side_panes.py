@@ -11,7 +11,7 @@ from moot.core.commands import CancelTask, HumanCommand, RestartTask
 from moot.tui import panels
 from moot.tui.hosts import Entry
 from moot.tui.job_panel import NO_TASK
-from moot.tui.plain import Entries, Line, plain, plain_line
+from moot.tui.plain import Content, Entries, Line, plain, plain_line
 from moot.tui.seat import Seat
 from moot.tui.tabs import TabLine
 from moot.tui.words import Words
@@ -63,6 +63,13 @@ class TaskList(Entries):
 class InspectorPane(Vertical):
     """`tab` is the one that is shown; only that one is painted."""
 
+    class Opened(Message):
+        """Everything about a task."""
+
+        def __init__(self, details: Content) -> None:
+            super().__init__()
+            self.details = details
+
     class Jumped(Message):
         """To the message at, or after, this event."""
 
@@ -74,6 +81,8 @@ class InspectorPane(Vertical):
         super().__init__(id=id)
         self.tab = "timeline"
         self._painted = (-1, "", "", 0)
+        self._seat: Seat | None = None
+        self._words = Words("en")
 
     def compose(self) -> ComposeResult:
         yield TabLine(id="inspector-tabs")
@@ -97,7 +106,7 @@ class InspectorPane(Vertical):
         self.query_one({"timeline": "#timeline", "tasks": "#board", "state": "#states"}[self.tab]).focus()
 
     def paint(self, seat: Seat, words: Words, is_linked: bool) -> None:
-        view = seat.view
+        self._seat, self._words, view = seat, words, seat.view
         self.query_one("#inspector-tabs", TabLine).show({each: words(f"tab.{each}") for each in INSPECTOR}, self.tab)
         if self.tab == "timeline":
             self._paint_timeline(seat, words)
@@ -127,3 +136,8 @@ class InspectorPane(Vertical):
         if event.option_list.id == "timeline":
             seq = self.query_one("#timeline", Entries).key_at(event.option_index)
             self.post_message(self.Jumped(int(seq or 0)))
+        elif self._seat and self._seat.view.work:
+            task_id = self.query_one("#board", Entries).key_at(event.option_index)
+            row = self._seat.view.work.tasks.get(task_id or "")
+            if row:
+                self.post_message(self.Opened(panels.task_details(row, self._seat.view, self._words)))

@@ -43,7 +43,8 @@ def queue_line(view: View, viewer: str | None, words: Words, now: datetime) -> C
     working = view.work.tasks.values() if view.work else ()
     acting += [f"[{view.name(row.member)}: {row.title} ⏳]" for row in working if row.state == TaskState.RUNNING]
     if acting or names:
-        return plain_line(words("queue.line", names=" → ".join([*acting, *names])))
+        together = [" ".join(acting)] if acting else []
+        return plain_line(words("queue.line", names=" → ".join([*together, *names])))
     return plain_line(view.title or view.team, "bold")
 
 
