@@ -1,5 +1,7 @@
 """`moot token`: who else may connect (spec/5: who may connect)."""
 
+from pathlib import Path
+
 import pytest
 
 from moot.gateway.auth import Tokens
@@ -18,6 +20,22 @@ def test_a_token_is_shown_once(moot: Moot) -> None:
     assert token not in listed.out
     assert "viewer in every session for good (the office screen)" in listed.out
     assert Tokens(moot.data).find(token) == Principal(token_id=listed.out.split()[0], role=Role.VIEWER)
+
+
+def test_the_owners_token_is_shown(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spec 6: `moot token` alone prints what a server on the same data takes, the one of the environment first."""
+    [token] = moot("token").lines
+    assert moot("token", "--data", str(moot.data)).lines == [token]
+    assert Tokens(moot.data).owner_token == token
+    monkeypatch.setenv("MOOT_TOKEN", "from-the-environment")
+    assert moot("token").lines == ["from-the-environment"]
+
+
+def test_a_folder_may_stand_before_the_action(moot: Moot, tmp_path: Path) -> None:
+    """Spec 6: --data means the same in both places."""
+    moot("token", "--data", str(tmp_path / "other"), "create", "--role", "viewer")
+    assert moot("token", "list").lines == []
+    assert len(moot("token", "list", "--data", str(tmp_path / "other")).lines) == 1
 
 
 def test_what_a_token_is_for(moot: Moot) -> None:
@@ -80,4 +98,3 @@ def test_wrong_usage(moot: Moot) -> None:
     """A role that is none is a usage error."""
     assert moot("token", "create", "--role", "king").code == 2
     assert moot("token", "create").code == 2
-    assert moot("token").code == 2

@@ -7,9 +7,12 @@ from pathlib import Path
 from moot.cli.usage import UsageError
 
 
-def add_data_argument(parser: ArgumentParser) -> None:
+def add_data_argument(parser: ArgumentParser, default: str | None = None) -> None:
     parser.add_argument(
-        "--data", metavar="DIR", help="folder of the sessions (default: $MOOT_DATA or your data folder)"
+        "--data",
+        metavar="DIR",
+        default=default,
+        help="folder of the sessions (default: $MOOT_DATA or your data folder)",
     )
 
 

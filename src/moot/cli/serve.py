@@ -19,7 +19,7 @@ from moot.config.trust import NotTrusted
 from moot.core.errors import ConfigError
 from moot.core.team import Flow
 from moot.gateway.app import Gateway
-from moot.gateway.auth import Tokens
+from moot.gateway.auth import TOKEN_VARIABLE, Tokens
 from moot.gateway.hosts import allow_hosts, make_url
 from moot.gateway.metrics import Metrics
 from moot.gateway.opening import open_page
@@ -30,7 +30,6 @@ from moot.gateway.ws import WebSocketEndpoint
 
 FOUND_FILE = Path("moot.yaml")
 STOP_S = 9.5  # at the latest; what is told to clients and agents takes its part of it
-TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
 
 
 def add_arguments(parser: ArgumentParser) -> None:

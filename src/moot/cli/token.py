@@ -1,15 +1,16 @@
-"""`moot token`: who else may connect. A running server notices within a second."""
+"""`moot token`: the owner's own, and who else may connect. A running server notices within a second."""
 
 import json
+import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from datetime import UTC, datetime, timedelta
 
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.parser import read_number
 from moot.cli.usage import UsageError
-from moot.gateway.auth import OWNER_FILE, OWNER_ID, TOKENS_FILE
+from moot.gateway.auth import OWNER_FILE, OWNER_ID, TOKEN_VARIABLE, TOKENS_FILE
 from moot.gateway.principal import Role
 from moot.gateway.private_files import keep_secret
 from moot.gateway.token_file import TokenFile, TokenRecord
@@ -20,7 +21,9 @@ LONGEST_S = 100 * 365 * 86_400.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+    add_data_argument(parser)
+    parser.set_defaults(action=show)
+    actions = parser.add_subparsers(metavar="ACTION", title="actions; without one the owner's own token is shown")
     for name, action in {"create": create, "list": list_tokens, "revoke": revoke}.items():
         each = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
         each.set_defaults(action=action)
@@ -36,11 +39,17 @@ def add_arguments(parser: ArgumentParser) -> None:
             each.add_argument("id", metavar="ID", help="as shown by list; `owner` is replaced by a new one")
         else:
             each.add_argument("--json", action="store_true", help="JSON Lines")
-        add_data_argument(each)
+        add_data_argument(each, SUPPRESS)  # it may stand before the action too
 
 
 def run(options: Namespace) -> int:
     return int(options.action(options))
+
+
+def show(options: Namespace) -> int:
+    """print the owner's token, which may do everything"""
+    print(os.environ.get(TOKEN_VARIABLE) or keep_secret(data_folder(options) / OWNER_FILE).decode("ascii"))
+    return exits.OK
 
 
 def create(options: Namespace) -> int:

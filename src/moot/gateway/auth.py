@@ -21,6 +21,7 @@ logger = logging.getLogger(__name__)
 COOKIE = "moot_token"
 SHOWN = "moot.shown"  # in a scope: what the guard took out of the query, so that nobody can log it
 OWNER_ID = "owner"
+TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
 OWNER_FILE, TOKENS_FILE, KEY_FILE = "owner.token", "tokens.json", "signing.key"
 
 Kind = Literal["bearer", "query", "cookie", "none"]
