@@ -52,7 +52,8 @@ export class App {
   /** History is still coming: what is half there is not worth drawing. */
   get isBehind() {
     if (!this.tape || this.tape.ended || this.connection.state !== "CONNECTED") return false;
-    return this.tape.view.seq < this.connection.target || performance.now() < this.#burstUntil;
+    const { target } = this.connection;
+    return target ? this.tape.view.seq < target : performance.now() < this.#burstUntil;
   }
 
   #burstUntil = 0;

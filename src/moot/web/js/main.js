@@ -14,10 +14,10 @@ const parts = /** @type {Part[]} */ ([...document.querySelectorAll(
   "login-form, top-bar, session-list, queue-bar, chat-log, confirm-cards, replay-bar, chat-composer, side-panel, " +
   "pane-tabs, plan-editor, new-session, command-palette, help-dialog, toast-stack, live-region",
 )]);
-let isScheduled = false;
+let isScheduled = false, isLate = false;
 
 function render() {
-  isScheduled = false;
+  isScheduled = isLate = false;
   const { t, view } = app;
   const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
   shell.hidden = app.isReady && !app.me;
@@ -32,10 +32,13 @@ function render() {
   document.getElementById("inspector")?.setAttribute("aria-label", t("inspector"));
 }
 
+/** With the next frame; later while nobody looks, or while history comes, until all of it is there. */
 function schedule() {
-  if (isScheduled) return;
+  const waits = document.hidden || app.isBehind;
+  if (isScheduled && (!isLate || waits)) return;
   isScheduled = true;
-  if (document.hidden || app.isBehind) setTimeout(render, 100);
+  isLate = waits;
+  if (waits) setTimeout(() => isLate && render(), 100);
   else requestAnimationFrame(render);
 }
 
