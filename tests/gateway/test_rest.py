@@ -59,6 +59,11 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         now = (await client.get(f"/api/sessions/{session_id}")).json()
         assert (now["seq"], now["hash"]) == (len(frames), frames[-1]["hash"])
         assert (now["state"]["title"], now["state"]["status"]) == ("Poster", "completed")
+        then = (await client.get(f"/api/sessions/{session_id}", params={"at": 5})).json()
+        assert (then["seq"], then["hash"]) == (5, frames[4]["hash"])
+        assert (then["state"]["status"], len(then["state"]["history"])) == ("active", 1)
+        assert (await client.get(f"/api/sessions/{session_id}", params={"at": 10**6})).json()["seq"] == len(frames)
+        assert (await client.get(f"/api/sessions/{session_id}", params={"at": "x"})).status_code == 400
         [listed] = (await client.get("/api/sessions")).json()
         assert (listed["session_id"], listed["title"], listed["status"]) == (session_id, "Poster", "completed")
         assert (listed["seq"], listed["hash"], listed["busy"]) == (now["seq"], now["hash"], False)

@@ -133,6 +133,7 @@ class Gateway:
                 summary="A session: its state, seq and hash",
                 handler=rest.get_session,
                 gives=SessionDocument,
+                parameters=(Parameter("at", "a seq: as the session was after that event", int),),
             ),
             Operation(
                 method="DELETE",

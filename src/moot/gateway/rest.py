@@ -84,7 +84,9 @@ class Rest:
         return await self._describe(session.id, 201)
 
     async def get_session(self, request: Request) -> Response:
-        return await self._describe(_readable_session(request), 200)
+        """As it is, or as it was after an event."""
+        session_id = _readable_session(request)
+        return await self._describe(session_id, 200, read_number(request, "at", MAX_SEQ, "bad_cursor", MAX_SEQ) or 1)
 
     async def list_events(self, request: Request) -> Response:
         """The frames as they are sent everywhere, byte for byte: a client can check the hash chain."""
@@ -199,9 +201,9 @@ class Rest:
         metadata: dict[str, Any] = {"seq": seq} if command_id is None else {"command_id": command_id, "seq": seq}
         return Json(unlogged("system.accepted", self._clock.now(), session_id=session_id, metadata=metadata).encode())
 
-    async def _describe(self, session_id: str, status: int) -> Response:
+    async def _describe(self, session_id: str, status: int, at: int = MAX_SEQ) -> Response:
         """Read from the log: looking at a session must not set its agents to work."""
-        state, head = await load_state(self._app.log, session_id)
+        state, head = await load_state(self._app.log, session_id, at)
         document = SessionDocument(session_id=session_id, seq=head.seq, hash=head.hash, state=state)
         return Json(document, status, {"location": f"/api/sessions/{session_id}"})
 

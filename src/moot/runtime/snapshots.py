@@ -1,6 +1,7 @@
 """Folded states kept beside the log, so that a long session opens fast. A cache: it may be thrown away at any time."""
 
 import hashlib
+import sys
 from functools import cache
 
 import msgspec
@@ -21,14 +22,19 @@ def take(state: State, head: Head) -> Snapshot:
     return Snapshot(head, snapshot_version(), _digest(head, data) + data)
 
 
-async def load_state(log: Log, session_id: str) -> tuple[State, Head]:
-    """Fold a session, from its snapshot if that is a true prefix of the log."""
+async def load_state(log: Log, session_id: str, until: int = sys.maxsize) -> tuple[State, Head]:
+    """Fold a session as it was after event `until`, from its snapshot if that is a true prefix of the log."""
     snapshot = await log.load_snapshot(session_id)
     state: State | None = None
     head = Head()
-    if snapshot and _is_sound(snapshot) and await _is_prefix(log, session_id, snapshot.head):
+    if (
+        snapshot
+        and snapshot.head.seq <= until
+        and _is_sound(snapshot)
+        and await _is_prefix(log, session_id, snapshot.head)
+    ):
         state, head = states.decode(snapshot.state[DIGEST_BYTES:]), snapshot.head
-    while events := await log.read(session_id, head.seq, READ_EVENTS):
+    while events := await log.read(session_id, head.seq, min(READ_EVENTS, until - head.seq)):
         for event in events:
             state = evolve(state, event.fact)
         head = events[-1].head

@@ -7,7 +7,7 @@ import { recall, recallJson, remember } from "./prefs.js";
 import { Tape } from "./tape.js";
 import { Replay } from "./replay.js";
 
-const LIST_MS = 5_000;
+const LIST_MS = 5_000, LOOK_MS = 500;
 const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
 
 export class App {
@@ -134,7 +134,7 @@ export class App {
     if (this.tape?.id === id) return;
     if (this.tape) this.socket.half.leave(this.tape.id);
     this.tape = new Tape(id);
-    this.inside = { seq: 0, at: 0, input_routing: "", interrupt: "" };
+    this.inside = { seq: 0, until: 0, input_routing: "", interrupt: "" };
     this.replay = null;
     this.selected = Number(location.hash.slice(1)) || null;
     this.connection.target = this.sessions.find((each) => each.session_id === id)?.seq ?? 0;
@@ -201,17 +201,19 @@ export class App {
     this.changed();
   }
 
-  /** The machines that the log does not tell move by move: asked for, at most once a second. */
+  /** The machines that the log does not tell move by move: asked for, now and then. */
   async lookInside() {
-    const { tape } = this, seq = tape?.view.seq ?? 0;
-    if (!tape || this.replay || this.inside.seq === seq || Date.now() - this.inside.at < 1_000) return;
-    this.inside = { ...this.inside, seq, at: Date.now() };
-    const { state } = await api.session(tape.id);
+    const { tape } = this, seq = this.view?.seq ?? 0, now = Date.now();
+    if (!tape || !seq || this.inside.seq === seq || this.inside.until > now) return;
+    this.inside = { ...this.inside, seq, until: now + LOOK_MS };
+    setTimeout(() => this.changed(), LOOK_MS); // something may have happened meanwhile
+    const { state } = await api.session(tape.id, seq);
+    if (tape !== this.tape) return;
     this.inside = { ...this.inside, input_routing: state.door?.state ?? "", interrupt: state.interrupt ?? "" };
     this.changed();
   }
 
-  inside = { seq: 0, at: 0, input_routing: "", interrupt: "" };
+  inside = { seq: 0, until: 0, input_routing: "", interrupt: "" };
 
   /** @param {number | null} seq */
   select(seq) {

@@ -6,7 +6,7 @@ import { begin } from "../view/walk.js";
 /** @typedef {{id: string, machine: string, about: string, walk: Walk}} Lit */
 
 /** @param {App} app @returns {Lit[]} */
-export function walks({ view, connection, inside, replay }) {
+export function walks({ view, connection, inside }) {
   /** @type {Lit[]} */
   const lit = [];
   const add = (/** @type {string} */ machine, /** @type {string} */ about, /** @type {Walk} */ walk) =>
@@ -16,7 +16,7 @@ export function walks({ view, connection, inside, replay }) {
   for (const run of Object.values(view?.work?.tasks ?? {})) add("task", run.task.title, run.walk);
   for (const [id, walk] of Object.entries(view?.work?.slots ?? {})) add("agent", slotName(/** @type {View} */ (view), id), walk);
   for (const name of /** @type {const} */ (["input_routing", "interrupt"])) {
-    if (view?.flow !== "chat" && !replay && inside[name]) add(name, "", begin(inside[name]));
+    if (view?.flow !== "chat" && inside[name]) add(name, "", begin(inside[name]));
   }
   add("connection", "", begin(connection.state));
   return lit;
