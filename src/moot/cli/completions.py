@@ -2,20 +2,51 @@
 
 import argparse
 import importlib
-from argparse import ArgumentParser, Namespace
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterator
+
+from msgspec import Struct
 
 from moot.cli import exits
+from moot.config.loading import list_built_in_teams
+
+SESSIONS, TEAMS, FILES, FOLDERS = "@sessions", "@teams", "@files", "@folders"
 
 BASH = """\
 # moot completions for bash: eval "$(moot completions bash)"
-_moot() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" words=""
-  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
-{cases}
+_moot_sessions() {{ # of the folder that --data names, if one is typed
+  local at data=()
+  for ((at = 1; at < COMP_CWORD; at++)); do
+    [ "${{COMP_WORDS[at]}}" = --data ] && data=(--data "${{COMP_WORDS[at + 1]}}")
+  done
+  "${{COMP_WORDS[0]}}" sessions list "${{data[@]}}" 2>/dev/null | cut -d ' ' -f 1
+}}
+_moot_offer() {{
+  local current="${{COMP_WORDS[COMP_CWORD]}}"
+  case "$1" in
+    @sessions) COMPREPLY=($(compgen -W "$(_moot_sessions)" -- "$current")) ;;
+    @teams) COMPREPLY=($(compgen -W "{teams}" -- "$current") $(compgen -f -X '!*.y*ml' -- "$current") \\
+      $(compgen -d -- "$current")) ;;
+    @files) COMPREPLY=($(compgen -f -- "$current")) ;;
+    @folders) COMPREPLY=($(compgen -d -- "$current")) ;;
+    *) COMPREPLY=($(compgen -W "$1" -- "$current")) ;;
   esac
-  [ "$COMP_CWORD" -eq 1 ] && words="{commands}"
-  COMPREPLY=($(compgen -W "$words" -- "$current") $(compgen -f -- "$current"))
-  [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "$words" -- "$current"))
+}}
+_moot() {{
+  local name="${{COMP_WORDS[1]}}"
+  [ "$COMP_CWORD" -eq 1 ] && {{ _moot_offer "{commands}"; return; }}
+  [ "$COMP_CWORD" -gt 2 ] && case "$name ${{COMP_WORDS[2]}}" in
+    {actions}) name="$name ${{COMP_WORDS[2]}}" ;;
+  esac
+  case "$name ${{COMP_WORDS[COMP_CWORD - 1]}}" in
+{values}
+  esac
+  case "$name ${{COMP_WORDS[COMP_CWORD]}}" in
+{options}
+  esac
+  case "$name" in
+{arguments}
+  esac
 }}
 complete -o filenames -F _moot moot
 """
@@ -23,6 +54,20 @@ ZSH = """\
 # moot completions for zsh: eval "$(moot completions zsh)"
 autoload -U +X bashcompinit && bashcompinit
 """
+FISH = {
+    SESSIONS: "-x -a '(moot sessions list 2>/dev/null | string split --fields 1 \" \")'",
+    TEAMS: "-x -a '{teams} (__fish_complete_suffix .yaml)'",
+    FILES: "-r",
+    FOLDERS: "-x -a '(__fish_complete_directories)'",
+}
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """What may stand behind a command's name. Values are words, or a word with @ for what the shell has to look up."""
+
+    name: str  # `run`, `sessions list`
+    options: dict[str, str | None]  # with their values; None: it takes none
+    argument: str = ""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -30,58 +75,88 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    offered = list_offered()
+    offers = list(list_offers())
     if options.shell == "fish":
-        print(write_fish(offered), end="")
+        print(write_fish(offers), end="")
     else:
-        print((ZSH if options.shell == "zsh" else "") + write_bash(offered), end="")
+        print((ZSH if options.shell == "zsh" else "") + write_bash(offers), end="")
     return exits.OK
 
 
-def list_offered() -> dict[str, list[str]]:
-    """`run` → its options; `sessions` → its actions; `sessions list` → the options of that one."""
+def list_offers() -> Iterator[Offer]:
     from moot.cli.main import COMMANDS  # only now: it imports this module by its name
 
-    offered: dict[str, list[str]] = {}
     for command in COMMANDS:
         parser = ArgumentParser(prog=f"moot {command}")
         importlib.import_module(f"moot.cli.{command}").add_arguments(parser)
-        offered |= _list_words(command, parser)
-    return offered
+        yield from _read(command, parser)
 
 
-def _list_words(name: str, parser: ArgumentParser) -> dict[str, list[str]]:
-    words: list[str] = []
-    below: dict[str, list[str]] = {}
+def _read(name: str, parser: ArgumentParser) -> Iterator[Offer]:
+    options: dict[str, str | None] = {}
+    argument = ""
     for action in parser._actions:  # argparse has no other way to ask
-        words += [option for option in action.option_strings if option.startswith("--")]
         if isinstance(action, argparse._SubParsersAction):
-            words += action.choices
             for each, subparser in action.choices.items():
-                below |= _list_words(f"{name} {each}", subparser)
-        elif action.choices:
-            words += [str(choice) for choice in action.choices]
-    return {name: words, **below}
+                yield from _read(f"{name} {each}", subparser)
+        if action.option_strings:
+            options[action.option_strings[-1]] = _values(name, action) if action.nargs != 0 else None
+        else:
+            argument = argument or _values(name, action)
+    yield Offer(name=name, options=options, argument=argument)
 
 
-def write_bash(offered: dict[str, list[str]]) -> str:
-    """The longer name first: the first that fits counts."""
-    names = sorted(offered, key=lambda name: -name.count(" "))
-    cases = [f'    "{name}"{"" if " " in name else "*"}) words="{" ".join(offered[name])}" ;;' for name in names]
-    commands = " ".join(name for name in offered if " " not in name)
-    return BASH.format(cases="\n".join(cases), commands=commands)
+def _values(name: str, action: Action) -> str:
+    """What an option or an argument may be."""
+    if action.choices:
+        return " ".join(str(choice) for choice in action.choices)
+    is_of_sessions = name.startswith("sessions ")
+    match action.metavar:
+        case "ID" if is_of_sessions or action.dest == "session":
+            return SESSIONS
+        case "FILE":
+            return FILES if is_of_sessions else TEAMS
+        case "DIR":
+            return FOLDERS
+        case str(metavar) if metavar.startswith("[") and "|" in metavar:  # actions that are words: moot trust
+            return metavar[1:].partition("]")[0].replace("|", " ")
+    return ""
 
 
-def write_fish(offered: dict[str, list[str]]) -> str:
+def write_bash(offers: list[Offer]) -> str:
+    values = [
+        f'    "{offer.name} {option}") _moot_offer "{value}"; return ;;'
+        for offer in offers
+        for option, value in offer.options.items()
+        if value is not None
+    ]
+    return BASH.format(
+        teams=" ".join(list_built_in_teams()),
+        commands=" ".join(offer.name for offer in offers if " " not in offer.name),
+        actions=" | ".join(f'"{offer.name}"' for offer in offers if " " in offer.name),
+        values="\n".join(values),
+        options="\n".join(
+            f'    "{each.name} -"*) _moot_offer "{" ".join(each.options)}"; return ;;' for each in offers
+        ),
+        arguments="\n".join(f'    "{each.name}") _moot_offer "{each.argument}" ;;' for each in offers),
+    )
+
+
+def write_fish(offers: list[Offer]) -> str:
     from moot.cli.main import COMMANDS
 
     lines = ["# moot completions for fish: moot completions fish | source"]
     for name, line in COMMANDS.items():
         told = line.replace("'", "’")
         lines.append(f"complete -c moot -n __fish_use_subcommand -f -a {name} -d '{told}'")
-    for name, words in offered.items():
-        seen = " ".join(f"; and __fish_seen_subcommand_from {part}" for part in name.split()).removeprefix("; and ")
-        for word in words:
-            how = f"-l {word[2:]}" if word.startswith("--") else f"-a {word}"
-            lines.append(f"complete -c moot -n '{seen}' {how}")
-    return "\n".join(lines) + "\n"
+    for offer in offers:
+        seen = "; and ".join(f"__fish_seen_subcommand_from {part}" for part in offer.name.split())
+        for option, value in offer.options.items():
+            lines.append(f"complete -c moot -n '{seen}' -l {option[2:]} {_fish(value) if value is not None else ''}")
+        if offer.argument:
+            lines.append(f"complete -c moot -n '{seen}' {_fish(offer.argument)}")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _fish(value: str) -> str:
+    return FISH.get(value, f"-x -a '{value}'").format(teams=" ".join(list_built_in_teams()))
