@@ -38,11 +38,12 @@ crash: $(VENV)/.tested
 five-minutes: $(VENV)/.tested
 	$(BIN)/python -m tests.e2e.five_minutes
 
-# State diagrams, the picture of the demo, the schemas of the protocol: made from the code.
+# State diagrams, the picture of the demo, the schemas of the protocol, the reference: made from the code.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/draw_machines.py
 	$(BIN)/python docs/draw_demo.py
 	$(BIN)/python docs/draw_protocol.py
+	$(BIN)/python -m docs.draw_reference
 
 lock: $(VENV)/.tested
 	$(PIP) install 'pip-tools>=7.4'

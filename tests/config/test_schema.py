@@ -16,6 +16,7 @@ def test_the_schema_describes_the_team_file() -> None:
     assert set(definitions["Flow"]["enum"]) == {"chat", "supervisor", "plan"}
     assert definitions["ChatSettings"]["properties"]["history"] == {
         "type": "integer",
+        "description": "messages that an AI is given",
         "default": 20,
         "minimum": 0,
         "maximum": 200,

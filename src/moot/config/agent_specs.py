@@ -10,6 +10,7 @@ from moot.core.usage import Usage
 
 # Content that a script plays back or a provider takes as it is; whoever receives it checks it.
 Json = dict[str, Any]
+Folder = Annotated[Text | None, Meta(description="where it starts, from the team file's folder; default: there")]
 EnvAllowList = Annotated[tuple[EnvName, ...], Meta(description="names of environment variables it may see")]
 
 
@@ -55,19 +56,23 @@ class ScriptQuestion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class ScriptEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One turn, played in this order: nack, delay, steps, then error or hang or the result."""
 
-    nack: str | None = None
-    delay_s: Delay = 0.0
-    steps: tuple[ScriptStep, ...] = ()
-    error: ScriptError | None = None
-    hang: bool = False
-    text: str | None = None
-    plan: ScriptPlan | None = None
-    patches: tuple[Json, ...] | None = None
-    review: ScriptReview | None = None
-    state: Json | None = None
-    tool_calls: tuple[Json, ...] | None = None
-    ask: ScriptQuestion | None = None
-    usage: Usage = Usage()
+    nack: Annotated[str | None, Meta(description="refuses before the start, with this reason")] = None
+    delay_s: Annotated[Delay, Meta(description="waits")] = 0.0
+    steps: Annotated[
+        tuple[ScriptStep, ...], Meta(description="each is logged: plan.step_completed, solver.progress or turn.step")
+    ] = ()
+    error: Annotated[ScriptError | None, Meta(description="fails the turn")] = None
+    hang: Annotated[bool, Meta(description="never ends, until the timeout")] = False
+    text: Annotated[str | None, Meta(description="what is said; the decision of a supervisor")] = None
+    plan: Annotated[ScriptPlan | None, Meta(description="the result of a planner")] = None
+    patches: Annotated[
+        tuple[Json, ...] | None, Meta(description="the result of a planner for a small change: op, task_id, changes")
+    ] = None
+    review: Annotated[ScriptReview | None, Meta(description="the result of a reviewer")] = None
+    state: Annotated[Json | None, Meta(description="supervisor flow: keys that the agent writes")] = None
+    tool_calls: Annotated[tuple[Json, ...] | None, Meta(description="supervisor flow: name and args of each")] = None
+    ask: Annotated[ScriptQuestion | None, Meta(description="supervisor flow: a question to people")] = None
+    usage: Annotated[Usage, Meta(description="recorded as given")] = Usage()
 
 
 Reply = str | ScriptEntry
@@ -76,15 +81,21 @@ Reply = str | ScriptEntry
 class ScriptAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="script"):
     """Plays entries in order; needs no key and starts no program."""
 
-    replies: tuple[Reply, ...] = ()
-    by_task: dict[str, tuple[Reply, ...]] = {}
-    when_exhausted: Literal["repeat", "empty", "error"] = "repeat"
+    replies: Annotated[
+        tuple[Reply, ...], Meta(description="one a turn; the position is the number of the member's earlier turns")
+    ] = ()
+    by_task: Annotated[
+        dict[str, tuple[Reply, ...]], Meta(description="plan flow: a task's own script, with a position of its own")
+    ] = {}
+    when_exhausted: Annotated[
+        Literal["repeat", "empty", "error"], Meta(description="the last entry again, nothing, or a failed turn")
+    ] = "repeat"
 
 
 class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Tools over the Model Context Protocol: a program (`command`, `env`) or an address (`url`, `key`)."""
 
-    command: Command | None = None
+    command: Annotated[Command | None, Meta(description="a program, as a list")] = None
     env: EnvAllowList = ()
     url: Annotated[Text | None, Meta(description="streamable HTTP")] = None
     key: Annotated[Text | None, Meta(description="name of the variable that holds the key for the address")] = None
@@ -93,12 +104,12 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class LlmAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="llm"):
     """A model behind an API. Keys come from the environment only."""
 
-    model: Annotated[Text, Meta(description="provider:name")]
+    model: Annotated[Text, Meta(description="provider:name; just a name with base_url")]
     base_url: Annotated[Text | None, Meta(description="of a server that speaks OpenAI's API, or the provider's")] = None
     key: Annotated[EnvName | None, Meta(description="variable with the key; default: the provider's usual one")] = None
-    tools: tuple[FunctionPath, ...] = ()
-    mcp: tuple[McpServer, ...] = ()
-    settings: Json = {}
+    tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions that it may call")] = ()
+    mcp: Annotated[tuple[McpServer, ...], Meta(description="servers of tools")] = ()
+    settings: Annotated[Json, Meta(description="for the provider, as they are: temperature, max_tokens…")] = {}
     output: Annotated[
         Literal["text", "native", "tool"], Meta(description="how plans and reviews are asked for; text suits any model")
     ] = "text"
@@ -109,14 +120,21 @@ class LlmAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
 class CliAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="cli"):
     """A command-line agent: a known one (`preset`), or any `command` and the way its `output` is read."""
 
-    preset: Literal["claude", "codex", "gemini"] | None = None
+    preset: Annotated[
+        Literal["claude", "codex", "gemini"] | None, Meta(description="Claude Code, Codex or Gemini CLI")
+    ] = None
     model: Annotated[Text | None, Meta(description="of a preset; default: its own")] = None
     permissions: Annotated[
         Literal["read", "edit", "all"] | None, Meta(description="what a preset may do unasked; default: read")
     ] = None
-    command: Command | None = None
-    output: Literal["text", "claude", "codex", "gemini"] | None = None
-    cwd: Text | None = None
+    command: Annotated[
+        Command | None, Meta(description="any other program, as a list: what it is told comes by stdin")
+    ] = None
+    output: Annotated[
+        Literal["text", "claude", "codex", "gemini"] | None,
+        Meta(description="how the output of a command is read; default: text, all of it is the answer"),
+    ] = None
+    cwd: Folder = None
     env: EnvAllowList = ()
 
     @property
@@ -128,15 +146,15 @@ class CliAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, ta
 class AcpAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="acp"):
     """Any agent that speaks the Agent Client Protocol over stdio."""
 
-    command: Command
-    cwd: Text | None = None
+    command: Annotated[Command, Meta(description="the program, as a list")]
+    cwd: Folder = None
     env: EnvAllowList = ()
 
 
 class PythonAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="python"):
     """An async function that gets the turn and yields outputs."""
 
-    call: FunctionPath
+    call: Annotated[FunctionPath, Meta(description="package.module:function, installed or in the current folder")]
 
 
 AgentSpec = ScriptAgent | LlmAgent | CliAgent | AcpAgent | PythonAgent

@@ -27,9 +27,9 @@ def find_locale_language() -> Language:
 
 
 class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Who understands what people say: markers only, built-in rules, or a model."""
+    """Who understands what people say."""
 
-    type: UnderstandingType
+    type: Annotated[UnderstandingType, Meta(description="markers only, built-in rules, or a model")]
     model: Annotated[Text | None, Meta(description="provider:name, for type llm")] = None
     base_url: Annotated[Text | None, Meta(description="of an OpenAI-compatible server, for type llm")] = None
     thresholds: RouteThresholds = RouteThresholds()
@@ -38,15 +38,23 @@ class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A human, or an AI and what plays it."""
 
-    id: Name
-    kind: Kind
-    name: Annotated[Name | None, Meta(description="default: id")] = None
-    display_name: Annotated[Name | None, Meta(description="default: name")] = None
-    order: Annotated[Rank | None, Meta(description="default: position")] = None
-    role: str = ""
+    id: Annotated[Name, Meta(description="what the log calls it")]
+    kind: Annotated[Kind, Meta(description="a human speaks by a screen or a program, an AI is played by its agent")]
+    name: Annotated[Name | None, Meta(description="what markers call it; default: id")] = None
+    display_name: Annotated[Name | None, Meta(description="what people see; default: name")] = None
+    order: Annotated[
+        Rank | None, Meta(description="the human with the lowest is the first one; default: position in the list")
+    ] = None
+    role: Annotated[
+        str,
+        Meta(
+            description="plan flow: planner, executor, reviewer, aggregator, or a word that tasks ask for; "
+            "supervisor flow: the agent that it plays"
+        ),
+    ] = ""
     concurrency: Annotated[Count, Meta(description="tasks at once, plan flow; 0 = plan.max_parallel")] = 0
     budget: Annotated[Budget, Meta(description="of this member alone")] = NO_BUDGET
-    instructions: str = ""
+    instructions: Annotated[str, Meta(description="told to its agent")] = ""
     tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions it may call, supervisor flow")] = ()
     agent: Annotated[AgentSpec | None, Meta(description="what plays an AI; humans have none")] = None
 
@@ -55,18 +63,24 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A team of people and AIs, and how they work together."""
 
     moot: Annotated[Literal[1], Meta(description="version of this format")]
-    name: Name
-    flow: Flow = Flow.CHAT
-    language: Annotated[Language, Meta(description="default: from the locale")] = field(
-        default_factory=find_locale_language
-    )
+    name: Annotated[Name, Meta(description="of the team")]
+    flow: Annotated[Flow, Meta(description="how they work together")] = Flow.CHAT
+    language: Annotated[
+        Language, Meta(description="of notices; default: from LC_ALL, LC_MESSAGES or LANG, else en")
+    ] = field(default_factory=find_locale_language)
     understanding: Annotated[Understanding | None, Meta(description="default: explicit in chat, else rules")] = None
-    members: Annotated[tuple[MemberSpec, ...], Meta(max_length=limits.MEMBERS)]
-    chat: ChatSettings = ChatSettings()
-    plan: PlanSettings = PlanSettings()
-    supervisor: SupervisorSettings = SupervisorSettings()
-    budget: Budget = Budget()
-    prompts: Annotated[Prompts, Meta(description="instead of the built-in ones")] = Prompts()
+    members: Annotated[
+        tuple[MemberSpec, ...], Meta(max_length=limits.MEMBERS, description="two at least, and one of them human")
+    ]
+    chat: Annotated[ChatSettings, Meta(description="settings of the chat flow")] = ChatSettings()
+    plan: Annotated[PlanSettings, Meta(description="settings of the plan flow")] = PlanSettings()
+    supervisor: Annotated[SupervisorSettings, Meta(description="settings of the supervisor flow")] = (
+        SupervisorSettings()
+    )
+    budget: Annotated[Budget, Meta(description="limits of the whole session")] = Budget()
+    prompts: Annotated[
+        Prompts, Meta(description="instead of the built-in ones: a text, or a file (.md, .txt) beside the team file")
+    ] = Prompts()
 
     def team(self) -> Team:
         """What the log and the flows know of this team."""

@@ -66,7 +66,7 @@ def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Pa
 
 def _bounded(cls: type, field: inspect.Field) -> inspect.Type:
     bounds = CORE_BOUNDS.get((cls, field.name))
-    return msgspec.structs.replace(field.type, **bounds) if bounds else field.type
+    return msgspec.structs.replace(_bare(field.type), **bounds) if bounds else field.type
 
 
 def _check_union(value: object, union: inspect.UnionType, path: Path) -> Iterator[Problem]:

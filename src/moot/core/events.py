@@ -42,6 +42,8 @@ class Option(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class SessionCreated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Always the first. The team as the log remembers it: nothing of what runs an AI."""
+
     event: ClassVar[str] = "agent.session_created"
     team: str
     flow: Flow
@@ -67,17 +69,23 @@ class MessagePosted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class TeamTaskSet(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The shared goal, from `[TEAM_TASK: …]`."""
+
     event: ClassVar[str] = "session.team_task_set"
     member: str
     team_task: str
 
 
 class LanguageChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Of notices, from here on."""
+
     event: ClassVar[str] = "session.language_changed"
     language: Language
 
 
 class SessionRenamed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A new title."""
+
     event: ClassVar[str] = "session.renamed"
     title: str
     member: str | None  # who did it, where that is known
@@ -93,6 +101,8 @@ class Input(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class UnderstandingStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Somebody is asked what an input means."""
+
     event: ClassVar[str] = "understanding.started"
     input: Input
 
@@ -107,8 +117,7 @@ class UnderstandingCompleted(Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class RoutingDecided(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """How a message was routed: in chat the action of seed 001 §8 and the members it put into the queue, elsewhere
-    the decision of seed 002 §8.3."""
+    """How a message was routed: in chat the action and the members it put into the queue, elsewhere the route."""
 
     event: ClassVar[str] = "routing.decided"
     confidence: float
@@ -146,6 +155,8 @@ class TurnStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
 
 
 class TurnStepped(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Something that an agent thinks, does or sees on the way."""
+
     event: ClassVar[str] = "turn.step"
     turn_id: str
     member: str
@@ -155,6 +166,8 @@ class TurnStepped(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
 
 
 class TurnCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """It came to its end; a message follows if something was said."""
+
     event: ClassVar[str] = "turn.completed"
     turn_id: str
     member: str
@@ -162,6 +175,8 @@ class TurnCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class TurnFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """It ended with an error; `error_type` says whether trying again helps."""
+
     event: ClassVar[str] = "turn.failed"
     turn_id: str
     member: str
@@ -171,6 +186,8 @@ class TurnFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
 
 
 class TurnCancelled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """It was stopped."""
+
     event: ClassVar[str] = "turn.cancelled"
     turn_id: str
     member: str
@@ -178,6 +195,8 @@ class TurnCancelled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class SessionActivated(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """An AI has the floor."""
+
     event: ClassVar[str] = "session.activated"
 
 
@@ -189,12 +208,16 @@ class PauseRequested(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
 
 class SessionPaused(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A human has the floor: who, and why."""
+
     event: ClassVar[str] = "session.paused"
     waiting_for: str
     reason: PauseReason
 
 
 class SessionCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """It is over."""
+
     event: ClassVar[str] = "session.completed"
     reason: str
 
@@ -243,6 +266,8 @@ class StepAsked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False)
 
 
 class StepClosed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A question is answered, expired or withdrawn."""
+
     event: ClassVar[str] = "agent.user_confirm_closed"
     step_id: str
     outcome: Literal["answered", "expired", "superseded", "cancelled"]

@@ -15,61 +15,70 @@ Expected = Literal["present", "non_blank", "non_empty"] | bool
 
 
 class Condition(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What must hold for a key of the shared state.
-
-    present: not null; non_blank: text to see; non_empty: a list, mapping or text with something in it; true, false:
-    exactly that.
-    """
+    """What must hold for a key of the shared state."""
 
     key: Key
-    expected: Expected = field(name="is", default="present")
+    expected: Annotated[
+        Expected,
+        Meta(
+            description="present: not null; non_blank: a text with something to see; non_empty: a list, mapping or "
+            "text that is not empty; true, false: exactly that"
+        ),
+    ] = field(name="is", default="present")
 
 
 class EndReview(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Where the state says that the review approved, and whether the quality must be approved too."""
 
-    approved: Key
-    quality: bool = False
+    approved: Annotated[Key, Meta(description="if there was a review, this key must be true")]
+    quality: Annotated[bool, Meta(description="and so must the quality be")] = False
 
 
 class EndRule(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """When the work may end: all of `requires`, and the review, if there was one, approved."""
 
-    requires: tuple[Condition, ...] = ()
+    requires: Annotated[tuple[Condition, ...], Meta(description="all of them must hold")] = ()
     review: EndReview | None = None
 
 
 class ToolLoop(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """The tools an agent calls between its turns: the node that runs them and when the loop ends."""
 
-    node: Text
-    max_rounds: int = 0  # the call that reaches it goes back to the supervisor instead; 0 = only max_steps bounds it
-    done_when: Key | None = None  # once this key is true, calls are ignored
+    node: Annotated[Text, Meta(description="the name of the node that runs them")]
+    max_rounds: Annotated[
+        int, Meta(description="the call that reaches it goes back to the supervisor; 0 = only max_steps bounds it")
+    ] = 0
+    done_when: Annotated[Key | None, Meta(description="once this key is true, calls are ignored")] = None
 
 
 class SupervisedAgent(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What an agent is for, may write and needs first (any one is enough), and who acts instead if that is missing."""
 
-    purpose: str = ""
+    purpose: Annotated[str, Meta(description="told to the supervisor")] = ""
     member: Annotated[Text | None, Meta(description="id of who plays it; default: the member with its role or id")] = (
         None
     )
-    writes: tuple[Text, ...] = ()
-    requires_any: tuple[Condition, ...] = ()
-    fallback: Text | None = None
-    pause_after: bool = False
-    ends: bool = False  # the work ends after it when the review approved
+    writes: Annotated[tuple[Text, ...], Meta(description="the keys that it may write; two agents may share one")] = ()
+    requires_any: Annotated[
+        tuple[Condition, ...], Meta(description="if none of them holds, fallback acts instead, once")
+    ] = ()
+    fallback: Annotated[Text | None, Meta(description="an agent; default: the supervisor decides again")] = None
+    pause_after: Annotated[bool, Meta(description="people check its output")] = False
+    ends: Annotated[bool, Meta(description="the work ends after it if the review approved")] = False
     tools: ToolLoop | None = None
 
 
 class Quality(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Scores of the state and their thresholds. `fallback` pairs axis and agent: the first axis below counts."""
 
-    key: Key
+    key: Annotated[Key, Meta(description="of the scores: {scores: {axis: 0-1}, overall}; values above 1 are percents")]
     axes: Annotated[tuple[Text, ...], Meta(description="that must have a score; default: those of fallback")] = ()
-    threshold: float = 0.6
-    thresholds: dict[str, Share] = {}
-    fallback: tuple[tuple[Text, Text], ...] = ()
+    threshold: Annotated[float, Meta(description="a score below it is too low")] = 0.6
+    thresholds: Annotated[dict[str, Share], Meta(description="of single axes")] = {}
+    fallback: Annotated[
+        tuple[tuple[Text, Text], ...],
+        Meta(description="axis and agent: the first axis that is too low hints at its agent"),
+    ] = ()
 
     @property
     def required_axes(self) -> tuple[str, ...]:
@@ -79,35 +88,37 @@ class Quality(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 class Coverage(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Holds when each entry of the list `items` has an entry in `by`: a list as long, or a mapping by the items' id."""
 
-    items: Key
-    by: Key
+    items: Annotated[Key, Meta(description="a list")]
+    by: Annotated[Key, Meta(description="a list as long, or a mapping by the ids of the items")]
 
 
 class Example(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A situation and the decision that would be good in it."""
 
-    situation: Text
-    decision: dict[str, Any]
+    situation: Annotated[Text, Meta(description="in words")]
+    decision: Annotated[dict[str, Any], Meta(description="the JSON that the supervisor should say")]
 
 
 class SupervisorSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Who leads, whom it may choose, what they share, and when the work ends."""
 
     member: Annotated[str, Meta(min_length=1, description="id or role of the one who leads")] = "supervisor"
-    max_iterations: int = 3  # reviews that did not approve
-    max_steps: int = 100  # turns of any AI
-    max_clarification_rounds: int = 3  # questions to people
-    turn_timeout_s: float = 1800.0
+    max_iterations: Annotated[int, Meta(description="reviews that did not approve")] = 3
+    max_steps: Annotated[int, Meta(description="turns of any AI")] = 100
+    max_clarification_rounds: Annotated[int, Meta(description="questions that agents may put to people")] = 3
+    turn_timeout_s: Annotated[float, Meta(description="of one turn")] = 1800.0
     tools: ToolLoop = ToolLoop(node="supervisor_tools")
     end: EndRule = EndRule()
-    agents: dict[str, SupervisedAgent] = {}
+    agents: Annotated[
+        dict[str, SupervisedAgent], Meta(description="by the name that the supervisor says in next_agent")
+    ] = {}
     pause_after: Annotated[tuple[Text, ...], Meta(description="agents whose output people check")] = ()
     quality: Quality | None = None
     inputs: Annotated[tuple[Text, ...], Meta(description="keys of the state that people give")] = ()
     state: Annotated[dict[str, Any], Meta(description="keys of the state and what they start with")] = {}
     complete_when: Annotated[dict[str, Coverage], Meta(description="keys that become true by themselves")] = {}
     prompt: Annotated[str, Meta(description="replaces the built-in template of the supervisor's prompt")] = ""
-    few_shot: tuple[Example, ...] = ()
+    few_shot: Annotated[tuple[Example, ...], Meta(description="for the prompt; default: made from the team")] = ()
 
     def pauses_after(self, agent: str) -> bool:
         return agent in self.pause_after or (agent in self.agents and self.agents[agent].pause_after)

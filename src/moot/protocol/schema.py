@@ -36,8 +36,28 @@ TIMELINE = (
 )
 
 
-class Nothing(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """No fields of its own."""
+class Cancel(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Stop what runs: the turn, or all of a plan. The next message starts anew."""
+
+
+class CancelPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """End the plan."""
+
+
+class Pause(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What runs comes to its end, then people have the floor."""
+
+
+class Resume(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Go on; at a limit, with as much again."""
+
+
+class RetryTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Repeat the turn that failed or was cancelled last."""
+
+
+class End(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """End the session; what runs is killed."""
 
 
 class CreateSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -172,9 +192,12 @@ CLIENT: dict[str, type[Struct]] = {
     "user.restart_task": RestartedTask,
     "user.replan": Replan,
     "user.rename": Rename,
-    **dict.fromkeys(
-        ("user.cancel", "user.cancel_plan", "user.pause", "user.resume", "user.retry", "user.end"), Nothing
-    ),
+    "user.cancel": Cancel,
+    "user.cancel_plan": CancelPlan,
+    "user.pause": Pause,
+    "user.resume": Resume,
+    "user.retry": RetryTurn,
+    "user.end": End,
 }
 _ENVELOPE_OF_COMMANDS: dict[str, Any] = {
     "session_id": {"type": "string", "pattern": "^[a-z0-9_-]{8,64}$"},

@@ -68,11 +68,15 @@ class PlanApproved(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 class PlanCancelled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Nothing of the plan runs any more."""
+
     event: ClassVar[str] = "plan.cancelled"
     reason: CancelReason
 
 
 class WorkflowChanged(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The workflow machine moved."""
+
     event: ClassVar[str] = "workflow.changed"
     state: workflow.State = field(name="to")
     trigger: str
@@ -104,6 +108,8 @@ class SnapshotSaved(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class PlanPatched(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A plan that runs was changed a little: how, and what it is now."""
+
     event: ClassVar[str] = "workflow.patched"
     patches: tuple[PlanPatch, ...]
     tasks: tuple[Json, ...]  # as they are now
@@ -189,6 +195,8 @@ class SolverCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
 
 class SolverCancelled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The task is stopped, or is never begun."""
+
     event: ClassVar[str] = "solver.cancelled"
     task: Json
     reason: str = "user_cancel"
@@ -215,6 +223,8 @@ class TaskFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
 
 
 class LeaseExpired(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The worker of a task is gone; the task is offered again."""
+
     event: ClassVar[str] = "task.lease_expired"
     task_id: str
     dispatch_id: str
@@ -223,6 +233,8 @@ class LeaseExpired(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 class TaskReviewed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Accepted, or sent back with feedback."""
+
     event: ClassVar[str] = "task.reviewed"
     task_id: str
     passed: bool = field(name="pass")
@@ -233,6 +245,8 @@ class TaskReviewed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 class TaskBlocked(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Nobody can do the task, or no retry is left."""
+
     event: ClassVar[str] = "task.blocked"
     task_id: str
     reason: str
@@ -259,6 +273,8 @@ class ExecutionFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=
 
 
 class RecoveryStarted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A retry, and when."""
+
     event: ClassVar[str] = "error.recovery_started"
     task_id: str | None
     recovery_strategy: str
@@ -276,6 +292,8 @@ class RecoverySucceeded(Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
 
 class RecoveryFailed(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """No retry is left: people are asked."""
+
     event: ClassVar[str] = "error.recovery_failed"
     task_id: str | None
     attempt: int
@@ -296,17 +314,23 @@ class AggregateCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, 
 
 
 class PipelineCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The work is over, with all of its tasks or with some."""
+
     event: ClassVar[str] = "pipeline.completed"
     status: Literal["complete", "partial"]
 
 
 class FinalAnswered(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """The answer, as a message of the conversation."""
+
     event: ClassVar[str] = "agent.final_answer"
     text: str
     member: str
 
 
 class Interrupted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """All work was stopped."""
+
     event: ClassVar[str] = "agent.interrupted"
     reason: str
 

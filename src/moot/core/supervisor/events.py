@@ -86,6 +86,8 @@ class ToolsCalled(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fals
 
 
 class ToolCompleted(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A call has its result, or its error."""
+
     event: ClassVar[str] = "supervisor.tool_completed"
     call_id: str
     result: Any = None

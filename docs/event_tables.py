@@ -1,0 +1,60 @@
+"""Events and commands with their fields, from the types."""
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+from msgspec import Struct
+
+from docs.tables import fields_of, make_table
+from moot.core.events import Fact
+from moot.protocol.answers import UNLOGGED
+from moot.protocol.schema import CLIENT
+
+GOLDEN = Path(__file__).parents[1] / "tests" / "data" / "golden"
+HEAD = ("event", "means", "fields")
+GROUPS = {  # by how their names begin
+    "The session": ("agent.session_created", "session.", "member."),
+    "What is said": ("message.", "notice.", "queue.", "turn."),
+    "Understanding and routing": ("understanding.", "routing."),
+    "Questions": ("agent.user_confirm",),
+    "Plans": ("plan.", "workflow.", "agent.final_answer", "agent.interrupted", "aggregate.", "pipeline."),
+    "Tasks": ("task.", "solver.", "error."),
+    "Supervisor": ("supervisor.",),
+}
+
+
+def draw_logged() -> str:
+    timeline = read_timeline()
+    facts: tuple[Any, ...] = get_args(Fact)
+    nowhere = [fact.event for fact in facts if not fact.event.startswith(tuple(sum(GROUPS.values(), ())))]
+    if nowhere:
+        raise LookupError(f"no group for {nowhere}")
+    parts = []
+    for group, beginnings in GROUPS.items():
+        found = [fact for fact in facts if fact.event.startswith(beginnings)]
+        rows = [(*_describe(fact.event, fact), timeline.get(fact.event, "")) for fact in found]
+        parts.append(f"### {group}\n\n{make_table((*HEAD, 'timeline'), rows)}")
+    return "\n".join(parts)
+
+
+def draw_unlogged() -> str:
+    return make_table(HEAD, (_describe(event, kind) for event, kinds in UNLOGGED.items() for kind in kinds))
+
+
+def draw_commands() -> str:
+    return make_table(HEAD, (_describe(event, kind) for event, kind in CLIENT.items()))
+
+
+def read_timeline() -> dict[str, str]:
+    """What the timeline calls an event: read from the golden logs, which have every kind."""
+    text = "".join(file.read_text(encoding="utf-8") for file in GOLDEN.glob("*.jsonl"))
+    frames = [json.loads(line) for line in text.split("\n") if line]
+    return {frame["event"]: frame["timeline"] for frame in frames if "timeline" in frame}
+
+
+def _describe(event: str, kind: type[Struct]) -> tuple[str, str, str]:
+    said = " ".join((kind.__doc__ or "").split())
+    means = "" if said.startswith(f"{kind.__name__}(") else said  # msgspec's own says nothing new
+    fields = " ".join(f"`{field.encode_name}`{'' if field.required else '?'}" for field in fields_of(kind))
+    return f"`{event}`", means, fields
