@@ -4,6 +4,10 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
+from moot.core.notices import render
+from moot.core.supervisor.conditions import look_up
+from moot.core.supervisor.decision import without_decision
+from moot.core.supervisor_settings import END
 from moot.core.team import Language
 
 Frame = dict[str, Any]
@@ -36,6 +40,7 @@ def to_html(frames: Iterable[Frame], language: Language) -> str:
     shown = list(frames)
     created = shown[0].get("metadata", {}) if shown else {}
     names = {member["id"]: member["display_name"] for member in created.get("members", ())}
+    story = _Story(created, names, language)
     titles = [frame["metadata"]["title"] for frame in shown if frame["event"] == "session.renamed"]
     title = escape((titles[-1] if titles else created.get("title")) or created.get("team") or "Moot")
     return "".join(
@@ -46,7 +51,7 @@ def to_html(frames: Iterable[Frame], language: Language) -> str:
             f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
             *_describe(shown, names, language),
             "</header>\n<main>\n",
-            *(line for frame in shown for line in _tell(frame, names, language)),
+            *(line for frame in shown for line in story.tell(frame)),
             "</main>\n",
             *_list_events(shown, language),
             "</body>\n</html>\n",
@@ -69,31 +74,83 @@ def _describe(frames: list[Frame], names: dict[str, str], language: Language) ->
     yield f'<p class="soft">sha256 {escape(last["hash"])}</p>\n'
 
 
-def _tell(frame: Frame, names: dict[str, str], language: Language) -> Iterator[str]:
-    said = frame.get("metadata", {})
-    match frame["event"]:
-        case "message.posted" | "agent.final_answer":
-            text = said["text"].strip() or said.get("raw") or ""
-            kind = "ai" if said.get("turn_id") or frame["event"] == "agent.final_answer" else "human"
-            name = escape(names.get(said["member"], said["member"]))
-            opening = f'<article class="{kind}" id="e{frame["seq"]}"><b>{name}</b> {_time(frame)}'
-            yield f"{opening}<p>{escape(text)}</p></article>\n"
-        case "notice.posted" | "session.renamed" | "agent.user_confirm":
-            yield _note(frame, frame.get("show_content") or said.get("kind") or "")
-        case "agent.user_confirm_closed":
-            answer = said.get("answer") or said.get("choice") or said["outcome"]
-            by = names.get(said.get("by") or "", said.get("by") or "")
-            yield _note(frame, f"✓ {by} {WORDS['answered'][language]}: {answer}")
-        case "plan.completed":
-            tasks = "\n".join(f"{at}. {task['title']}" for at, task in enumerate(said["tasks"], 1))
-            yield _note(frame, f"{said['plan_summary']}\n{tasks}".strip())
-        case "solver.completed":
-            title = f"✓ {said['task']['title']} · {names.get(said.get('member', ''), '')}"
-            yield f"<details><summary>{escape(title)}</summary><pre>{escape(said['result'])}</pre></details>\n"
-        case "turn.failed" | "task.failed":
-            yield _note(frame, f"✗ {said['error_type']}: {frame.get('show_content') or said['message']}")
-        case _:
+class _Story:
+    """Tells the frames in their order; of a supervisor's shared state it keeps what is to be told at the end."""
+
+    def __init__(self, created: Frame, names: dict[str, str], language: Language) -> None:
+        self._names = names
+        self._language = language
+        self._is_led = created.get("flow") == "supervisor"
+        self._players = {each["role"]: each["display_name"] for each in created.get("members", ()) if each.get("role")}
+        end = (created.get("supervisor") or {}).get("end") or {}
+        self._delivers = [str(each["key"]) for each in end.get("requires", ())]
+        self._state: dict[str, Any] = {}
+        self._titles: dict[str, str] = {}
+
+    def tell(self, frame: Frame) -> Iterator[str]:
+        said = frame.get("metadata", {})
+        self._titles |= {task["id"]: task["title"] for task in said.get("tasks") or ()}
+        match frame["event"]:
+            case "message.posted" | "agent.final_answer":
+                yield from self._say(frame, said)
+            case "notice.posted" | "session.renamed" | "agent.user_confirm":
+                yield _note(frame, frame.get("show_content") or said.get("kind") or "")
+            case "agent.user_confirm_closed":
+                answer = said.get("answer") or said.get("choice") or said["outcome"]
+                by = self._name(said.get("by") or "")
+                yield _note(frame, f"✓ {by} {WORDS['answered'][self._language]}: {answer}")
+            case "plan.completed":
+                tasks = "\n".join(f"{at}. {task['title']}" for at, task in enumerate(said["tasks"], 1))
+                yield _note(frame, f"{said['plan_summary']}\n{tasks}".strip())
+            case "solver.completed":
+                title = f"✓ {said['task']['title']} · {self._name(said.get('member', ''))}"
+                yield f"<details><summary>{escape(title)}</summary><pre>{escape(said['result'])}</pre></details>\n"
+            case "task.reviewed" if not said["pass"]:
+                title = self._titles.get(said["task_id"], said["task_id"])
+                yield self._line(
+                    frame, "task_sent_back", who=self._name(said["member"]), title=title, detail=said.get("feedback")
+                )
+            case "turn.failed" | "task.failed":
+                yield _note(frame, f"✗ {said['error_type']}: {frame.get('show_content') or said['message']}")
+            case _ if self._is_led:
+                yield from self._lead(frame, said)
+
+    def _lead(self, frame: Frame, said: Frame) -> Iterator[str]:
+        """The supervisor flow: who was chosen and why, how the review went, what came of it."""
+        match frame["event"]:
+            case "supervisor.started":
+                self._state = {}
+            case "supervisor.state_updated":
+                self._state |= said["changes"]
+            case "supervisor.decided" if said["next"] == END:
+                yield self._line(frame, "told_end")
+            case "supervisor.decided":
+                who = self._players.get(said["next"], said["next"])
+                yield self._line(frame, "told_choice", who=who, detail=said["decision"]["guidance"])
+            case "supervisor.reviewed":
+                code = "told_approved" if said["approved"] else "told_rejected"
+                yield self._line(frame, code, count=said["iteration"])
+            case "supervisor.ended":
+                found = [look_up(self._state, key) for key in self._delivers]
+                text = "\n\n".join(each for each in found if isinstance(each, str))
+                told = escape(render(f"told_{said['outcome']}", self._language))
+                yield f'<article id="e{frame["seq"]}"><b>{told}</b><p>{escape(text)}</p></article>\n'
+
+    def _say(self, frame: Frame, said: Frame) -> Iterator[str]:
+        text = said["text"].strip() or said.get("raw") or ""
+        if self._is_led and said.get("turn_id"):
+            text = without_decision(text).strip()
+        if not text:
             return
+        kind = "ai" if said.get("turn_id") or frame["event"] == "agent.final_answer" else "human"
+        opening = f'<article class="{kind}" id="e{frame["seq"]}"><b>{escape(self._name(said["member"]))}</b>'
+        yield f"{opening} {_time(frame)}<p>{escape(text)}</p></article>\n"
+
+    def _name(self, member: str) -> str:
+        return self._names.get(member, member)
+
+    def _line(self, frame: Frame, code: str, **params: Any) -> str:
+        return _note(frame, render(code, self._language, **params))
 
 
 def _note(frame: Frame, text: str) -> str:
