@@ -17,6 +17,7 @@ def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
     expect(card(page).locator(".asker")).to_have_text("asked by Asker")
     expect(page.locator("article.message", has_text="First a brief.").locator(".body")).to_have_text("First a brief.")
     expect(page.locator(".note.decided")).to_contain_text(["→ Asker: Who is it for?"])
+    expect(page.locator("live-region")).not_to_contain_text("next_agent")
     card(page).get_by_label("Children").check()
     card(page).get_by_label("Everybody").check()
     card(page).get_by_role("button", name="Answer").click()
@@ -35,6 +36,14 @@ def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
     expect(page.locator(".note.mark", has_text="The work is done").locator(".body")).to_have_text("Twice upon a time")
     page.locator("job-board details", has_text="draft").locator("summary").click()
     expect(page.locator("job-board pre", has_text="Twice")).to_be_visible()
+
+
+def test_a_question_leaves_the_last_word_in_sight(open_page: Open, server: Server) -> None:
+    """UX nothing jumps: a card takes room from the conversation, which stays at its end; where somebody reads, too."""
+    page = open_page(server.create("studio"), viewport={"width": 400, "height": 560})
+    say(page, "A story for the evening")
+    expect(card(page).locator(".what")).to_have_text("Who should read it?")
+    expect(page.get_by_text("I would rather ask.", exact=True)).to_be_in_viewport(ratio=1)
 
 
 def test_a_supervisor_that_is_stuck_asks(open_page: Open, server: Server) -> None:

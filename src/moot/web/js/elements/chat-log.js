@@ -14,6 +14,7 @@ export class ChatLog extends Part {
   #shown = PAGE;
   #session = "";
   #seen = 0;
+  #follows = true;
   #selected = /** @type {number | null} */ (null);
 
   /** @param {Translate} t */
@@ -24,7 +25,7 @@ export class ChatLog extends Part {
       log,
       h("button", { class: "newer", onclick: () => this.#follow() }),
       h("p", { class: "blank" }));
-    log.before(find(this, ".earlier"));
+    new ResizeObserver(() => this.#follows && this.#follow()).observe(log); // a question takes room: the last word stays in sight
   }
 
   get #log() {
@@ -81,7 +82,8 @@ export class ChatLog extends Part {
   }
 
   #scrolled() {
-    if (!this.#isAtEnd) return;
+    this.#follows = this.#isAtEnd;
+    if (!this.#follows) return;
     this.#seen = this.app.view?.seq ?? 0;
     set(find(this, ".newer"), { hidden: true });
   }

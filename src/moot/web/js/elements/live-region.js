@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { Part } from "../part.js";
+import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/names.js";
 
 const SPOKEN_CHARS = 200;
@@ -29,7 +30,8 @@ export class LiveRegion extends Part {
       if (!before.running.some((each) => each.turn_id === turn.turn_id)) said.push(app.t("live.acts", { name: turn.name }));
     }
     for (const line of view.messages.slice(-3)) {
-      if (line.seq > before.seq) said.push(`${line.name}: ${line.text.slice(0, SPOKEN_CHARS)}`);
+      const text = view.flow === "supervisor" ? withoutDecision(line.text) : line.text;
+      if (line.seq > before.seq && text) said.push(`${line.name}: ${text.slice(0, SPOKEN_CHARS)}`);
     }
     for (const notice of view.notices.slice(-2)) if (notice.seq > before.seq) said.push(notice.text);
     for (const each of view.questions) if (each.seq > before.seq) said.push(`${app.t("live.asks")} ${each.text}`);

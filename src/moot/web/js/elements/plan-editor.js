@@ -57,6 +57,7 @@ export class PlanEditor extends Part {
     this.#refused = [];
     this.#draw();
     if (!this.#dialog.open) this.#dialog.showModal();
+    find(this, ".title")?.focus();
   }
 
   /** @param {Task[]} tasks */

@@ -4,7 +4,7 @@ import { find, h, keyed, set } from "../dom.js";
 import { failure, word } from "../i18n.js";
 import { Part } from "../part.js";
 import { isFinished } from "../view/tasks.js";
-import { nameOf } from "../view/names.js";
+import { nameOf, slotName } from "../view/names.js";
 
 /** @type {Record<string, string>} */
 const COLUMNS = {
@@ -90,7 +90,7 @@ export class TaskBoard extends Part {
     const view = /** @type {any} */ (app.view);
     set(node, { "data-state": walk.state });
     set(find(node, "b"), { text: task.title });
-    set(find(node, ".who"), { text: run.agent_id || nameOf(view, run.member || task.member) || task.role || "" });
+    set(find(node, ".who"), { text: run.agent_id ? slotName(view, run.agent_id) : nameOf(view, run.member || task.member) || task.role || "" });
     const isCounted = walk.state === "RUNNING";
     set(find(node, ".how"), { hidden: !isCounted });
     const percent = run.percent ?? (run.total ? (100 * run.done) / run.total : null);
@@ -130,12 +130,13 @@ function toggle(button) {
 function sayOf({ t }, run) {
   const { state } = run.walk;
   if (run.is_skipped) return t("task.skipped");
+  if (state === "DONE") return "";
   const said = [state === "RUNNING" && run.attempt === 1 ? "" : t(`state.${state}`)];
   if (state === "DISPATCHED" && run.place) said.push(t("task.place", { n: run.place }));
-  if (run.attempt > 1 && state !== "DONE") said.push(t("task.attempt", { n: run.attempt }));
+  if (run.attempt > 1) said.push(t("task.attempt", { n: run.attempt }));
   if (["EXECUTION_FAILED", "BLOCKED"].includes(state) && run.error_type) said.push(failure(t, run.error_type, run.message));
   if (state === "DISPATCH_FAILED") said.push(word(t, "error", run.message));
-  if (run.retries && run.max_attempts && state !== "DONE") said.push(t("task.retries", { n: run.retries, max: run.max_attempts }));
+  if (run.retries && run.max_attempts) said.push(t("task.retries", { n: run.retries, max: run.max_attempts }));
   if (run.retry_at) said.push(t("task.next_in", { s: Math.max(0, Math.round((Date.parse(run.retry_at) - Date.now()) / 1000)) }));
   return said.filter(Boolean).join(" · ");
 }

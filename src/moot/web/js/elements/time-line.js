@@ -33,6 +33,7 @@ export class TimeLine extends Part {
       h("div", { class: "filters", role: "group", "aria-label": t("filters") }, ...FILTERS.map((name) => h("button", { class: `filter ${name}`, text: t(`filter.${name}`), onclick: toggle(name) }))),
       h("div", { class: "scroller", role: "listbox", tabindex: 0, "aria-label": t("tab.timeline"), onscroll: () => this.#draw(), onkeydown: (event) => this.#keydown(event) },
         h("div", { class: "spacer", role: "presentation" }, h("div", { class: "window", role: "presentation" }))),
+      h("p", { class: "empty", text: t("no_events") }),
       h("div", { class: "details", tabindex: -1, hidden: true }));
   }
 
@@ -53,6 +54,8 @@ export class TimeLine extends Part {
       find(this, ".spacer").style.height = `${this.#rows.length * ROW}px`;
       if (isAtEnd) this.#scroller.scrollTop = this.#rows.length * ROW;
     }
+    set(find(this, ".empty"), { hidden: this.#rows.length > 0 });
+    this.#scroller.hidden = !this.#rows.length;
     if (app.selected !== this.#scrolled) {
       this.#scrolled = app.selected;
       this.#reveal();
