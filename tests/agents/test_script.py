@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from moot.agents.script import MOCK_SLOW_S
 from moot.app import App, Session, open_app
 from moot.config.agent_specs import ScriptAgent, ScriptEntry, ScriptError, ScriptStep
 from moot.config.loading import load_team
@@ -213,3 +214,25 @@ def test_a_reply_may_be_text_or_an_object() -> None:
     """`scripted` takes both, as the team file does."""
     agent = team_of("a", ScriptEntry(text="b")).agents()["bob"]
     assert agent == ScriptAgent(replies=("a", ScriptEntry(text="b")))
+
+
+@run
+async def test_a_human_may_tell_it_to_fail_or_to_be_slow() -> None:
+    """UX 3:00: `/mock fail` and `/mock slow` count for the turn that answers them; what an AI says does not."""
+    clock = VirtualClock()
+    team = make_team(
+        human("alice"), scripted("bob", "one", "two", "/mock fail [NEXT: carol]"), scripted("carol", "fine")
+    )
+    async with open_app(team, clock=clock) as app:
+        session = await app.session()
+        await say(session, "[NEXT: bob] /mock fail")
+        (failed,) = await facts(app, session, TurnFailed)
+        assert (failed.error_type, failed.message) == ("agent", "/mock fail: it was told to fail")
+        asking = asyncio.create_task(say(session, "[NEXT: bob] /mock slow, please"))
+        await clock.advance(MOCK_SLOW_S - 0.001)
+        assert not await said(app, session)
+        await clock.advance(0.001)
+        await asking
+        assert await said(app, session) == ["two"]
+        await say(session, "[NEXT: bob] and now?")
+        assert [message.text for message in await facts(app, session, MessagePosted)][-1] == "fine"

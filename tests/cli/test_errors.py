@@ -40,7 +40,7 @@ USAGE = {
     "--json": "name one of demo, init,",
     "sessions": "sessions needs one of list, show, export,",
     "sessions lst": "sessions has no action 'lst'; did you mean 'list'?",
-    "token": "token needs one of create, list, revoke",
+    "token make": "token has no action 'make'; actions: create, list, revoke",
     "route": "route needs one of chat, supervisor, intent",
     "route x": "route has no kind 'x'; kinds: chat, supervisor, intent",
     "completions tcsh": "completions has no shell 'tcsh'; shells: bash, zsh, fish",

@@ -85,6 +85,35 @@ def test_what_is_found_is_offered(moot: Moot, monkeypatch: pytest.MonkeyPatch) -
     assert "what there is: script;" in moot("init", "--agents", "claude").err
 
 
+@pytest.mark.parametrize("arguments", [(), ("--yes",)])
+def test_without_questions_scripts_are_written_and_what_was_found_is_the_example(
+    moot: Moot, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """Surfaces: no prompts without a TTY; a team that runs at once, and the line that makes it a real one here."""
+
+    async def find() -> list[FoundCli]:
+        return [FoundCli(name="codex", path="/bin/codex", version="1", login="file")]
+
+    assert "    agent: {type: cli, preset: claude}" in moot("init", "bare", *arguments).err
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    said = moot("init", "key", *arguments)
+    assert "found OPENAI_API_KEY, for openai:gpt-5-mini\n" in said.err
+    assert '    agent: {type: llm, model: "openai:gpt-5-mini"}\n' in said.err
+    monkeypatch.setattr(init, "find_clis", find)
+    said = moot("init", "cli", *arguments)
+    assert "found codex 1\n" in said.err
+    assert "    agent: {type: cli, preset: codex}\n" in said.err
+    assert "sk-canary" not in said.out + said.err + Path("cli/moot.yaml").read_text(encoding="utf-8")
+    assert moot("run", "cli/moot.yaml", "--say", "[NEXT: Bob] hello").code == 0
+
+
+def test_a_key_whose_library_is_missing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found must also run."""
+    monkeypatch.setattr(init, "find_spec", lambda _: None)
+    (_, offer) = init.list_offers([], {"OPENAI_API_KEY": "x"})
+    assert offer.says == "OPENAI_API_KEY, for openai:gpt-5-mini, once you `pip install 'moot[llm]'`"
+
+
 def test_three_questions_are_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Surfaces: language, who is in the team, who plays the AIs; Enter takes what is offered."""
     options = Namespace(flow="chat", language=None, members=None, agents=None)

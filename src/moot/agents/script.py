@@ -1,20 +1,26 @@
 """Scripted members: what demos and tests use. They need no key, no network and no program."""
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 
 import msgspec
+from msgspec.structs import replace
 
 from moot.config.agent_specs import Reply, ScriptAgent, ScriptEntry, ScriptError
 from moot.core.errors import AgentError
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Clock, Output, Result, Step
 
+MOCK = re.compile(r"/mock (fail|slow)\b")
+MOCK_SLOW_S = 5.0
+
 
 class ScriptedMember:
     """Plays the entry at the number of the member's earlier turns in the log, so that a restart goes on there.
 
     A task that has a list of its own (`by_task`) has its own position in it, and does not move that in `replies`.
+    A human who says `/mock fail` or `/mock slow` to it sees what that looks like.
     """
 
     def __init__(self, script: ScriptAgent, clock: Clock) -> None:
@@ -49,6 +55,15 @@ class ScriptedMember:
         )
 
     def _entry(self, turn: TurnInput) -> ScriptEntry:
+        entry = self._scripted(turn)
+        match find_mock(turn):
+            case "fail":
+                return ScriptEntry(error=ScriptError(type="agent", message="/mock fail: it was told to fail"))
+            case "slow":
+                return replace(entry, delay_s=entry.delay_s + MOCK_SLOW_S)
+        return entry
+
+    def _scripted(self, turn: TurnInput) -> ScriptEntry:
         script = self._script
         if turn.task_id in script.by_task:
             return self._pick(script.by_task[turn.task_id], turn.task_index)
@@ -66,3 +81,10 @@ class ScriptedMember:
         else:
             entry = ""
         return ScriptEntry(text=entry) if isinstance(entry, str) else entry
+
+
+def find_mock(turn: TurnInput) -> str | None:
+    """What the newest message tells it to play, if a human said it."""
+    humans = {member.id for member in turn.addressable if member.is_human}
+    found = MOCK.search(turn.message.text) if turn.message and turn.message.member in humans else None
+    return found[1] if found else None

@@ -4,12 +4,14 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from msgspec import Struct
 
 from moot.agents.cli.discovery import FoundCli, find_clis
 from moot.cli import exits
+from moot.cli.progress import Progress
 from moot.cli.starter import PARTS, Starter, agent_lines, default_names, fill_names, write_team
 from moot.cli.usage import UsageError
 from moot.config.loading import InvalidTeam
@@ -56,7 +58,8 @@ async def run(options: Namespace) -> int:
     path = Path(options.folder) / FILE
     if path.exists():
         raise ConfigError(f"{path} is there already; edit it, or name another folder: moot init DIR")
-    offers = list_offers(await find_clis(), os.environ)
+    with Progress("looking for agents' programs"):
+        offers = list_offers(await find_clis(), os.environ)
     for offer in offers[1:]:
         print(f"found {offer.says}", file=sys.stderr)
     starter = choose(options, offers, is_asked=not options.yes and sys.stdin.isatty() and sys.stderr.isatty())
@@ -67,7 +70,7 @@ async def run(options: Namespace) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     print(path)
-    tell(starter, text, path)
+    tell(starter, text, path, offers[1:])
     return exits.OK
 
 
@@ -80,7 +83,8 @@ def list_offers(clis: Sequence[FoundCli], environment: "os._Environ[str] | dict[
         offers.append(Offer(cli.name, f"{{type: cli, preset: {cli.name}}}", f"{cli.name} {cli.version}{login}"))
     for key, model in MODELS.items():
         if environment.get(key):
-            offers.append(Offer(key, f'{{type: llm, model: "{model}"}}', f"{key}, for {model}"))
+            needs = "" if find_spec("pydantic_ai") else ", once you `pip install 'moot[llm]'`"
+            offers.append(Offer(key, f'{{type: llm, model: "{model}"}}', f"{key}, for {model}{needs}"))
     return offers
 
 
@@ -145,20 +149,23 @@ NEXT: dict[Language, str] = {
     "zh": "\n下一步：\n  moot chat{where}\n然后在里面说：\n  {first}\n在浏览器中：moot serve{where} --open",
 }
 SCRIPTED: dict[Language, str] = {
-    "en": "\nThe AIs are scripts. For a real team change {lines} of {path}, for example to\n"
-    "    agent: {{type: cli, preset: claude}}\n`moot doctor` says what this machine has.",
-    "zh": "\n这些 AI 是脚本。要换成真正的代理，请修改 {path} 的第 {lines} 行，例如\n"
-    "    agent: {{type: cli, preset: claude}}\n`moot doctor` 会列出本机可用的代理。",
+    "en": "\nThe AIs are scripts; tell them /mock fail or /mock slow to see what that looks like.\n"
+    "For a real team change {lines} of {path}, for example to\n"
+    "    agent: {agent}\n`moot doctor` says what this machine has.",
+    "zh": "\n这些 AI 是脚本；对它们说 /mock fail 或 /mock slow，可以看到失败和变慢的样子。\n"
+    "要换成真正的代理，请修改 {path} 的第 {lines} 行，例如\n"
+    "    agent: {agent}\n`moot doctor` 会列出本机可用的代理。",
 }
 
 
-def tell(starter: Starter, text: str, path: Path) -> None:
-    """What to do next, and what to change for a real team."""
+def tell(starter: Starter, text: str, path: Path, found: Sequence[Offer]) -> None:
+    """What to do next, and what to change for a real team: to what was found, if something was."""
     where = "" if path.parent == Path() else f" {path}"
     print(NEXT[starter.language].format(where=where, first=starter.first_line), file=sys.stderr)
     if starter.agent is None:
         lines = list_lines(agent_lines(text), starter.language)
-        print(SCRIPTED[starter.language].format(lines=lines, path=path), file=sys.stderr)
+        agent = found[0].agent if found else "{type: cli, preset: claude}"
+        print(SCRIPTED[starter.language].format(lines=lines, path=path, agent=agent), file=sys.stderr)
 
 
 def list_lines(numbers: Sequence[int], language: Language) -> str:
