@@ -259,6 +259,24 @@ def test_a_cancelled_task_may_be_run_after_all() -> None:
     assert (scenario.offered, scenario.state.open_steps) == (["a"], {})
 
 
+def test_a_task_that_is_restarted_does_not_wait_for_a_cancelled_one() -> None:
+    """Never stuck: both were cancelled, the one that needs the other is wanted after all; that is asked about."""
+    chain = (task("a"), task("d"), task("e", "d"))
+    scenario = solving(TEAM, *chain).when(CancelTask(task_id="e", by="alice"), CancelTask(task_id="d", by="alice"))
+    assert scenario.state.open_steps == {}
+    scenario.when(RestartTask(task_id="e", by="alice"))
+    assert (scenario.step("task_dropped").task_id, scenario.step("task_dropped").names) == ("d", ("Task e",))
+    assert scenario.answers("task_dropped", "run_without").offered == ["a", "e"]
+
+
+def test_a_change_that_needs_a_cancelled_task_is_asked_about() -> None:
+    """Never stuck: a new task may depend on one that was cancelled before."""
+    scenario = solving(TEAM, task("a"), task("d")).when(CancelTask(task_id="d", by="alice")).says("more")
+    add = {"op": "add", "task_id": "e", "changes": {"title": "Task e", "depends_on": ["d"]}}
+    scenario.understands("same_task_minor_change").patches(add)
+    assert scenario.step("task_dropped").names == ("Task e",)
+
+
 def test_a_blocked_task_can_be_cancelled() -> None:
     """Never stuck: its question closes, and with nothing left to do the answer is made."""
     scenario = solving(TEAM, task("a"), task("b")).completes("b").task_fails("a", "auth")

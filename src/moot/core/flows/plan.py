@@ -302,6 +302,7 @@ def _advance(draft: Draft, *, starts_deferred: bool = False) -> None:
     """Let the work go on as far as it can without a human, then say who has the floor."""
     work = draft.state.work
     if work and work.is_active:
+        controls.ask_about_dropped(draft)
         workflows.carry_on(draft)
         _work_on(draft)
     _start_deferred(draft, is_asked=starts_deferred)

@@ -7,10 +7,12 @@ from moot.core.interruption import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import State
 from moot.core.plan import finishing, questions
-from moot.core.plan.events import SolverCancelled, SolverRestarted
+from moot.core.plan.events import PlanPatched, SolverCancelled, SolverRestarted
 from moot.core.plan.jobs import cancel_review, restart_job, work_of
 from moot.core.plan.state import TaskRun, Work
 from moot.core.team import Member
+
+DROPPED = "task_dropped"
 
 
 def active_work(draft: Draft) -> Work:
@@ -57,18 +59,29 @@ def find_run(draft: Draft, task_id: str) -> TaskRun:
 
 
 def cancel_task(draft: Draft, task_id: str) -> None:
-    """Those that depend on it are asked about."""
     run = find_run(draft, task_id)
     if run.is_over:
         raise Refused("task_over", detail=task_id)
     cancel_review(draft, task_id)
     questions.supersede_task(draft, task_id)
     draft.add(SolverCancelled(task=run.task.document))
-    waiting = [each for each in work_of(draft).tasks.values() if task_id in each.task.depends_on and not each.is_over]
-    if waiting:
-        names = tuple(each.task.title for each in waiting)
-        options = ("run_without", "cancel_dependants", "restart")
-        questions.ask(draft, "task_dropped", options, task_id=task_id, who=run.task.title, names=names)
+
+
+def ask_about_dropped(draft: Draft) -> None:
+    """Whatever depends on a cancelled task would wait for ever: a human decides, however it came to that."""
+    if not any(isinstance(fact, SolverCancelled | SolverRestarted | PlanPatched) for fact in draft.facts):
+        return
+    runs = work_of(draft).tasks
+    asked = {step.task_id for step in draft.state.open_steps.values() if step.code == DROPPED}
+    for task_id, run in runs.items():
+        if run.state is not State.CANCELLED or run.is_skipped or task_id in asked:
+            continue
+        waiting = tuple(
+            each.task.title for each in runs.values() if task_id in each.task.depends_on and not each.is_over
+        )
+        if waiting:
+            options = ("run_without", "cancel_dependants", "restart")
+            questions.ask(draft, DROPPED, options, task_id=task_id, who=run.task.title, names=waiting)
 
 
 def restart_started_task(draft: Draft, task_id: str) -> None:
