@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test check format bench bench-intent crash five-minutes lock docs clean
+.PHONY: run test check format bench bench-intent crash chaos mutants five-minutes lock docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
@@ -33,6 +33,14 @@ bench-intent: $(VENV)/.tested
 # kill -9 at random moments, a hundred times.
 crash: $(VENV)/.tested
 	MOOT_CRASH_ROUNDS=100 $(BIN)/pytest tests/e2e/test_crash.py tests/e2e/test_plan_crash.py -s
+
+# Plans with members that fail, people who do anything and processes that die: two thousand seeded runs.
+chaos: $(VENV)/.tested
+	MOOT_CHAOS_SEEDS=2000 $(BIN)/pytest -q tests/runtime/test_plan_chaos.py
+
+# Faults made by hand in a copy of the code: each must be caught by the tests that it names.
+mutants: $(VENV)/.tested
+	$(BIN)/python -m tests.mutants.run
 
 # The first five minutes in a clean virtual environment with an empty environment, each step timed.
 five-minutes: $(VENV)/.tested

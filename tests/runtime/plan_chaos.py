@@ -28,11 +28,12 @@ from moot.core.commands import (
     SolveTasks,
 )
 from moot.core.errors import Refused
-from moot.core.events import StepAsked
+from moot.core.events import Fact, StepAsked, TurnFailed
 from moot.core.evolve import evolve
 from moot.core.intent import Relation, SemanticInput
 from moot.core.interruption import STOPPED
 from moot.core.machines.session import Status
+from moot.core.plan.events import DispatchNacked, PlanStepped, SolverProgressed, TaskFailed
 from moot.core.settings import PlanSettings
 from moot.core.state import State
 from moot.runtime.ports import Understood
@@ -56,13 +57,16 @@ RELATIONS: tuple[Relation, ...] = (
 class Moody:
     """Understands anything as anything, now and then not at all."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, counts: Counter[str]) -> None:
         self._chance = chance
+        self._counts = counts
 
     async def understand(self, given: SemanticInput) -> Understood:
         if self._chance.random() < 0.05:
+            self._counts["not understood"] += 1
             raise RuntimeError("no idea")
         if self._chance.random() < 0.05:
+            self._counts["never understood"] += 1
             await asyncio.Event().wait()
         return Understood(analysis=analyse(self._chance.choice(RELATIONS), self._chance.choice([0.5, 0.65, 0.95])))
 
@@ -162,7 +166,9 @@ class Chaos:
 
     async def _live(self, play: Callable[[Session], Awaitable[None]]) -> None:
         async def living() -> None:
-            async with open_on(self.log, self.team, clock=self.clock, understander=Moody(self.chance)) as app:
+            async with open_on(
+                self.log, self.team, clock=self.clock, understander=Moody(self.chance, self.counts)
+            ) as app:
                 await app.recover()
                 session = await app.session(self.session_id)
                 self.session_id = session.id
@@ -220,4 +226,25 @@ class Chaos:
         assert state.waiting_for == "alice"
         assert not state.running
         assert not (state.work and state.work.dispatches)
+        self._facts = [event.fact for event in await self.log.read(self.session_id, limit=100_000)]
+        for fact in self._facts:
+            self._count(fact)
         return state
+
+    def told(self) -> list[Fact]:
+        """Every fact of a run that is over."""
+        return self._facts
+
+    def _count(self, fact: Fact) -> None:
+        """Faults of members that came to something."""
+        match fact:
+            case DispatchNacked(reason="busy"):
+                self.counts["nack"] += 1
+            case TaskFailed(error_type="timeout") | TurnFailed(error_type="timeout"):
+                self.counts["hang"] += 1
+            case TaskFailed(error_type="auth") | TurnFailed(error_type="auth"):
+                self.counts["terminal"] += 1
+            case TaskFailed() | TurnFailed():
+                self.counts["error"] += 1
+            case SolverProgressed() | PlanStepped():
+                self.counts["steps"] += 1

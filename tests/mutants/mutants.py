@@ -1,0 +1,201 @@
+"""Faults made by hand, one in each (E04): what the product promises is tested only if its tests see them."""
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """`old` stands once in `file` (below src/moot) and becomes `new`; one of `tests` (below tests) must fail then."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: str
+
+
+MUTANTS = (
+    Mutant(
+        "a command is done again each time it is sent",
+        "runtime/journal.py",
+        "        if receipt is None:\n            return\n",
+        "        return\n",
+        "runtime/test_commands_once.py",
+    ),
+    Mutant(
+        "one command id for two bodies",
+        "runtime/journal.py",
+        "if receipt.digest == last.key.digest:",
+        "if True:",
+        "runtime/test_commands_once.py",
+    ),
+    Mutant(
+        "accepted before it is on disk",
+        "runtime/journal.py",
+        "        await self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary)\n",
+        "        asyncio.get_running_loop().call_later(0.01, lambda: None)\n"
+        "        _ = asyncio.ensure_future(\n"
+        "            self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary))\n",
+        "runtime/test_log_faults.py",
+    ),
+    Mutant(
+        "who loses a race does not decide again",
+        "runtime/journal.py",
+        "                    await self._catch_up()\n",
+        "                    raise\n",
+        "runtime/test_log_faults.py",
+    ),
+    Mutant(
+        "two writers may fork a log",
+        "runtime/stores/memory.py",
+        "len(session.events) != expected_seq",
+        "len(session.events) < expected_seq",
+        "contract/test_log_contract.py",
+    ),
+    Mutant(
+        "reading begins with the event that is known",
+        "runtime/stores/memory.py",
+        ".events[after : after + limit]",
+        ".events[max(0, after - 1) : after + limit]",
+        "contract/test_log_contract.py",
+    ),
+    Mutant(
+        "an event does not chain to the one before",
+        "core/codec.py",
+        "return sha256(previous.encode() + data)",
+        "return sha256(data)",
+        "core/test_codec.py core/test_golden.py",
+    ),
+    Mutant(
+        "a client's other history is not seen",
+        "protocol/server.py",
+        "request.checksum != hash_at_cursor",
+        "not hash_at_cursor",
+        "protocol/test_server.py gateway/test_ws_resume.py",
+    ),
+    Mutant(
+        "live events begin one too early",
+        "gateway/feeds.py",
+        "        start = len(self._frames) - self.head + cursor\n        return self._frames[start",
+        "        start = max(0, len(self._frames) - self.head + cursor - 1)\n        return self._frames[start",
+        "gateway/test_ws_resume.py gateway/test_ws_feeds.py",
+    ),
+    Mutant(
+        "a key may stand twice",
+        "protocol/strict_json.py",
+        "if len(read) != len(pairs):",
+        "if len(read) > len(pairs):",
+        "protocol/test_strict_json.py",
+    ),
+    Mutant(
+        "a cookie needs no Origin",
+        "gateway/guard.py",
+        'needs_origin=kind == "cookie")',
+        "needs_origin=False)",
+        "gateway/test_guard.py",
+    ),
+    Mutant(
+        "a signed state is not checked",
+        "gateway/auth.py",
+        'not hmac.compare_digest(self._mac(b"state", payload), shown)',
+        "False",
+        "gateway/test_auth.py",
+    ),
+    Mutant(
+        "a question is answered twice",
+        "core/steps.py",
+        "if closed and closed.outcome is Outcome.ANSWERED:",
+        "if False:",
+        "core/test_steps.py",
+    ),
+    Mutant(
+        "an answer counts at the moment it expires",
+        "core/steps.py",
+        "at >= step.expires_at",
+        "at > step.expires_at",
+        "core/test_steps.py",
+    ),
+    Mutant(
+        "one turn too many before people are asked",
+        "core/flows/chat.py",
+        "state.hops >= max_hops",
+        "state.hops > max_hops",
+        "core/test_seed_001_routing.py core/test_controls.py",
+    ),
+    Mutant(
+        "somebody stands behind himself in the queue",
+        "core/routing.py",
+        "        if at and result[at - 1].member == entry.member:\n            continue\n",
+        "",
+        "core/test_seed_001_routing.py core/test_routing_functions.py",
+    ),
+    Mutant(
+        "a result counts though its dispatch is over",
+        "core/flows/plan.py",
+        "    if run.state not in expected:\n",
+        "    if False:\n",
+        "core/test_plan_dispatch.py",
+    ),
+    Mutant(
+        "one retry too many",
+        "core/plan/recovery.py",
+        "retries >= retry.max_attempts",
+        "retries > retry.max_attempts",
+        "core/test_plan_recovery.py",
+    ),
+    Mutant(
+        "the breaker never opens",
+        "core/plan/recovery.py",
+        "if slots.failures + 1 >= limits.BREAKER_FAILURES:",
+        "if False:",
+        "core/test_plan_dispatch.py",
+    ),
+    Mutant(
+        "any number of tasks at once",
+        "core/plan/dispatching.py",
+        "free = team.plan.max_parallel - len(work_of(draft).dispatches)",
+        "free = 10_000",
+        "core/test_plan_dispatch.py",
+    ),
+    Mutant(
+        "more tasks at once than there is room for",
+        "runtime/dispatch.py",
+        "        if not room.locked():\n",
+        "        if True:\n            room = Room(1)\n",
+        "runtime/test_plan_limits.py",
+    ),
+    Mutant(
+        "what a dead process held is waited for",
+        "runtime/engine.py",
+        "if are_tasks_held(self.state):",
+        "if False:",
+        "runtime/test_plan_crash.py runtime/test_plan_workers.py",
+    ),
+    Mutant(
+        "a pause holds up nothing",
+        "core/plan/floor.py",
+        "    return state.interrupt is not Interrupt.EXECUTION\n",
+        "    return False\n",
+        "core/test_plan_pause.py",
+    ),
+    Mutant(
+        "other tasks run than were shown",
+        "core/plan/answers.py",
+        "tasks = edited = read_tasks(command.tasks, draft.team)",
+        "edited = read_tasks(command.tasks, draft.team)",
+        "core/test_plan_confirm.py",
+    ),
+    Mutant(
+        "a circle of tasks is a plan",
+        "core/plan/tasks.py",
+        "    if circle:\n",
+        "    if False:\n",
+        "core/test_plan_tasks.py",
+    ),
+    Mutant(
+        "escape sequences are stored",
+        "core/decide.py",
+        "    said = text.clean(command.text)\n",
+        "    said = command.text\n",
+        "core/test_messages.py core/test_text.py",
+    ),
+)
