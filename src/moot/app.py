@@ -159,8 +159,9 @@ async def open_app(
         around.book.end_leftovers()  # of a process that died: nobody else can have the log
         async with asyncio.TaskGroup() as tasks:
             played = {name: _as_agent(each) for name, each in (agents or {}).items()}
-            roster = Roster(files, played, clock, around, folders)
-            dispatch = traced(EmbeddedDispatch(tasks, roster.find, max_tasks, Toolbox(files, tools or {}).find))
+            toolbox = Toolbox(files, tools or {}, folders)
+            roster = Roster(files, played, clock, around, folders, toolbox)
+            dispatch = traced(EmbeddedDispatch(tasks, roster.find, max_tasks, toolbox.find))
             sessions = Sessions(log, clock, dispatch, tasks, Understanders(files).find)
             try:
                 yield App(files, log, sessions)

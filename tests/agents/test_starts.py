@@ -37,6 +37,17 @@ def test_every_kind_that_runs_something_is_listed() -> None:
     ]
 
 
+def test_tools_between_turns_are_listed() -> None:
+    """What Moot runs for a member of the supervisor flow is started like anything else."""
+    servers = (McpServer(command=("server",)), McpServer(url="https://tools.example/mcp", key="K"))
+    artist = MemberSpec(id="m", kind=Kind.AI, tools=("t.u:v",), mcp=servers, agent=LlmAgent(model="x:y"))
+    assert [str(start) for start in list_starts(make_team(human("alice"), artist))] == [
+        "m: python t.u:v",
+        "m: server",
+        "m: ask https://tools.example/mcp  (sees K)",
+    ]
+
+
 def test_scripts_and_plain_models_need_no_trust() -> None:
     """A team that starts nothing opens at once; so do the built-in ones."""
     model = MemberSpec(id="m", kind=Kind.AI, agent=LlmAgent(model="x:y"))

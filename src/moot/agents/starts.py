@@ -1,10 +1,10 @@
 """Everything that a team file would run on this machine, as it would be run: what trust is asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from moot.agents.cli.member import list_command
 from moot.agents.llm.models import ModelAddress, is_local
-from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, PythonAgent
+from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, McpServer, PythonAgent
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.config.trust import Start
 
@@ -28,8 +28,7 @@ def _address(who: str, url: str, *keys: str) -> Iterator[Start]:
 
 
 def _starts_of(member: MemberSpec) -> Iterator[Start]:
-    for function in member.tools:
-        yield Start(member=member.id, argv=("python", function))
+    yield from _tools(member.id, member.tools, member.mcp)
     match member.agent:
         case CliAgent(cwd=cwd, env=env) as cli:
             yield Start(member=member.id, argv=list_command(cli), folder=cwd or "", names=env)
@@ -39,10 +38,14 @@ def _starts_of(member: MemberSpec) -> Iterator[Start]:
             yield Start(member=member.id, argv=("python", call))
         case LlmAgent(tools=tools, mcp=mcp) as model:
             yield from _addresses(member.id, ModelAddress(name=model.model, base_url=model.base_url, key=model.key))
-            for function in tools:
-                yield Start(member=member.id, argv=("python", function))
-            for server in mcp:
-                if server.command:
-                    yield Start(member=member.id, argv=server.command, names=server.env)
-                elif server.url:
-                    yield from _address(member.id, server.url, *([server.key] if server.key else []))
+            yield from _tools(member.id, tools, mcp)
+
+
+def _tools(who: str, functions: Iterable[str], servers: Iterable[McpServer]) -> Iterator[Start]:
+    for function in functions:
+        yield Start(member=who, argv=("python", function))
+    for server in servers:
+        if server.command:
+            yield Start(member=who, argv=server.command, names=server.env)
+        elif server.url:
+            yield from _address(who, server.url, *([server.key] if server.key else []))

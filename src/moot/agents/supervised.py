@@ -22,6 +22,7 @@ def brief_values(brief: AgentBrief, budget_bytes: int, language: Language) -> di
         "focus": (", ".join(brief.focus_areas), some),
         "feedback": (brief.feedback, some),
         "answers": (_dump(brief.answers) if brief.answers else "", some),
+        "tools": ("\n".join(brief.tools), some),
         "results": ("\n".join(results), most),
         "state": (_dump(brief.state), most),
         "writes": (", ".join(brief.writes), some),

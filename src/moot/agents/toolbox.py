@@ -1,32 +1,79 @@
-"""The tools of members: Python functions named in the team files on disk, never in anything that was logged."""
+"""The tools that Moot runs for members between their turns: Python functions and MCP servers of the team files on disk.
 
-from collections.abc import Iterable, Mapping
+Nothing that was logged can name one: a call has the name of a tool, and the file says what it stands for.
+"""
 
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from moot.agents.llm import mcp
 from moot.agents.python import load_function
-from moot.config.team_file import TeamFile
+from moot.config.agent_specs import McpServer
+from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.errors import AgentError
 from moot.runtime.tools import ToolFunction
 
 
 class Toolbox:
-    """`overrides` are tools for every member, by name, whatever the team files say."""
+    """`overrides` are tools for every member, by name, whatever the team files say; `folders`: where programs run."""
 
-    def __init__(self, teams: Iterable[TeamFile], overrides: Mapping[str, ToolFunction]) -> None:
+    def __init__(
+        self,
+        teams: Iterable[TeamFile],
+        overrides: Mapping[str, ToolFunction],
+        folders: Mapping[str, Path] | None = None,
+    ) -> None:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
+        self._folders = folders or {}
         self._functions: dict[str, ToolFunction] = {}
 
     def find(self, team_name: str, member_id: str, name: str) -> ToolFunction:
-        """A tool goes by the name of its function. AgentError says which ones the member has."""
+        """A tool goes by the name of its function, or by its server's name for it. AgentError says what there is."""
         if name in self._overrides:
             return self._overrides[name]
+        member = self._member(team_name, member_id)
+        paths = _paths(member)
+        if name in paths:
+            return self._load(paths[name])
+        if member.mcp:
+            return _at_servers(member.mcp, self._folders.get(team_name), name)
+        raise AgentError("config", f"{member_id!r} has no tool {name!r}; it has {', '.join(paths) or 'none'}")
+
+    async def describe(self, team_name: str, member_id: str) -> tuple[str, ...]:
+        """What the member may call, one line each. AgentError when a server is not there."""
+        member = self._member(team_name, member_id)
+        functions = {**self._overrides, **{name: self._load(path) for name, path in _paths(member).items()}}
+        lines = [_describe(name, function) for name, function in functions.items()]
+        for server in member.mcp:
+            lines += await mcp.list_tools(server, self._folders.get(team_name))
+        return tuple(lines)
+
+    def _member(self, team_name: str, member_id: str) -> MemberSpec:
         team = self._teams.get(team_name)
         if team is None:
             raise AgentError("config", f"team {team_name!r} is not loaded here; start with its team file")
-        paths = {path.rpartition(":")[2]: path for path in team.member(member_id).tools}
-        if name not in paths:
-            raise AgentError("config", f"{member_id!r} has no tool {name!r}; it has {', '.join(paths) or 'none'}")
-        path = paths[name]
+        return team.member(member_id)
+
+    def _load(self, path: str) -> ToolFunction:
         if path not in self._functions:
             self._functions[path] = load_function(path)
         return self._functions[path]
+
+
+def _paths(member: MemberSpec) -> dict[str, str]:
+    return {path.rpartition(":")[2]: path for path in member.tools}
+
+
+def _describe(name: str, function: ToolFunction) -> str:
+    said = (inspect.getdoc(function) or "").partition("\n")[0]
+    return f"{name}{inspect.signature(function)}: {said}"
+
+
+def _at_servers(servers: Sequence[McpServer], folder: Path | None, name: str) -> ToolFunction:
+    async def call(**args: Any) -> Any:
+        return await mcp.call_tool(servers, folder, name, args)
+
+    return call

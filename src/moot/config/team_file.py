@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from moot.config.agent_specs import AgentSpec
+from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.prompts import Prompts
 from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
 from moot.core import limits
@@ -56,6 +56,7 @@ class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     budget: Annotated[Budget, Meta(description="of this member alone")] = NO_BUDGET
     instructions: Annotated[str, Meta(description="told to its agent")] = ""
     tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions it may call, supervisor flow")] = ()
+    mcp: Annotated[tuple[McpServer, ...], Meta(description="servers whose tools it may call, supervisor flow")] = ()
     agent: Annotated[AgentSpec | None, Meta(description="what plays an AI; humans have none")] = None
 
 

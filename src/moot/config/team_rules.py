@@ -77,6 +77,7 @@ def _check_member(entry: dict[str, object]) -> Iterator[Problem]:
         if _was_written(entry, field):
             yield from _check_name(field, str(entry[field]))
     yield from _check_label("role", entry.get("role"))
+    yield from _check_servers(entry)
     agent = entry.get("agent")
     if entry.get("kind") == "ai" and agent is None:
         yield Problem(
@@ -121,14 +122,18 @@ def _check_agent(agent: dict[str, object]) -> Iterator[Problem]:
         case "cli":
             yield from _check_cli(agent)
         case "llm":
-            for position, server in enumerate(_list(agent.get("mcp"))):
-                if isinstance(server, dict):
-                    yield from _check_mcp(("mcp", position), server)
+            yield from _check_servers(agent)
         case "script":
             yield from _check_script(agent)
 
 
-def _check_mcp(path: Path, server: dict[object, object]) -> Iterator[Problem]:
+def _check_servers(holder: dict[str, object]) -> Iterator[Problem]:
+    for position, server in enumerate(_list(holder.get("mcp"))):
+        if isinstance(server, dict):
+            yield from _check_server(("mcp", position), server)
+
+
+def _check_server(path: Path, server: dict[object, object]) -> Iterator[Problem]:
     is_program, is_address = server.get("command") is not None, server.get("url") is not None
     if is_program == is_address:
         yield Problem(path=path, text="an MCP server needs either a command or a url")

@@ -8,7 +8,8 @@ from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, T
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
 
-from moot.agents.llm.tools import ERROR_CHARS, RESULT_CHARS, explain_server
+from moot.agents.llm import mcp
+from moot.agents.llm.tools import ERROR_CHARS, RESULT_CHARS
 from moot.config.agent_specs import McpServer
 from moot.core import text
 from moot.core.errors import AgentError
@@ -50,4 +51,4 @@ class Served(Guarded):
         try:
             return await super().__aenter__()
         except Exception as error:  # whatever a program or a stranger's address provokes in the library
-            raise explain_server(self.server, error) from error
+            raise mcp.explain(self.server, error) from error

@@ -22,6 +22,8 @@ class AgentBrief(Struct, frozen=True, kw_only=True, gc=False):
     focus_areas: tuple[str, ...] = ()
     feedback: str = ""  # of a human who did not like the last output
     answers: dict[str, Any] = {}  # what people answered, by the question's key
+    may_call: bool = False  # tools, between its turns
+    tools: tuple[str, ...] = ()  # which: a line each, filled in by who plays the turn
     results: tuple[ToolResult, ...] = ()  # of the tools it called
     heard: tuple[Heard, ...] = ()  # what people said since the supervisor last decided
     briefing: Briefing | None = None
@@ -57,5 +59,6 @@ def brief(job: Supervision, settings: SupervisorSettings, node: str, language: L
         focus_areas=decision.focus_areas if decision else (),
         feedback=job.feedback,
         answers=job.answers,
+        may_call=settings.agents[node].tools is not None,
         results=job.results,
     )
