@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fastmcp import Client
     from fastmcp.client.client import CallToolResult
     from fastmcp.client.transports import ClientTransport
-    from mcp.types import Tool
 
 START_S = 30.0
 CALL_S = 300.0
@@ -79,12 +78,12 @@ async def connect(server: McpServer, folder: Path | None) -> "AsyncIterator[Clie
 async def list_tools(server: McpServer, folder: Path | None) -> list[str]:
     """What it offers, one line each: `name(arguments): what it does`."""
     async with connect(server, folder) as client:
-        return [_describe(tool) for tool in await client.list_tools()]
+        found = await client.list_tools()
+    return [_describe(tool.name, tool.input_schema or {}, tool.description or "") for tool in found]
 
 
-def _describe(tool: "Tool") -> str:
-    arguments = ", ".join((tool.input_schema or {}).get("properties", {}))
-    return f"{tool.name}({arguments}): {' '.join((tool.description or '').split())}"[:LINE_CHARS]
+def _describe(name: str, schema: dict[str, Any], description: str) -> str:
+    return f"{name}({', '.join(schema.get('properties', {}))}): {' '.join(description.split())}"[:LINE_CHARS]
 
 
 async def call_tool(servers: Sequence[McpServer], folder: Path | None, name: str, args: dict[str, Any]) -> Any:
