@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from moot.core.machines.interrupt import State as Interrupt
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Ask, Output, Thinking
 from moot.tui.app import MootApp
@@ -138,6 +137,29 @@ def test_a_stream_is_painted_at_most_ten_times_a_second(monkeypatch: pytest.Monk
     assert all(gap > 0.09 for gap in gaps)
 
 
+def test_who_reads_above_is_told_that_somebody_writes() -> None:
+    """UX terminal: while a stream goes on below, nothing pulls the reader down, and a line says so."""
+    may_end = asyncio.Event()
+
+    async def bob(turn: TurnInput) -> AsyncIterator[str]:
+        yield "line\n" * 60
+        await may_end.wait()
+        yield "the end"
+
+    async def play() -> None:
+        async with playing(TEAM, agents={"bob": bob}) as here:
+            await here.say("[NEXT: Bob] go")
+            conversation = here.ui.query_one(Conversation)
+            await here.until(lambda: conversation.scroll_y == conversation.max_scroll_y > 0)
+            await here.press("pageup")
+            await here.sees("↓ Bob is replying (End goes there)")
+            await here.press("end")
+            await here.until(lambda: "End goes there" not in here.screen)
+            may_end.set()
+
+    run(play())
+
+
 def test_esc_pauses() -> None:
     """UX terminal: Esc pauses what runs: the turn ends, the queue waits, /resume goes on."""
     may_end = asyncio.Event()
@@ -151,7 +173,7 @@ def test_esc_pauses() -> None:
             await here.say("[NEXT: Bob] go")
             await here.sees("Bob ⏳", "is replying")
             await here.press("escape")
-            await here.until(lambda: here.ui.seat.view.interrupt == Interrupt.PAUSING)
+            await here.sees(EN("pausing"))
             may_end.set()
             await here.until(lambda: here.ui.seat.view.pause_reason == "user_pause")
             assert "And from Carol." not in here.screen
@@ -267,12 +289,17 @@ def test_a_thought_is_shown_while_it_is_thought() -> None:
 
 
 def test_the_panes_follow_the_size_of_the_terminal() -> None:
-    """UX terminal: made narrow while it runs, one pane is left; made wide again, all three are back."""
+    """UX terminal: made narrow while it runs, first the list goes, then one pane is left; wide again, all are back."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
             await here.say("[NEXT: Bob] hello")
             await here.sees("And from Carol.", "Routed", "waits for you")
+            await here.pilot.resize_terminal(104, 32)
+            await here.until(lambda: "waits for you" not in here.screen and "Routed" in here.screen)
+            await here.press("shift+f6")
+            await here.sees("waits for you")
+            await here.press("f6")
             await here.pilot.resize_terminal(*NARROW)
             await here.until(lambda: "Routed" not in here.screen and "And from Carol." in here.screen)
             await here.pilot.resize_terminal(*WIDE)
@@ -310,7 +337,7 @@ def test_a_supervisor_speaks_in_words() -> None:
     async def play() -> None:
         async with playing("content-studio") as here:
             await here.say("A post about growing herbs on a balcony, with two pictures.")
-            await here.sees("Who should read the post?", "asked by Brief", "1. Beginners  a first balcony")
+            await here.sees("Who should read the post?", "asked by Brief", "1. Beginners · a first balcony")
             assert "next_agent" not in here.screen
             assert any("next_agent" in line.text for line in here.ui.seat.view.messages)
             await here.press("f7", "2")

@@ -147,7 +147,7 @@ def test_an_agent_asks_a_person() -> None:
             await here.until(lambda: question not in here.ui.seat.view.questions)
             await here.until(lambda: any("✓ You:" in each.text for each in here.ui.seat.story.items))
             await here.press("f3")
-            await here.sees(EN("job.choices"), "→ brief_compiler_agent", EN("job.shared"))
+            await here.sees(EN("job.choices"), "→ Brief", EN("job.shared"))
 
     run(play())
 

@@ -39,7 +39,7 @@ from moot.tui.words import Words
 REPAINT_S, TICK_S, LIST_S = 0.1, 1.0, 3.0
 HEALED_S = 8.0  # for so long it is said how much was missed
 YIELD_FRAMES = 200  # folded in a row before others may run
-WIDE = 100  # columns from which on three panes stand side by side
+WIDE, ROOMY = 100, 116  # columns from which on panes stand side by side, and from which on the sessions are among them
 PANES = ("talk", *INSPECTOR, "sessions")
 
 
@@ -72,12 +72,13 @@ class MootApp(App[None], inherit_bindings=False):
         keys: Keys | None = None,
     ) -> None:
         super().__init__(ansi_color=False)
+        self.animation_level = "none"  # nothing here is clearer for moving
         self.host, self.talk, self.keys = host, talk, keys or Keys()
         self._make_teller, self._speaks_as = make_teller, speaks_as
         self.seat = Seat(make_teller, speaks_as)
         self.words = Words("en")
         self.pane = "talk"
-        self._is_wide = True
+        self._columns = ROOMY
         self.trouble = ""  # why the session cannot be followed any more
         self._entries: list[Entry] = []
         self._is_dirty, self._painted_at = False, 0.0
@@ -177,14 +178,18 @@ class MootApp(App[None], inherit_bindings=False):
         self.query_one(SessionPane).paint(self._entries, self.talk.id, seat, words)
 
     def on_resize(self, event: Resize) -> None:
-        self._is_wide = event.size.width >= WIDE  # `self.size` may still be the old one
+        self._columns = event.size.width  # `self.size` may still be the old one
         self.screen.set_class(not self._is_wide, "narrow")
         self.arrange()
 
+    @property
+    def _is_wide(self) -> bool:
+        return self._columns >= WIDE
+
     def arrange(self) -> None:
-        """Wide: three panes. Narrow: the chosen one."""
+        """Roomy: three panes. Wide: the sessions when they are chosen. Narrow: the chosen one."""
         is_wide = self._is_wide
-        self.query_one("#list").set_class(not (is_wide or self.pane == "sessions"), "away")
+        self.query_one("#list").set_class(not (self._columns >= ROOMY or self.pane == "sessions"), "away")
         self.query_one("#talk").set_class(not (is_wide or self.pane == "talk"), "away")
         self.query_one("#inspector").set_class(not (is_wide or self.pane in INSPECTOR), "away")
         self._mark_dirty()

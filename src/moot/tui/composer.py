@@ -37,6 +37,7 @@ class Composer(TextArea):
 
     def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, show_line_numbers=False, soft_wrap=True, highlight_cursor_line=False, compact=True)
+        self.cursor_blink = False
         self.view, self.words = View(), Words("en")
         self._keys = keys
         self._completion: Completion | None = None

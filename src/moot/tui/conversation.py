@@ -32,7 +32,17 @@ INDENT = "  "
 RESULT = "    "
 STREAM_LINES, STREAM_CHARS = 200, 20_000  # of what is being written: its end
 COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
-NOTES = {"⚠": "yellow", "❌": "red", "✗": "red", "?": "bold yellow", "✓": "green", "⏸": "magenta", "■": "magenta"}
+NOTES = {
+    "→": "",
+    "📋": "",
+    "⚠": "yellow",
+    "❌": "red",
+    "✗": "red",
+    "?": "bold yellow",
+    "✓": "green",
+    "⏸": "magenta",
+    "■": "magenta",
+}
 _MARK = re.compile(r"\s*(?:(?:[^\w\s\"'(\[“「【（]{1,2}|\d{1,3}[.)])\s+)?")  # `  · `, `✓ `, `  1. `
 _DATA = re.compile(r"^\s*(?:```json\s*$|\{)", re.MULTILINE)
 
@@ -51,11 +61,11 @@ class Conversation(ScrollView, can_focus=True):
     ]
 
     class Followed(Message):
-        """`unseen` items stand below what is shown."""
+        """`unseen` items stand below what is shown; more may be written there while the end is not followed."""
 
-        def __init__(self, unseen: int) -> None:
+        def __init__(self, unseen: int, *, is_following: bool) -> None:
             super().__init__()
-            self.unseen = unseen
+            self.unseen, self.is_following = unseen, is_following
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -141,14 +151,14 @@ class Conversation(ScrollView, can_focus=True):
         if self._is_following:
             self._seen = self._count
             self.scroll_end(animate=False, immediate=True)
-        self.post_message(self.Followed(self._count - self._seen))
+        self.post_message(self.Followed(self._count - self._seen, is_following=self._is_following))
         self.refresh()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if new_value >= self.max_scroll_y:
             self._is_following, self._seen = True, self._count
-            self.post_message(self.Followed(0))
+            self.post_message(self.Followed(0, is_following=True))
         elif new_value < old_value:
             self._is_following = False
 
@@ -248,10 +258,10 @@ def header(item: Item, view: View) -> Text:
 
 
 def note(line: str) -> tuple[Text, int]:
-    """A line of Moot's own, styled by its sign, and how much stands before its words. What is far in is a result."""
+    """A line of Moot's own, styled by its sign, and how much stands before its words. Results and tasks are plain."""
     style = next((style for sign, style in NOTES.items() if line.lstrip().startswith(sign)), "dim")
-    mark = _MARK.match(line)
-    return Text(INDENT + line, "" if line.startswith(RESULT) else style), len(INDENT) + (mark.end() if mark else 0)
+    mark, is_said = _MARK.match(line), line.startswith(RESULT) or line.lstrip()[:1].isdigit()
+    return Text(INDENT + line, "" if is_said else style), len(INDENT) + (mark.end() if mark else 0)
 
 
 def streamed_words(turn: RunningTurn) -> str:

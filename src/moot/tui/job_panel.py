@@ -13,17 +13,18 @@ NO_TASK = "#"  # begins the keys of what is no task
 SHOWN_CHOICES = 30
 
 
-def job_head(job: SupervisedJob, words: Words) -> Content:
-    state = job.outcome or words("job.acting", name=job.acting, n=job.steps)
+def job_head(job: SupervisedJob, view: View, words: Words) -> Content:
+    acting = words("job.acting", name=_player(job.acting, view), n=job.steps)
+    state = words(f"mark.job.{job.outcome}") if job.outcome else acting
     return Content("\n").join([plain_line(job.goal, "bold"), plain_line(state)])
 
 
 def job_entries(job: SupervisedJob, view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
     for tool in job.tools:
-        yield f"{NO_TASK}tool {tool.call_id}", _tool(tool, words, width)
+        yield f"{NO_TASK}tool {tool.call_id}", _tool(tool, view, words, width)
     yield from _titled("job.choices", words)
     for choice in job.choices[: -SHOWN_CHOICES - 1 : -1]:
-        yield f"{NO_TASK}choice {choice.seq}", _choice(choice, words, width)
+        yield f"{NO_TASK}choice {choice.seq}", _choice(choice, view, words, width)
     yield from _titled("job.shared", words)
     for key, value in job.state.items():
         who = f" · {view.name(job.writers[key])}" if job.writers.get(key) else ""
@@ -35,18 +36,24 @@ def _titled(word: str, words: Words) -> Iterator[tuple[str, Content]]:
     yield f"{NO_TASK}{word}", plain_line(f"— {words(word)}", "dim")
 
 
-def _tool(tool: ToolRow, words: Words, width: int) -> Content:
+def _player(node: str, view: View) -> str:
+    """Who plays an agent of the team file, by name."""
+    return next((each.display_name for each in view.members if node in (each.role, each.id)), node)
+
+
+def _tool(tool: ToolRow, view: View, words: Words, width: int) -> Content:
     sign = "✗" if tool.error else "✓" if tool.is_done else "⏳"
-    head = _cut(f"{sign} {words('job.tools')}: {tool.name} · {tool.agent}", width, "cyan")
+    head = _cut(f"{sign} {words('job.tools')}: {tool.name} · {_player(tool.agent, view)}", width, "cyan")
     result = tool.error or (_show(tool.result) if tool.is_done else _show(tool.args))
     return Content("\n").join([head, _cut(f"  {result}", width, "dim")])
 
 
-def _choice(choice: Choice, words: Words, width: int) -> Content:
+def _choice(choice: Choice, view: View, words: Words, width: int) -> Content:
     if choice.fault:
         return _cut(f"✗ {words('job.undecided')}: {choice.fault}", width, "yellow")
-    corrected = words("job.corrected", **{"from": choice.corrected_from}) if choice.corrected_from else ""
-    head = _cut(f"→ {choice.next} {corrected}", width, "yellow" if corrected else "")
+    instead_of = _player(choice.corrected_from, view) if choice.corrected_from else ""
+    corrected = words("job.corrected", **{"from": instead_of}) if instead_of else ""
+    head = _cut(f"→ {_player(choice.next, view)} {corrected}", width, "yellow" if corrected else "")
     return Content("\n").join([head, _cut(f"  {choice.guidance}", width, "dim")]) if choice.guidance else head
 
 

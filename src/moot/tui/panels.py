@@ -64,7 +64,7 @@ def board_head(view: View, words: Words) -> Content:
     """The goal, and how far it is."""
     work = view.work
     if view.supervision:
-        return job_head(view.supervision, words)
+        return job_head(view.supervision, view, words)
     if work is None or not work.tasks:
         return plain(words("no_tasks"), "dim")
     done, count = work.done_count, len(work.tasks)

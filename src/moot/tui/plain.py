@@ -60,8 +60,7 @@ class Button(TextualButton):
         id: str | None = None,  # noqa: A002
         classes: str | None = None,
     ) -> None:
-        shown = Content.assemble(plain_line(label), plain_line(f"  {hint}", "dim")) if hint else plain_line(label)
-        super().__init__(shown, id=id, classes=classes, compact=True)
+        super().__init__(plain_line(f"{label} · {hint}" if hint else label), id=id, classes=classes, compact=True)
 
     def rename(self, label: str) -> None:
         self.label = plain_line(label)

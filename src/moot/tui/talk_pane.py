@@ -150,10 +150,12 @@ class TalkPane(Vertical):
         self.query_one(Offers).offer(event.offers, event.active)
 
     def on_conversation_followed(self, event: Conversation.Followed) -> None:
-        below = self.query_one("#below", Line)
-        below.display = event.unseen > 0
+        below, writes = self.query_one("#below", Line), self._seat.view.running if self._seat else ()
+        below.display = event.unseen > 0 or bool(writes and not event.is_following)
         if event.unseen:
             below.show(plain_line(self._words("new_below", count=event.unseen)))
+        elif below.display:
+            below.show(plain_line(self._words("written_below", name=writes[0].name)))
 
     def tell(self, sentence: str) -> None:
         """Something that was asked for is done: for a moment."""

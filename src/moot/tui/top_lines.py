@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from moot.core.machines.connection import State as Connection
+from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.machines.task import State as TaskState
 from moot.protocol.view import View
@@ -69,7 +70,7 @@ def _status(view: View, viewer: str | None, words: Words) -> str:
     if view.questions:
         return words("card.title")
     if view.status is Status.ACTIVE:
-        return words("status.active")
+        return words("pausing" if view.interrupt == Interrupt.PAUSING else "status.active")
     if view.waiting_for is None:
         return words("status.new")
     if view.waiting_for == viewer:

@@ -11,7 +11,7 @@ LEAST = 10  # columns
 def wrap(text: Text, width: int, hang: int = 0, below: str = "") -> list[Text]:
     """The first `hang` characters stand before the first line only; `below`, as wide, before those that follow."""
     if text.cell_len <= width:
-        return [text]
+        return [Text.assemble(text)]  # its style as a span: Rich renders no other
     before, said = text[:hang], text[hang:]
     lines = said.divide(break_points(said.plain, max(LEAST, width - before.cell_len)))
     for line in lines:
