@@ -16,7 +16,7 @@ export function set(node, props) {
   for (const [name, value] of Object.entries(props)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else if (name === "text") { if (node.textContent !== value) node.textContent = value; }
-    else if (PROPERTIES.has(name) && !(name === "value" && node instanceof HTMLOptionElement)) {
+    else if (PROPERTIES.has(name) && !(name === "value" && ["option", "progress"].includes(node.localName))) {
       const target = /** @type {any} */ (node);
       if (target[name] !== value) target[name] = value;
     } else if (value === false || value == null) node.removeAttribute(name);

@@ -104,8 +104,12 @@ export class TaskBoard extends Part {
     const isMine = app.mayWrite && Boolean(app.view?.work) && !["COMPLETED", "FAILED"].includes(app.view?.work?.workflow.state ?? "");
     const isOpen = isMine && !isFinished(run);
     set(find(node, ".retry"), { hidden: !isOpen || !["EXECUTION_FAILED", "DISPATCH_FAILED", "BLOCKED", "CANCELLED"].includes(walk.state) });
-    set(find(node, ".reassign"), { hidden: !isOpen });
-    if (!isOpen) find(node, ".others").hidden = true;
+    const others = find(node, ".others"), options = [...find(others, "select").options];
+    for (const option of options) option.disabled = option.value === run.member;
+    const other = options.find((option) => !option.disabled);
+    set(find(node, ".reassign"), { hidden: !isOpen || !other });
+    if (!isOpen) others.hidden = true;
+    if (others.hidden && other) find(others, "select").value = other.value;
     set(find(node, ".cancel"), { hidden: !isMine || isOver || walk.state === "BLOCKED" });
   }
 
