@@ -34,20 +34,20 @@ LINE_BYTES, FILE_BYTES, MOST_EVENTS = 16 * 1024 * 1024, 1024 * 1024 * 1024, 1_00
 APPENDED = 1_000  # events at once
 
 Told = tuple[Fact, str]  # what happened, and when
+Tick = Callable[[], object]
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 _placed_decoder = msgspec.json.Decoder(Placed)
 
 
-async def fork_session(log: Log, source: str, until: int, tick: Callable[[], object]) -> str:
-    """The first `until` events of `source`; `tick` is called for each."""
+async def fork_session(log: Log, source: str, until: int, tick: Tick) -> str:
+    """The first `until` events of `source`; `tick` is called for each that is written."""
     told: list[Told] = []
     while len(told) < until:
-        for event in await log.read(source, len(told), min(READ_EVENTS, until - len(told))):
-            told.append((event.fact, event.timestamp))
-            tick()
+        events = await log.read(source, len(told), min(READ_EVENTS, until - len(told)))
+        told += [(event.fact, event.timestamp) for event in events]
     state = _fold(told)
     note = NoticePosted(code="forked", detail=source, count=until)
-    return await _write(log, told, [note, *_give_floor(state)])
+    return await _write(log, told, [note, *_give_floor(state)], tick)
 
 
 def _give_floor(state: State) -> list[Fact]:
@@ -59,17 +59,18 @@ def _give_floor(state: State) -> list[Fact]:
     return []
 
 
-async def import_session(log: Log, events: Sequence[Event]) -> str:
+async def import_session(log: Log, events: Sequence[Event], tick: Tick) -> str:
+    """`tick` is called for each that is written."""
     told = [(event.fact, event.timestamp) for event in events]
     state = _fold(told)
     note = NoticePosted(code="imported", detail=events[0].session_id[:80], count=len(events))
     if state.status is Status.COMPLETED:
-        return await _write(log, told, [note])
+        return await _write(log, told, [note], tick)
     ended = decide(evolve(state, note), End(), SystemClock().now())
-    return await _write(log, told, [note, *ended.facts])
+    return await _write(log, told, [note, *ended.facts], tick)
 
 
-def read_export(file: IO[bytes], tick: Callable[[], object]) -> list[Event]:
+def read_export(file: IO[bytes], tick: Tick) -> list[Event]:
     """Every line a frame of one session, from the first event on, each with the hash that follows. Raises Corrupt.
 
     `tick` is called for each.
@@ -157,13 +158,14 @@ def _check_place(fact: Fact, at: str, number: int) -> None:
         raise ValueError("its timestamp is none")
 
 
-async def _write(log: Log, told: Sequence[Told], added: Iterable[Fact]) -> str:
+async def _write(log: Log, told: Sequence[Told], added: Iterable[Fact], tick: Tick) -> str:
     """Under a new id, in the order and with the times of before."""
     session_id, now = f"s_{secrets.token_hex(8)}", SystemClock().now()
     batch: list[Event] = []
     state = None
     for state, event in _stamp(session_id, [*told, *((fact, now) for fact in added)]):
         batch.append(event)
+        tick()
         if len(batch) == APPENDED:
             await log.append(session_id, batch[0].seq - 1, batch, summary=summarise(state))
             batch = []

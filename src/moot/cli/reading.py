@@ -8,6 +8,7 @@ from typing import Protocol
 
 from moot.app import DATABASE
 from moot.cli.data import data_folder
+from moot.cli.progress import Progress
 from moot.cli.run import pick_session_id
 from moot.core.codec import Event
 from moot.core.errors import Corrupt, NotFound
@@ -50,7 +51,8 @@ def database(options: Namespace) -> Path:
 
 
 async def find(log: Readable, prefix: str, *, removed: bool = False) -> Listing:
-    listings = {listing.session_id: listing for listing in await log.sessions(removed=removed)}
+    with Progress("looking for the session"):
+        listings = {listing.session_id: listing for listing in await log.sessions(removed=removed)}
     return listings[pick_session_id(list(listings), prefix)]
 
 

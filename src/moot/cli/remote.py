@@ -3,11 +3,12 @@
 import os
 from argparse import Namespace
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
+from moot.cli.progress import Progress
 from moot.cli.usage import UsageError
 from moot.client.address import Address, read_address
 from moot.client.client import Client, connect
@@ -39,7 +40,9 @@ def address_of(options: Namespace) -> Address:
 @asynccontextmanager
 async def connected(options: Namespace) -> AsyncIterator[Client]:
     address = address_of(options)
-    async with connect(str(address), address.token) as client:
+    async with AsyncExitStack() as stack:
+        with Progress(f"connecting to {address}"):
+            client = await stack.enter_async_context(connect(str(address), address.token))
         yield client
 
 

@@ -12,6 +12,7 @@ from moot.app import open_app
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.parser import read_port
+from moot.cli.progress import Progress
 from moot.cli.trusting import folder_of, load_trusted
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import TeamFile
@@ -89,7 +90,8 @@ async def run_server(options: Namespace) -> int:
                 hosts=allow_hosts(settings.host, settings.port, options.allow_host),
             )
             await app.sessions.empty_trash()
-            await app.recover()
+            with Progress("going on with what was running"):
+                await app.recover()
             say = announcement(settings, tokens, data if options.open else None)
             await serve(gateway, settings, metrics, bound=bound, stop=stop, announce=say)
     return exits.OK

@@ -163,17 +163,20 @@ async def replay(options: Namespace) -> int:
         listing = await find(log, options.id)
         if options.at is not None:
             check_seq(listing, options.at)
-        async for event in every_event(log, listing.session_id):
-            if options.speed and previous:
-                await asyncio.sleep(seconds_between(previous.timestamp, event.timestamp) / options.speed)
-            previous = event
-            lines = transcript.lines(event)
-            if options.json and transcript.state:
-                lines = [frame(event, transcript.state.language).decode()]
-            for line in lines:
-                print(line if options.json else f"#{event.seq:<5} {line}", flush=True)
-            if event.seq == options.at:
-                break
+        with Progress(f"replaying {listing.session_id}", options.at or listing.head.seq) as progress:
+            async for event in progress.count(every_event(log, listing.session_id)):
+                if options.speed and previous:
+                    await asyncio.sleep(seconds_between(previous.timestamp, event.timestamp) / options.speed)
+                previous = event
+                lines = transcript.lines(event)
+                if options.json and transcript.state:
+                    lines = [frame(event, transcript.state.language).decode()]
+                for line in lines:
+                    progress.print(line if options.json else f"#{event.seq:<5} {line}")
+                if options.speed:
+                    sys.stdout.flush()  # somebody watches
+                if event.seq == options.at:
+                    break
     if options.at and transcript.state:
         state = transcript.state
         lines = [states.encode(state).decode()] if options.json else ["", *describe_standing(state)]
@@ -261,12 +264,13 @@ async def fork(options: Namespace) -> int:
 async def import_file(options: Namespace) -> int:
     """a session that was exported as jsonl, checked and under a new id; nothing of it is run"""
     with (
-        Progress(f"importing {options.file}") as progress,
+        Progress(f"reading {options.file}") as progress,
         open(options.file, "rb") if options.file != "-" else nullcontext(sys.stdin.buffer) as file,  # noqa: ASYNC230
     ):
         events = read_export(file, progress.advance)
-        async with changing(data_folder(options) / DATABASE) as log:
-            session_id = await import_session(log, events)
+    async with changing(data_folder(options) / DATABASE) as log:
+        with Progress(f"importing {options.file}", len(events)) as progress:
+            session_id = await import_session(log, events, progress.advance)
     print(session_id)
     return exits.OK
 
