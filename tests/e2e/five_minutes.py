@@ -1,7 +1,7 @@
 """`make five-minutes`: the first five minutes, played in a clean virtual environment with an empty environment.
 
 Every step is timed and must end with 0, and no screen may speak of an API key. Only the installation sees a package
-index; whatever runs after it is told a proxy where nobody listens.
+index; whatever runs after it has no network but loopback, and is told a proxy where nobody listens.
 """
 
 import os
@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "http://127.0.0.1:9"
+BARE_S = 0.05  # what a bare interpreter takes to start and end on a quiet machine
 
 
 class Newcomer:
@@ -31,20 +32,29 @@ class Newcomer:
         self.did: list[tuple[str, float, float]] = []
         self.environment = {
             "PATH": f"{self.bin}{os.pathsep}/usr/bin{os.pathsep}/bin",
-            "HOME": str(folder / "home"),
+            "HOME": str(self.home),
             "TERM": "xterm-256color",
             "LC_ALL": "C.UTF-8",
             "http_proxy": NOWHERE,
             "https_proxy": NOWHERE,
         }
-        (folder / "home").mkdir()
+
+    @property
+    def home(self) -> Path:
+        return self.folder / "home"
+
+    def list_slow(self) -> list[str]:
+        slow = [name for name, took, most_s in self.did if took > most_s]
+        if slow:
+            print(f"too slow: {', '.join(slow)}", flush=True)
+        return slow
 
     def time(self, name: str, most_s: float, step: Callable[[], object]) -> None:
-        began = time.monotonic()
-        step()
-        took = time.monotonic() - began
+        """A busy machine is given more: as many times as a bare interpreter takes longer than it should."""
+        before_s, took, after_s = _time(start_bare), _time(step), _time(start_bare)
+        most_s *= max(BARE_S, before_s, after_s) / BARE_S
         self.did.append((name, took, most_s))
-        print(f"{took:7.2f} s  (at most {most_s:g})  {name}", flush=True)
+        print(f"{took:7.2f} s  (at most {most_s:.0f})  {name}", flush=True)
 
     def run(self, *command: str, given: str = "") -> str:
         done = subprocess.run(
@@ -106,28 +116,52 @@ class Newcomer:
 
 
 def main() -> int:
+    """Install with the network, then play in a process that has none."""
     with tempfile.TemporaryDirectory(prefix="moot-five-") as folder:
         newcomer = Newcomer(Path(folder))
-        run, moot = newcomer.run, str(newcomer.bin / "moot")
+        newcomer.home.mkdir()
         newcomer.time("install", 60, newcomer.install)
-        newcomer.time("moot: eight lines", 2, lambda: run(moot))
-        newcomer.time("moot demo: the first screen", 5, newcomer.watch_first_screen)
-        newcomer.time("moot demo --plain", 30, lambda: run(moot, "demo", "--plain"))
-        newcomer.time("moot demo --flow plan --plain", 60, lambda: run(moot, "demo", "--flow", "plan", "--plain"))
-        newcomer.time("moot init", 10, lambda: run(moot, "init", "--yes"))
-        newcomer.time("moot validate", 2, lambda: run(moot, "validate", "moot.yaml"))
-        first_line = (newcomer.folder / "moot.yaml").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
-        newcomer.time("moot chat, line by line", 5, lambda: run(moot, "chat", given=f"{first_line}\n"))
-        newcomer.time("moot run", 5, lambda: run(moot, "run", "moot.yaml", "--say", first_line))
-        newcomer.time("moot serve: the page", 10, newcomer.serve)
-        newcomer.time("moot sessions list", 2, lambda: run(moot, "sessions", "list"))
-    late = [name for name, took, most_s in newcomer.did if took > most_s]
-    print(
-        f"{sum(took for _, took, _ in newcomer.did):7.2f} s  in all"
-        + (f"; too slow: {', '.join(late)}" if late else "")
-    )
-    return 1 if late else 0
+        slow = newcomer.list_slow()
+        played = subprocess.run([*find_offline(), sys.executable, "-m", __spec__.name, folder], cwd=ROOT, check=False)
+        return 1 if slow else played.returncode
+
+
+def start_bare() -> None:
+    subprocess.run([sys.executable, "-c", ""], check=True)
+
+
+def _time(step: Callable[[], object]) -> float:
+    began = time.monotonic()
+    step()
+    return time.monotonic() - began
+
+
+def find_offline() -> list[str]:
+    """A network of its own in which there is only this machine, where the system lets us have one."""
+    alone = ["unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+    if shutil.which("unshare") and subprocess.run([*alone, "true"], capture_output=True, check=False).returncode == 0:
+        return alone
+    print("          no network namespaces here: without a network only as far as proxies go", flush=True)
+    return []
+
+
+def play(folder: Path) -> int:
+    newcomer = Newcomer(folder)
+    run, moot = newcomer.run, str(newcomer.bin / "moot")
+    newcomer.time("moot: eight lines", 2, lambda: run(moot))
+    newcomer.time("moot demo: the first screen", 5, newcomer.watch_first_screen)
+    newcomer.time("moot demo --plain", 30, lambda: run(moot, "demo", "--plain"))
+    newcomer.time("moot demo --flow plan --plain", 60, lambda: run(moot, "demo", "--flow", "plan", "--plain"))
+    newcomer.time("moot init", 10, lambda: run(moot, "init", "--yes"))
+    newcomer.time("moot validate", 2, lambda: run(moot, "validate", "moot.yaml"))
+    first_line = (newcomer.folder / "moot.yaml").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+    newcomer.time("moot chat, line by line", 5, lambda: run(moot, "chat", given=f"{first_line}\n"))
+    newcomer.time("moot run", 5, lambda: run(moot, "run", "moot.yaml", "--say", first_line))
+    newcomer.time("moot serve: the page", 10, newcomer.serve)
+    newcomer.time("moot sessions list", 2, lambda: run(moot, "sessions", "list"))
+    print(f"{sum(took for _, took, _ in newcomer.did):7.2f} s  in all, after the installation")
+    return 1 if newcomer.list_slow() else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(play(Path(sys.argv[1])) if len(sys.argv) > 1 else main())
