@@ -76,3 +76,15 @@ async def test_answers_have_the_fields_that_were_promised(tmp_path: Path) -> Non
             assert set(whole) == set(schemas["SessionDocument"]["required"])
             [frame] = (await client.get(f"/api/sessions/{session_id}/events")).json()
             assert set(frame) <= set(schemas["Frame"]["properties"])
+
+
+@run
+async def test_the_page_of_the_server_lists_every_route(tmp_path: Path) -> None:
+    """docs/server.md: each method of each path stands in its table; the page itself needs no entry."""
+    page = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
+    async with open_site(tmp_path) as site:
+        paths = (await read(site))["paths"]
+    routes = [
+        f"`{method.upper()} {path.replace('session_id', 'id')}" for path, each in paths.items() for method in each
+    ]
+    assert [route for route in routes if route not in page and route != "`GET /"] == []
