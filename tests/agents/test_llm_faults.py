@@ -61,6 +61,15 @@ async def test_a_refused_key_is_named_not_shown(api: str) -> None:
     assert len(models.asked) == 1
 
 
+@run
+async def test_a_key_that_is_not_there_is_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """E95: a server of one's own that wants a key after all; the variable is named."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with fake_models(401) as models:
+        played = await play(make_member(models), TASK)
+    assert str(played.error) == "openai:fake-model refused the key (401): set OPENAI_API_KEY"
+
+
 @in_every_api
 @run
 async def test_how_long_a_server_wants_to_be_left_alone(api: str) -> None:

@@ -28,7 +28,7 @@ def test_what_each_member_has_used_is_shown(moot: Moot, tmp_path: Path) -> None:
     assert frames[-1]["metadata"]["reason"] == "budget"
     shown = moot("sessions", "show", session_id)
     assert "⏸ Bob has used up its budget (1/1 turns). /resume grants as much again, /end stops" in shown.out
-    assert shown.lines[-1] == "  Σ Bob  1 turns · 110 tokens · 0.2500 USD"
+    assert shown.lines[-1] == "  Σ Bob  1 turn · 110 tokens · 0.2500 USD"
     (state,) = moot("sessions", "show", session_id, "--json").objects
     assert state["state"]["spent_by_member"] == {"bob": {"turns": 1, "tokens": 110, "cost_usd": 0.25}}
 

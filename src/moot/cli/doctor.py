@@ -104,7 +104,10 @@ def check_keys() -> Check:
     present = [name for name in KEYS if os.environ.get(name)]
     if not present:
         return Check(
-            name="keys", status="note", says="none set", fix="members of type llm need one, such as OPENAI_API_KEY"
+            name="keys",
+            status="note",
+            says="none set",
+            fix="members of type llm need one, such as OPENAI_API_KEY, unless their base_url is a server without",
         )
     return Check(name="keys", status="ok", says=", ".join(present))
 

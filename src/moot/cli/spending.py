@@ -4,7 +4,7 @@ from moot.core.spending import Spent
 from moot.core.state import State
 from moot.core.team import Language
 
-_WORDS: dict[Language, str] = {"zh": "{turns} 轮 · {tokens} tokens", "en": "{turns} turns · {tokens} tokens"}
+_WORDS: dict[Language, str] = {"zh": "{turns} 轮 · {tokens} tokens", "en": "{turns} turn{s} · {tokens} tokens"}
 
 
 def describe_spending(state: State) -> list[str]:
@@ -21,4 +21,4 @@ def describe_spending(state: State) -> list[str]:
 
 def _describe(spent: Spent, language: Language) -> str:
     cost = f" · {spent.cost_usd:.4f} USD" if spent.cost_usd else ""
-    return _WORDS[language].format(turns=spent.turns, tokens=spent.tokens) + cost
+    return _WORDS[language].format(turns=spent.turns, s="" if spent.turns == 1 else "s", tokens=spent.tokens) + cost

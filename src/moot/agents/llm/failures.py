@@ -31,7 +31,7 @@ def explain(error: Exception, address: ModelAddress) -> AgentError:
     for kind, (error_type, sentence) in _rules().items():
         if isinstance(error, kind):
             said = sentence.format(
-                who=address.name, key=address.key_name, status=_status(error), detail=_detail(error, address)
+                who=address.name, fix=_fix_key(address.key_name), status=_status(error), detail=_detail(error, address)
             )
             return AgentError(error_type, said, getattr(error, "retry_after", None) or 0.0)
     return AgentError("agent", f"{address.name} failed: {type(error).__name__}")
@@ -43,7 +43,7 @@ def _rules() -> dict[type[Exception], tuple[str, str]]:
     from pydantic_ai import exceptions as pai
 
     return {
-        pai.ModelAuthenticationError: ("auth", "{who} refused the key{status}: check key {key}"),
+        pai.ModelAuthenticationError: ("auth", "{who} refused the key{status}: {fix}"),
         pai.ModelQuotaExceededError: ("budget", "{who}: the account has no credit left{status}"),
         pai.ModelRateLimitError: ("rate_limit", "{who} is busy{status}"),
         pai.ModelContextWindowExceededError: ("config", "{who}: what it was told is too long for it{status}"),
@@ -57,6 +57,10 @@ def _rules() -> dict[type[Exception], tuple[str, str]]:
         pai.UserError: ("config", "{who} cannot be used like this{detail}"),
         TimeoutError: ("timeout", "{who} did not answer in time"),
     }
+
+
+def _fix_key(name: str) -> str:
+    return f"check key {name}" if os.environ.get(name) else f"set {name}"
 
 
 def _status(error: Exception) -> str:

@@ -62,5 +62,7 @@ class Telling(Struct, frozen=True):
 
 
 def indent(prefix: str, said: str) -> list[str]:
+    """What follows the first line stands further in than it."""
     first, *rest = said.split("\n")
-    return [f"{prefix}{first}", *(f"  {line}" if line else "" for line in rest)]
+    margin = "    " if prefix.startswith(" ") else "  "
+    return [f"{prefix}{first}", *(f"{margin}{line}" if line else "" for line in rest)]
