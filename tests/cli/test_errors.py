@@ -180,5 +180,5 @@ def test_help_is_written_by_one_hand() -> None:
                 assert text, (parser.prog, action.dest)
                 assert not text.endswith("."), (parser.prog, text)
         if parser.prog != "moot":
-            assert parser.description[0].islower() or parser.description.startswith(("JSON", "the JSON")), parser.prog
+            assert parser.description[0].islower(), parser.prog
             assert not parser.description.endswith("."), parser.prog

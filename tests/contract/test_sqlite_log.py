@@ -1,6 +1,7 @@
 """What the log file adds to the contract: it outlives processes, and one process writes to it."""
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -147,3 +148,20 @@ async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
             assert head == await log.head("a")
             assert head.seq >= acknowledged[-1]
     assert wal.list_kept(path) == []  # a crash is no damage
+
+
+@run
+async def test_a_copy_made_while_it_is_written_is_whole(path: Path, tmp_path: Path) -> None:
+    """E93: `VACUUM INTO` beside a writer is a log of one moment; its sessions are prefixes with the same hashes."""
+    copy = tmp_path / "copy.db"
+    with appending(path) as process:
+        read_seqs(process, 50)
+        connection = sqlite3.connect(path)
+        connection.execute("VACUUM INTO ?", (str(copy),))
+        connection.close()
+        read_seqs(process, 50)
+    async with closing(await SqliteLog.open(copy)) as restored, closing(await SqliteLog.open(path)) as log:
+        head = await verify(restored, "a")
+        assert 50 <= head.seq < (await log.head("a")).seq
+        assert (await log.read("a", head.seq - 1, 1))[0].head == head
+        await append(restored, "a")  # and it goes on

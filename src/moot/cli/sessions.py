@@ -82,7 +82,7 @@ async def run(options: Namespace) -> int:
 
 
 async def list_sessions(options: Namespace) -> int:
-    """every session, the last active first"""
+    """list every session, the last active first"""
     listings = []
     with suppress(NotFound), Progress("listing sessions"):
         async with reading(options) as log:
@@ -123,7 +123,7 @@ def one_line(listing: Listing) -> str:
 
 
 async def show(options: Namespace) -> int:
-    """the conversation, how far its work is and what it cost; with --json the folded state, seq and hash"""
+    """show the conversation, how far its work is and what it cost; with --json the folded state, seq and hash"""
     transcript, last = Transcript(), None
     async with reading(options) as log:
         listing = await find(log, options.id)
@@ -144,7 +144,7 @@ async def show(options: Namespace) -> int:
 
 
 async def export(options: Namespace) -> int:
-    """the whole session as jsonl (one frame a line), md, or one html file"""
+    """write the whole session as jsonl (one frame a line), md, or one html file"""
     async with reading(options) as log:
         listing = await find(log, options.id)
         with (
@@ -157,7 +157,7 @@ async def export(options: Namespace) -> int:
 
 
 async def replay(options: Namespace) -> int:
-    """the session again, event by event, folded from its log"""
+    """play the session again, event by event, folded from its log"""
     transcript, previous = Transcript(), None
     async with reading(options) as log:
         listing = await find(log, options.id)
@@ -252,7 +252,7 @@ async def rename(options: Namespace) -> int:
 
 
 async def fork(options: Namespace) -> int:
-    """a new session from any event of another: the same until there, then its own"""
+    """start a new session from any event of another: the same until there, then its own"""
     async with changing(database(options)) as log:
         source = await find(log, options.id)
         at = source.head.seq if options.at is None else check_seq(source, options.at)
@@ -262,7 +262,7 @@ async def fork(options: Namespace) -> int:
 
 
 async def import_file(options: Namespace) -> int:
-    """a session that was exported as jsonl, checked and under a new id; nothing of it is run"""
+    """take in a session that was exported as jsonl: checked, under a new id; nothing of it is run"""
     with (
         Progress(f"reading {options.file}") as progress,
         open(options.file, "rb") if options.file != "-" else nullcontext(sys.stdin.buffer) as file,  # noqa: ASYNC230

@@ -80,7 +80,7 @@ def create(options: Namespace) -> int:
 
 
 def list_tokens(options: Namespace) -> int:
-    """every token that was given out, without the token itself"""
+    """list every token that was given out, without the token itself"""
     records = _token_file(options).read()
     for record in records:
         if options.json:
