@@ -117,3 +117,15 @@ def test_a_lost_link_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
 
     asyncio.run(LineMode(cast("LineSession", None), None).tell_link(moves()))
     assert capsys.readouterr().err.splitlines() == ["◌ The connection is lost", "● Connected again"]
+
+
+def test_bad_settings_are_said_before_anything_is_opened(tmp_path: Path) -> None:
+    """UX terminal: a key that cannot work is a sentence with its line and exit 3; no session is made."""
+    (tmp_path / "config.yaml").write_text("keys:\n  quit: q\n", encoding="utf-8")
+    data = tmp_path / "data"
+    here = sit_down(
+        data, "chat-demo", COLUMNS="120", LINES="32", TERM="xterm", MOOT_CONFIG=str(tmp_path / "config.yaml")
+    )
+    assert here.end() == 3
+    assert "config.yaml:2: keys.quit: 'q' is typed in messages" in here.seen
+    assert not data.exists()

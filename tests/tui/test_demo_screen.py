@@ -15,6 +15,7 @@ from moot.cli.demos.scenes import Demo
 from moot.cli.demos.stage import staged
 from moot.cli.transcript import Transcript
 from moot.client.client import connect
+from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
 from moot.runtime.clock import SystemClock
 from moot.tui.demo import DemoApp
@@ -79,6 +80,22 @@ def test_the_viewer_may_cut_the_link() -> None:
 def test_the_plan_demo_plays_on_the_screen() -> None:
     """UX first five minutes: plan, edit, approve, timeout, retry and answer, while the link is cut once."""
     run(watch(plan.DEMO, "Lovely, thank you all."))
+
+
+def test_a_stage_can_cut_every_link() -> None:
+    """UX first five minutes: in the browser the server cuts; whoever was connected comes back by itself."""
+
+    async def play() -> None:
+        async with staged(chat.DEMO.team) as stage, connect(stage.url, stage.token) as client:
+            states = []
+            async for moved in client.moves():
+                if moved.state is Connection.CONNECTED:
+                    if Connection.RECONNECTING in states:
+                        return
+                    stage.cut()
+                states.append(moved.state)
+
+    run(play())
 
 
 def test_the_viewer_may_be_faster() -> None:

@@ -33,6 +33,8 @@ async def run(options: Namespace) -> int:
         with opening(options.session or options.file or "chat"):
             from moot.cli.hosting import opened
             from moot.cli.screen import show_session
+            from moot.cli.settings import read_keys
 
+            keys = read_keys()  # what is wrong with them is said before anything is opened
             host, session, _ = await stack.enter_async_context(opened(options))
-        return await show_session(host, session.id, options)
+        return await show_session(host, session.id, options, keys)

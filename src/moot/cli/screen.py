@@ -8,18 +8,18 @@ from pathlib import Path
 from moot.cli import exits
 from moot.cli.data import data_folder
 from moot.cli.leaving import resume_command, say_where
-from moot.cli.settings import read_keys
 from moot.cli.transcript import Transcript
 from moot.tui.app import MootApp
 from moot.tui.hosts import Host
+from moot.tui.keys import Keys
 from moot.tui.seat import Seat
 from moot.tui.words import Words
 
 PRINTED_LINES = 200  # a longer transcript goes into a file
 
 
-async def show_session(host: Host, session_id: str, options: Namespace) -> int:
-    app = MootApp(host, await host.open(session_id), Transcript, options.speaks_as, read_keys())
+async def show_session(host: Host, session_id: str, options: Namespace, keys: Keys) -> int:
+    app = MootApp(host, await host.open(session_id), Transcript, options.speaks_as, keys)
     await app.run_async()
     folder = Path(tempfile.gettempdir()) if options.connect else data_folder(options) / "transcripts"
     say_goodbye(app.seat, app.talk.id, resume_command(app.talk.id, options), folder)

@@ -22,6 +22,7 @@ STOP_S = 5.0
 
 async def show_on_screen(demo: Demo) -> int:
     """Through a server on loopback, so that the link can be cut and seen to heal."""
+    keys = read_keys()
     async with staged(demo.team) as stage, connect(stage.url, stage.token) as client:
         session = await stage.app.session(title="Demo")
         host = There(client, demo.team, "Demo")
@@ -31,7 +32,7 @@ async def show_on_screen(demo: Demo) -> int:
             Transcript,
             play=lambda screen: Director(session, demo, screen).play(),
             cut=client.cut,
-            keys=read_keys(),
+            keys=keys,
         )
         await ui.run_async()
         say_goodbye(ui.seat, session.id, None, stage.folder)
