@@ -176,6 +176,7 @@ def test_a_thought_is_shown_folded_up_and_is_no_part_of_the_answer(open_page: Op
     thinking.locator("summary").click()
     expect(thinking.locator("p")).to_contain_text("Two numbers.")
     expect(writing.locator(".body")).to_have_text("")
+    expect(page.locator("top-bar .status")).to_have_text("Needs your decision")
     page.locator("confirm-cards button").first.click()
     expect(page.locator("article.message.ai:not(.writing) .body")).to_have_text("Four.")
 

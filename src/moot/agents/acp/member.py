@@ -60,12 +60,12 @@ class AcpMember:
         self._hide = partial(hide_secrets, environment=self._environment)
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
-        return self._act(turn, self._permit or deny)
+        return self._act(turn, self._permit or deny, asks_people=False)
 
     def act_asking(self, turn: TurnInput, ask: Ask) -> AsyncGenerator[Output, None]:
-        return self._act(turn, self._permit or ask_people(ask, self._hide))
+        return self._act(turn, self._permit or ask_people(ask, self._hide), asks_people=self._permit is None)
 
-    async def _act(self, turn: TurnInput, permit: Permit) -> AsyncGenerator[Output, None]:
+    async def _act(self, turn: TurnInput, permit: Permit, *, asks_people: bool) -> AsyncGenerator[Output, None]:
         _check_library()
         program = Program(
             argv=self._spec.command,
@@ -74,13 +74,14 @@ class AcpMember:
             talks=True,
         )
         async with start(program, self._bounds, self._around.book) as child:
-            talk = _Talk(child, self._spec, turn, permit)
+            talk = _Talk(child, self._spec, turn, permit, asks_people=asks_people)
             try:
                 known = self._find_conversation(turn)
                 task = asyncio.create_task(talk.run(self._build, known))
                 try:
                     while output := await talk.outputs.get():
                         yield censor(output, self._environment)
+                        talk.outputs.task_done()
                     result = await self._finish(task, talk, child)
                 finally:
                     await talk.close(task)
@@ -135,7 +136,7 @@ def _check_library() -> None:
 class _Talk:
     """One turn over one connection. `outputs` ends with None."""
 
-    def __init__(self, child: Child, spec: AcpAgent, turn: TurnInput, permit: Permit) -> None:
+    def __init__(self, child: Child, spec: AcpAgent, turn: TurnInput, permit: Permit, *, asks_people: bool) -> None:
         self.outputs: asyncio.Queue[Told | None] = asyncio.Queue()
         self.pipe = Pipe(child, self._hear)
         self._child = child
@@ -144,6 +145,7 @@ class _Talk:
         self.is_whole = False
         self._turn = turn
         self._permit = permit
+        self._asks_people = asks_people
         self._reader = UpdateReader()
         self._is_replaying = False
         self._questions: dict[str, list[str]] = {}  # what was asked → the calls that it was asked for
@@ -261,13 +263,15 @@ class _Talk:
         self._asking += 1
         self._child.is_waiting_for_us = True
         try:
+            await self.outputs.join()  # what it is about to do is told before anybody is asked
             chosen = await self._permit(request)
         finally:
             self._asking -= 1
             self._child.is_waiting_for_us = bool(self._asking)
         picked = next((option for option in known if option.id == chosen), None)
-        said = picked.name if picked else "no"
-        self._tell(Step(observation=shorten(f"asked for permission: {request.title} → {said}")))
+        if not self._asks_people:  # a question and its answer are in the log
+            said = picked.name if picked else "no"
+            self._tell(Step(observation=shorten(f"asked for permission: {request.title} → {said}")))
         return picked.id if picked else None
 
     def _name_question(self, call_id: str, title: str) -> str:

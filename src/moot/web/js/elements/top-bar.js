@@ -37,7 +37,7 @@ export class TopBar extends Part {
   render(app, view) {
     const { t } = app;
     set(find(this, ".title"), { text: view?.title || view?.team || "Moot" });
-    set(find(this, ".status"), { text: view?.seq ? statusText(app, view) : "", "data-status": view?.status ?? "" });
+    set(find(this, ".status"), { text: view?.seq ? statusText(app, view) : "", "data-status": view?.questions.length ? "paused" : view?.status ?? "" });
     this.tick();
     const hops = view?.max_hops && view.flow === "chat" ? t("hops", { hops: view.hops, max: view.max_hops }) : "";
     set(find(this, ".hops"), { text: hops, title: t("hops.hint"), hidden: !hops });
@@ -63,7 +63,7 @@ export class TopBar extends Part {
 /** @param {App} app @param {View} view */
 export function statusText({ t, speaksAs }, view) {
   if (view.status === "completed") return t("status.completed");
-  if (view.status === "active") return t("status.active");
+  if (view.status === "active") return t(view.questions.length ? "card.title" : "status.active");
   if (!view.waiting_for) return t("status.new");
   return view.waiting_for === speaksAs ? t("status.you") : t("status.waiting", { name: nameOf(view, view.waiting_for) });
 }
