@@ -26,7 +26,7 @@ def is_caught(mutant: Mutant, source: Path) -> bool:
             [sys.executable, "-m", "pytest", *quiet, *tests],
             cwd=ROOT,
             env=environment,
-            timeout=300,
+            timeout=120,
             stdout=subprocess.DEVNULL,
             check=False,
         )
