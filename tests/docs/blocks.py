@@ -48,7 +48,7 @@ def find_blocks(page: Path) -> list[Block]:
 
 
 def _read(page: Path, text: str, found: re.Match[str]) -> Block:
-    place = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, found.start('language')) + 1}"
+    place = f"{page.relative_to(ROOT).as_posix()}:{text.count(chr(10), 0, found.start('language')) + 1}"
     marks = [_MARK.fullmatch(line) for line in found["marks"].splitlines()]
     assert all(marks), f"{place}: a mark that nobody knows: {found['marks']}"
     return Block(place, found["language"], found["body"], {mark[1]: mark[2] for mark in marks if mark})

@@ -15,7 +15,7 @@ from tests.docs.blocks import ROOT
 _LOOP = r"""while IFS= read -r -d '' -u "$0" command; do eval "$command" </dev/null; printf '\036%d\037' "$?"; done"""
 _END = re.compile(rb"(?P<said>.*?)\x1e(?P<code>\d+)\x1f", re.DOTALL)
 _JOB = re.compile(r"^\d+: line \d+: +\d+ Killed .*\n", re.MULTILINE)  # what the shell itself says of a job
-_DEADLINE_S = 120
+_DEADLINE_S = 300  # of a page
 
 
 class Said(NamedTuple):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import PAGES, ROOT
-from tests.tidy.sources import PACKAGE, list_files
+from tests.tidy.sources import PACKAGE, list_files, place
 
 FILES = [path.relative_to(ROOT).as_posix() for path in list_files()]
 FILE = re.compile(r"(?<![\w/.-])(?:\.\./)*((?:\w[\w.-]*/)*\w+\.py)\b(?:: (\w[\w.]*)(?:\(.*?\))?`)?")
@@ -27,7 +27,7 @@ def find_missing(name: str, attribute: str) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=place)
 def test_what_is_named_exists(page: Path) -> None:
     """Documentation: a file that a page names exists, and defines what the page says it does."""
     text = page.read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def test_what_is_named_exists(page: Path) -> None:
     assert [folder for folder in FOLDER.findall(text) if not (ROOT / folder).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=place)
 def test_targets_of_make_exist(page: Path) -> None:
     """Documentation: `make x` is a target of the Makefile."""
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)

@@ -9,12 +9,13 @@ import pytest
 from tests.docs.blocks import PAGES, find_blocks
 from tests.docs.reader import Reader
 from tests.docs.shell import Shell
+from tests.tidy.sources import place
 
 LINK = re.compile(r"\]\((?!https?:)([^)]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=place)
 def test_every_block_is_true(page: Path, tmp_path: Path) -> None:
     """Documentation: each fenced block is played, run or validated, or says why it is only an illustration."""
     blocks = find_blocks(page)
@@ -27,7 +28,7 @@ def test_every_block_is_true(page: Path, tmp_path: Path) -> None:
         reader.close()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=place)
 def test_links_lead_somewhere(page: Path) -> None:
     """Documentation: a relative link names a file that exists, and a heading that is there."""
     broken = []
