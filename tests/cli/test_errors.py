@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -138,6 +139,25 @@ def test_a_reader_that_has_gone_is_no_failure(moot: Moot, command: list[str]) ->
         os.close(writing)
         assert process.communicate(timeout=60)[1] == b""
     assert process.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(("command", "unbuffered"), [("machines", ""), ("sessions list", ""), ("", ""), ("", "1")])
+def test_output_that_finds_no_room_is_told(moot: Moot, command: str, unbuffered: str) -> None:
+    """Exit 1 and a sentence, whether Python has buffered it or not."""
+    around = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        asked = [*MOOT, *command.split()]
+        done = subprocess.run(asked, stdout=full, stderr=subprocess.PIPE, text=True, env=around, check=False)
+    assert (done.returncode, done.stderr) == (1, "moot: the output cannot be written (No space left on device)\n")
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_failure(moot: Moot, streams: str) -> None:
+    """Who starts it without a stream does not want what would go there."""
+    command = f"{shlex.join(MOOT)} sessions list {streams}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ctrl_c_says_nothing(moot: Moot) -> None:

@@ -47,4 +47,6 @@ def _sentence(error: BaseException) -> str:
         return explain(error, "en")
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be used ({error.strerror}); check its name and your permissions"
+    if isinstance(error, OSError) and error.strerror:
+        return f"the output cannot be written ({error.strerror})"
     return str(error) or "the time is over"

@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -41,19 +42,45 @@ COMMANDS: dict[str, str] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ⏳ shows a question mark, not a traceback
+    prepare_streams()
+    try:
+        try:
+            return run_command(arguments)
+        finally:
+            sys.stdout.flush()  # now, while a failure can still be told
+    except KeyboardInterrupt:
+        return exits.INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
+        drop_stdout()
+        return exits.OK
+    except OSError as error:
+        print(f"moot: the output cannot be written ({error.strerror})", file=sys.stderr)
+        drop_stdout()
+        return exits.FAILED
+
+
+def run_command(arguments: list[str]) -> int:
     if not arguments:
         print(GREETING, end="")
         return exits.OK
-    parser = make_parser(arguments[0])
-    try:
-        options = parser.parse_args(arguments)
-        return exits.run(options.run, options)
-    except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
-        sys.stderr.close()
-        return exits.OK
+    options = make_parser(arguments[0]).parse_args(arguments)
+    return exits.run(options.run, options)
+
+
+def prepare_streams() -> None:
+    """A stream that the caller has closed is one that nobody reads; its number must not become another file's."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ⏳ shows a question mark, not a traceback
+
+
+def drop_stdout() -> None:
+    """What is left in its buffer would be tried again, and complained about, when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser(wanted: str) -> Parser:
