@@ -6,11 +6,16 @@ from collections.abc import AsyncIterator
 from moot.core.turns import TurnInput
 from moot.runtime.ports import Ask, Output, Step, Thinking
 
+HELD_AT = 40
 WORDS = [f"word{number}" for number in range(60)]
 
 
-async def recite(turn: TurnInput) -> AsyncIterator[str]:
-    for word in WORDS:
+async def recite(turn: TurnInput, ask: Ask) -> AsyncIterator[str]:
+    """Asked to wait, it stops at HELD_AT until somebody lets it go on: a test may take its time."""
+    waits = turn.message is not None and "wait" in turn.message.text
+    for number, word in enumerate(WORDS):
+        if waits and number == HELD_AT:
+            await ask("Go on?")
         await asyncio.sleep(0.02)
         yield f"{word} "
 

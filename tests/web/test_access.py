@@ -187,6 +187,7 @@ def test_the_screen_reader_hears_each_message_once(open_page: Open, server: Serv
     )
     say(page, "[NEXT: Poet] recite")
     expect(page.locator("article.message.ai:not(.writing)")).to_have_count(1)
+    expect(page.locator("top-bar .status")).to_have_text("Waiting for you")
     heard = "\n".join(page.evaluate("() => window.heard"))
     assert heard.count("Poet is replying") == 1
     assert heard.count("Poet: word0 word1") == 1

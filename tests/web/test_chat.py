@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from tests.web.conftest import Open
 from tests.web.server import Server
-from tests.web.talking import say
+from tests.web.talking import card, say
 
 
 def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
@@ -17,7 +17,6 @@ def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", name="First words")).to_be_visible()
     say(page, "[NEXT: Bob] hello")
-    expect(page.locator("queue-bar ol")).to_have_attribute("aria-label", "📋 Queue: [Bob ⏳]")
     answer = page.locator("article.message.ai", has_text="Hello from Bob.")
     expect(answer).to_be_visible()
     expect(answer.locator("strong")).to_have_text("Bob")
@@ -35,6 +34,8 @@ def test_the_queue_can_be_skipped_moved_and_cleared(open_page: Open, server: Ser
     chips = page.locator("queue-bar .chip:not(.running) .grip")
     expect(chips).to_have_text(["Bob", "Carol", "Dave"])
     expect(page.locator("queue-bar .running")).to_have_attribute("aria-current", "step")
+    line = "📋 Queue: [Slow ⏳] → Bob → Carol → Dave"
+    expect(page.locator("queue-bar ol")).to_have_attribute("aria-label", line)
     page.get_by_role("button", name="Skip Carol").click()
     expect(chips).to_have_text(["Bob", "Dave"])
     chips.nth(1).press("Alt+ArrowLeft")
@@ -156,10 +157,11 @@ def test_who_addresses_nobody_is_told_how(open_page: Open, server: Server) -> No
 def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> None:
     """UX streaming: pieces appear in place; the finished message has all of them, once."""
     page = open_page(server.create("stream"))
-    say(page, "[NEXT: Poet] recite")
+    say(page, "[NEXT: Poet] recite, and wait")
     writing = page.locator("article.writing .body")
     expect(writing).to_contain_text("word3 ")
     assert "word59" not in (writing.text_content() or "")
+    card(page).get_by_role("button").first.click()
     expect(page.locator("article.message.ai:not(.writing) .body")).to_contain_text("word58 word59")
     expect(page.locator("article.message.ai")).to_have_count(1)
 

@@ -87,11 +87,12 @@ def test_a_link_that_breaks_three_times_in_a_stream(open_page: Open, server: Ser
     page.route_web_socket(lambda url: "/ws" in url, connect)
     page.goto(f"{server.url}/s/{session_id}")
     expect(page.locator("top-bar .link")).to_have_attribute("data-state", "connected")
-    say(page, "[NEXT: Poet] recite")
+    say(page, "[NEXT: Poet] recite, and wait")
     for cut in range(3):
         expect(page.locator("article.writing")).to_be_visible()
         links[-1].close(code=4000 + cut)
         wait_for_links(page, links, cut + 2)
+    card(page).get_by_role("button").first.click()
     expect(page.locator("article.message.ai:not(.writing) .body")).to_contain_text("word58 word59", timeout=15_000)
     check_complete(page, server, session_id)
     text = page.locator("article.message.ai .body").text_content() or ""

@@ -19,7 +19,7 @@ def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> 
     session_id = server.create("work")
     page = open_page(session_id)
     plan(page)
-    expect(card(page).locator(".left")).to_have_text(re.compile(r"4:5\d left · then: Reject"))
+    expect(card(page).locator(".left")).to_have_text(re.compile(r"4:\d\d left · then: Reject"))
     page.get_by_role("button", name="Edit…").click()
     editor = page.locator("plan-editor dialog")
     rows, approve = editor.locator(".row"), editor.locator(".approve")
@@ -52,12 +52,15 @@ def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> 
 
 def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) -> None:
     """UX task board: progress, attempts, cancel; a question about what depends on it."""
-    page = open_page(server.create("work"))
-    plan(page)
+    session_id = server.create("work")
+    tasks = [{"id": "draw", "title": "Draw pictures"}, {"id": "long", "title": "Wait for rain"}]
+    later = {"id": "write", "title": "Write it up", "depends_on": ["draw", "long"]}
+    server.command(session_id, "user.solve_tasks", tasks=[*tasks, later])
+    page = open_page(session_id)
     page.get_by_role("tab", name="Tasks").click()
-    page.get_by_role("button", name="Approve 3 tasks").click()
-    expect(page.locator(".note.task_failed")).to_contain_text("the pen was slow")
-    expect(page.locator("task-board [data-task=draw] .say")).to_contain_text("attempt 2")
+    expect(page.locator(".note.task_failed")).to_contain_text("Draw pictures: took too long: the pen was slow")
+    expect(page.locator(".note.task_retried")).to_contain_text("Retry 1/3: Draw pictures")
+    expect(page.locator(".note.task_done summary")).to_contain_text("Draw pictures · BenTwo pictures.")
     page.locator("task-board [data-task=write]").get_by_role("button", name="Cancel").click()
     expect(page.locator("task-board [data-task=write]")).to_have_attribute("data-state", "CANCELLED")
     expect(column(page, "failed").locator(".task b")).to_have_text("Write it up")
