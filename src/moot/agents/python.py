@@ -9,6 +9,7 @@ from contextlib import aclosing
 from functools import partial
 from typing import Any, cast
 
+from moot.agents.environment import hide_secrets
 from moot.core.errors import AgentError
 from moot.core.events import Option
 from moot.core.turns import TurnInput
@@ -41,6 +42,19 @@ class PythonMember:
         return self._act(partial(self._function, turn, ask=ask) if self._asks else partial(self._function, turn))
 
     async def _act(self, call: AgentFunction) -> AsyncGenerator[Output, None]:
+        """An error that quotes a key is told without it, and without the traceback, which would quote it too."""
+        try:
+            async with aclosing(self._play(call)) as outputs:
+                async for output in outputs:
+                    yield output
+        except Exception as error:
+            told = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
+            safe = hide_secrets(told, os.environ)
+            if safe == told:
+                raise
+            raise AgentError(getattr(error, "error_type", "agent"), safe) from None
+
+    async def _play(self, call: AgentFunction) -> AsyncGenerator[Output, None]:
         if self._is_coroutine:
             yield _as_result(await call())  # type: ignore[misc]
             return
