@@ -219,6 +219,7 @@ async def remove(options: Namespace) -> int:
         if sys.stdin.isatty() and sys.stdout.isatty():
             answer = await asyncio.to_thread(input, f"remove {session_id} for good? [y/N] ")
             if answer.strip().lower() not in ("y", "yes"):
+                print("nothing was removed", file=sys.stderr)
                 return exits.FAILED
         await log.delete(session_id)
         print(f"removed {session_id}", file=sys.stderr)
