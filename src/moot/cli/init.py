@@ -60,9 +60,10 @@ async def run(options: Namespace) -> int:
         raise ConfigError(f"{path} is there already; edit it, or name another folder: moot init DIR")
     with Progress("looking for agents' programs"):
         offers = list_offers(await find_clis(), os.environ)
+    wanted = find_offer(options.agents, offers) if options.agents else None
     for offer in offers[1:]:
         print(f"found {offer.says}", file=sys.stderr)
-    starter = choose(options, offers, is_asked=not options.yes and sys.stdin.isatty() and sys.stderr.isatty())
+    starter = choose(options, offers, wanted, is_asked=not options.yes and sys.stdin.isatty() and sys.stderr.isatty())
     text = write_team(starter)
     problems = find_problems(read_yaml(text.encode()))
     if problems:
@@ -88,14 +89,12 @@ def list_offers(clis: Sequence[FoundCli], environment: "os._Environ[str] | dict[
     return offers
 
 
-def choose(options: Namespace, offers: list[Offer], *, is_asked: bool) -> Starter:
+def choose(options: Namespace, offers: list[Offer], wanted: Offer | None, *, is_asked: bool) -> Starter:
     flow = Flow(options.flow)
     language = options.language or (ask_language() if is_asked else find_language())
     given = options.members or (ask_members(flow, language) if is_asked else "")
     names = tuple(name for each in given.replace("，", ",").split(",") if (name := each.strip()))
-    offer = find_offer(options.agents, offers) if options.agents else None
-    if offer is None:
-        offer = ask_offer(offers, language) if is_asked and len(offers) > 1 else offers[0]
+    offer = wanted or (ask_offer(offers, language) if is_asked and len(offers) > 1 else offers[0])
     return Starter(flow=flow, language=language, names=fill_names(flow, language, names), agent=offer.agent)
 
 
