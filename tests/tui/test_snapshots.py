@@ -3,8 +3,10 @@
 `MOOT_SNAPSHOTS=update pytest tests/tui/test_snapshots.py` writes them anew; the difference is read like any other.
 """
 
+import asyncio
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from tests.client.deadline import run
@@ -30,16 +32,24 @@ VARIES = (
 )
 
 
-def compare(name: str, here: Playing) -> None:
+def read(here: Playing) -> str:
     shown = here.screen
     for pattern, instead in VARIES:
         shown = pattern.sub(instead, shown)
-    shown = "\n".join(line.rstrip() for line in shown.split("\n")) + "\n"
+    return "\n".join(line.rstrip() for line in shown.split("\n")) + "\n"
+
+
+async def compare(name: str, here: Playing) -> None:
+    """The screen comes to look like the file; a screen that is being laid out is waited for."""
     path = SNAPSHOTS / f"{name}.txt"
     if os.environ.get("MOOT_SNAPSHOTS") == "update":
+        await asyncio.sleep(2)  # nobody waits for it: what is written is read by people
         path.parent.mkdir(exist_ok=True)
-        path.write_text(shown, encoding="utf-8")
-    assert shown == path.read_text(encoding="utf-8")
+        path.write_text(read(here), encoding="utf-8")
+    expected = path.read_text(encoding="utf-8")
+    with suppress(AssertionError):
+        await here.until(lambda: read(here) == expected)
+    assert read(here) == expected
 
 
 def test_a_conversation() -> None:
@@ -49,7 +59,7 @@ def test_a_conversation() -> None:
         async with playing(chat_team(ai("bob", f"{SAID} [NEXT: Ann]"))) as here:
             await here.say("[NEXT: Bob] A poster for the library, please: when it opens, and for whom it is.")
             await here.sees("Sundays are for reading.", "Waiting for you", "wait_for_human", "Bob: First draft")
-            compare("conversation", here)
+            await compare("conversation", here)
 
     run(play())
 
@@ -63,7 +73,7 @@ def test_a_conversation_in_chinese_at_80_columns() -> None:
                 "[NEXT: 小白] 写一张海报，说说图书馆五月起周日开放的消息，要友好、简短，还要提到咖啡和开放时间。"
             )
             await here.sees("周日适合读书。", "等你")
-            compare("chinese", here)
+            await compare("chinese", here)
 
     run(play())
 
@@ -75,7 +85,7 @@ def test_a_plan_that_waits() -> None:
         async with playing(plan_team(), NARROW) as here:
             await here.say("Please prepare the reading night.")
             await here.sees("Approve 3 tasks (a)", "f7 answer")
-            compare("plan-card", here)
+            await compare("plan-card", here)
 
     run(play())
 
@@ -89,7 +99,7 @@ def test_a_plan_that_is_edited() -> None:
             await here.sees("Approve 3 tasks (a)")
             await here.press("f7", "e")
             await here.sees("Edit the plan", "Find readers", "Back to the proposal", "Ctrl+S approves")
-            compare("plan-editor", here)
+            await compare("plan-editor", here)
 
     run(play())
 
@@ -101,6 +111,6 @@ def test_the_help() -> None:
         async with playing(ZH, NARROW) as here:
             await here.press("f1")
             await here.sees("命令面板", "退出")
-            compare("help", here)
+            await compare("help", here)
 
     run(play())

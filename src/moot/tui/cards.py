@@ -1,5 +1,6 @@
 """A question that waits for one answer: a card above the composer. It takes no focus by itself."""
 
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -8,17 +9,20 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from moot.core.commands import Answer
 from moot.protocol.view import View
 from moot.protocol.view_parts import Question
 from moot.tui.binding import bind
+from moot.tui.job_panel import player_name
 from moot.tui.keys import Keys
 from moot.tui.plain import Button, Chooser, Content, Line, Ticks, plain, plain_line
 from moot.tui.words import Words
 
-MOST_BUTTONS = 12
+MOST_BUTTONS = 50
+# questions of a supervisor's job: words are an answer too; what an agent made can be put right
+OUTPUT, STUCK = "review_output", "supervisor_stuck"
 
 
 def card_head(question: Question, view: View, words: Words, now: datetime) -> Content:
@@ -46,6 +50,25 @@ def plan_lines(question: Question, view: View, words: Words) -> Iterator[Content
         yield Content.assemble(
             plain_line(f"{number}. {task.get('title', '')}", "bold"), plain_line(f"  {who}{after}", "dim")
         )
+
+
+def is_open(question: Question) -> bool:
+    """Whether words are an answer."""
+    if not question.options or question.allow_custom_input or question.code in (OUTPUT, STUCK):
+        return True
+    return question.kind == "ask_user" and not question.selection
+
+
+def output_of(question: Question, view: View) -> dict[str, Any]:
+    """What the agent that is to be checked has written."""
+    job, writer = view.supervision, next((each.id for each in view.members if each.role == question.job), question.job)
+    return {key: value for key, value in job.state.items() if job.writers.get(key) == writer} if job else {}
+
+
+def output_lines(question: Question, view: View) -> Iterator[Content]:
+    for key, value in output_of(question, view).items():
+        written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield Content.assemble(plain_line(f"{key}: ", "bold"), plain(written))
 
 
 class Card(Vertical):
@@ -91,6 +114,8 @@ class Card(Vertical):
             yield Line(plain(self.question.text))
             if self.question.kind == "plan":
                 yield Line(Content("\n").join(plan_lines(self.question, self._view, self._words)))
+            elif self.question.code == OUTPUT:
+                yield Line(Content("\n").join(output_lines(self.question, self._view)))
         problem = Line(classes="problem")
         problem.display = False
         yield problem
@@ -123,17 +148,25 @@ class Card(Vertical):
             with Vertical(classes="options"):
                 for number, option in enumerate(options[:MOST_BUTTONS]):
                     self._choices[f"option-{number}"] = option.id
-                    yield Button(f"{number + 1}. {option.label}", hint=option.description, id=f"option-{number}")
+                    label = player_name(option.label, self._view) if question.code == STUCK else option.label
+                    yield Button(f"{number + 1}. {label}", hint=option.description, id=f"option-{number}")
         if any(each.id == "reassign" for each in options):
             members = [(each.display_name, each.id) for each in self._view.members if not each.is_human]
             with Horizontal(classes="buttons"):
                 yield Line(plain_line(words("reassign_to") + " "))
                 yield Chooser([(words("anybody"), "-"), *members], "-", id="reassign-to")
-        if not options or question.kind == "ask_user" or question.allow_custom_input:
+        if is_open(question):
             yield Input(placeholder=words("card.answer"), id="answer", compact=True)
-        if not options or question.selection == "multiple" or question.allow_custom_input:
+        if is_open(question) or question.selection == "multiple":
             with Horizontal(classes="buttons"):
                 yield Button(words("card.send"), id="send", classes="primary")
+        if question.code == OUTPUT:
+            with Vertical(classes="output") as form:
+                form.display = False
+                written = json.dumps(output_of(question, self._view), ensure_ascii=False, indent=2)
+                yield TextArea(written, id="output", show_line_numbers=False, compact=True)
+                with Horizontal(classes="buttons"):
+                    yield Button(words("card.save"), id="save", classes="primary")
 
     # what is done with it
 
@@ -170,8 +203,23 @@ class Card(Vertical):
             self._answer(**({"answer": said} if said else {"confirmed": False}))
         elif name == "send":
             self._send()
+        elif name == "save":
+            self._save()
+
+    def _save(self) -> None:
+        """Only what is JSON is handed in; the session checks the rest."""
+        try:
+            state = json.loads(self.query_one("#output", TextArea).text)
+        except ValueError as error:
+            self.refuse(f"JSON: {error}")
+        else:
+            self._answer(choice="edit", state=state)
 
     def _choose(self, choice: str) -> None:
+        if choice == "edit" and self.query(".output"):
+            self.query_one(".output").display = True
+            self.query_one("#output").focus()
+            return
         to = self.query_one("#reassign-to", Chooser).value if choice == "reassign" else "-"
         said = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
         answer = said or (str(to) if to != "-" else "")

@@ -14,7 +14,7 @@ SHOWN_CHOICES = 30
 
 
 def job_head(job: SupervisedJob, view: View, words: Words) -> Content:
-    acting = words("job.acting", name=_player(job.acting, view), n=job.steps)
+    acting = words("job.acting", name=player_name(job.acting, view), n=job.steps)
     state = words(f"mark.job.{job.outcome}") if job.outcome else acting
     return Content("\n").join([plain_line(job.goal, "bold"), plain_line(state)])
 
@@ -36,14 +36,14 @@ def _titled(word: str, words: Words) -> Iterator[tuple[str, Content]]:
     yield f"{NO_TASK}{word}", plain_line(f"— {words(word)}", "dim")
 
 
-def _player(node: str, view: View) -> str:
+def player_name(node: str, view: View) -> str:
     """Who plays an agent of the team file, by name."""
     return next((each.display_name for each in view.members if node in (each.role, each.id)), node)
 
 
 def _tool(tool: ToolRow, view: View, words: Words, width: int) -> Content:
     sign = "✗" if tool.error else "✓" if tool.is_done else "⏳"
-    head = _cut(f"{sign} {words('job.tools')}: {tool.name} · {_player(tool.agent, view)}", width, "cyan")
+    head = _cut(f"{sign} {words('job.tools')}: {tool.name} · {player_name(tool.agent, view)}", width, "cyan")
     result = tool.error or (_show(tool.result) if tool.is_done else _show(tool.args))
     return Content("\n").join([head, _cut(f"  {result}", width, "dim")])
 
@@ -51,9 +51,9 @@ def _tool(tool: ToolRow, view: View, words: Words, width: int) -> Content:
 def _choice(choice: Choice, view: View, words: Words, width: int) -> Content:
     if choice.fault:
         return _cut(f"✗ {words('job.undecided')}: {choice.fault}", width, "yellow")
-    instead_of = _player(choice.corrected_from, view) if choice.corrected_from else ""
+    instead_of = player_name(choice.corrected_from, view) if choice.corrected_from else ""
     corrected = words("job.corrected", **{"from": instead_of}) if instead_of else ""
-    head = _cut(f"→ {_player(choice.next, view)} {corrected}", width, "yellow" if corrected else "")
+    head = _cut(f"→ {player_name(choice.next, view)} {corrected}", width, "yellow" if corrected else "")
     return Content("\n").join([head, _cut(f"  {choice.guidance}", width, "dim")]) if choice.guidance else head
 
 
