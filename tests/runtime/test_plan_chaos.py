@@ -97,6 +97,13 @@ def test_plans_come_to_their_end(walks: Walks) -> None:
             assert missing <= (rows if NOT_HERE[each.name] == {"*"} else NOT_HERE[each.name]), each.name
 
 
+@pytest.mark.parametrize("seed", [217, 962])
+def test_seeds_that_failed_once(seed: int) -> None:
+    """E02: 217, a task was cancelled with what it depended on while its review was asked about; 962, a restarted task
+    waited for a cancelled one."""
+    play(seed)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_same_seed_is_the_same_run(seed: int) -> None:
     """E11: a failure can be looked at again: every fact of a run comes again, in the same order."""

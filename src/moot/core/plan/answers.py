@@ -7,7 +7,7 @@ from moot.core.errors import Refused
 from moot.core.events import StepAsked, StepClosed
 from moot.core.machines.workflow import Trigger
 from moot.core.plan import controls, finishing, patches, planning, steering
-from moot.core.plan.events import SolverCancelled, TaskReviewed, TaskSkipped
+from moot.core.plan.events import TaskReviewed, TaskSkipped
 from moot.core.plan.jobs import restart_job, work_of
 from moot.core.plan.tasks import InvalidPlan, Task, candidates, executors, read_tasks
 from moot.core.team import Member
@@ -144,4 +144,4 @@ def _cancel_dependants(draft: Draft, task_id: str) -> None:
         gone |= set(more)
     for each, run in runs.items():
         if each in gone and not run.is_over:
-            draft.add(SolverCancelled(task=run.task.document, reason="dependency_cancelled"))
+            controls.drop_task(draft, run, "dependency_cancelled")

@@ -62,9 +62,14 @@ def cancel_task(draft: Draft, task_id: str) -> None:
     run = find_run(draft, task_id)
     if run.is_over:
         raise Refused("task_over", detail=task_id)
-    cancel_review(draft, task_id)
-    questions.supersede_task(draft, task_id)
-    draft.add(SolverCancelled(task=run.task.document))
+    drop_task(draft, run, "user_cancel")
+
+
+def drop_task(draft: Draft, run: TaskRun, reason: str) -> None:
+    """With its review, and with what was asked about it."""
+    cancel_review(draft, run.task.id)
+    questions.supersede_task(draft, run.task.id)
+    draft.add(SolverCancelled(task=run.task.document, reason=reason))
 
 
 def ask_about_dropped(draft: Draft) -> None:
