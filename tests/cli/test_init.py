@@ -119,10 +119,10 @@ def test_three_questions_are_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch
     options = Namespace(flow="chat", language=None, members=None, agents=None)
     offers = init.list_offers([FoundCli(name="claude", path="/bin/x", version="2", login="file")], {})
     monkeypatch.setattr(sys, "stdin", io.StringIO("zh\n王芳，小李\n\n"))
-    starter = init.choose(options, offers, is_asked=True)
+    starter = init.choose(options, offers, None, is_asked=True)
     assert (starter.language, starter.names, starter.agent) == ("zh", ("王芳", "小李"), "{type: cli, preset: claude}")
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n\n0\n"))
-    starter = init.choose(options, offers, is_asked=True)
+    starter = init.choose(options, offers, None, is_asked=True)
     assert (starter.language, starter.names, starter.agent) == ("en", ("You", "Bob", "Carol"), None)
 
 

@@ -169,7 +169,9 @@ class Server:
     async def client(self, query: str = "", *, token: str = TOKEN, greeted: bool = True) -> AsyncIterator[Peer]:
         """A connection that has read its greeting."""
         url = f"ws://127.0.0.1:{self.port}/ws?token={token}{query}"
-        async with websockets.connect(url, max_size=None, max_queue=None, compression=None, proxy=None) as link:
+        async with websockets.connect(
+            url, max_size=None, max_queue=None, compression=None, proxy=None, open_timeout=60
+        ) as link:
             peer = Peer(link)
             if greeted:
                 assert (await peer.next())["event"] == "system.connected"
