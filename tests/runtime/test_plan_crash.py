@@ -42,14 +42,17 @@ async def test_the_run_without_a_crash() -> None:
 @pytest.mark.parametrize("at_once", [True, False])
 @run
 async def test_a_crash_after_every_append(at_once: bool) -> None:
-    """Wherever the log ends, whether the dead process knew or not, another one brings the run to the same end."""
+    """E05: wherever the log ends, whether the dead process knew or not, another one brings the run to the same end.
+
+    The log is all that outlives a process, so that dying at any await is dying between two appends.
+    """
     for last_seq in (await play())[:-1]:
         await play(last_seq, at_once=at_once)
 
 
 @run
 async def test_a_second_crash_soon_after_every_first_one() -> None:
-    """A process that dies while it recovers, or soon after, leaves a log like any other."""
+    """E05, E07: a process that dies while it recovers, or soon after, leaves a log like any other."""
     for last_seq in (await play())[:-1]:
         for more in (1, 2, 6):
             await play(last_seq, last_seq + more, at_once=True)
@@ -57,6 +60,6 @@ async def test_a_second_crash_soon_after_every_first_one() -> None:
 
 @run
 async def test_five_crashes_in_a_row() -> None:
-    """Five processes that die with their first append, one after the other, do no harm at any place of the run."""
+    """E07: five processes that die with their first append, one after the other, do no harm at any place of the run."""
     for last_seq in (await play())[:-1:3]:
         await play(*range(last_seq, last_seq + 5), at_once=True)
