@@ -76,6 +76,26 @@ async def test_a_model_calls_functions_and_servers_between_its_turns(tmp_path: P
 
 
 @run
+async def test_a_supervisor_that_is_a_model_calls_tools_before_it_decides() -> None:
+    """Supervisor, routing: calls of tools come first; it decides in its next turn, with what they gave."""
+    with fake_models(calls(("add", {"a": 20, "b": 22})), json.dumps({"next_agent": "artist"}), END) as models:
+        team = desk(models, [])
+        boss, artist = team["members"][1:]
+        boss.update(agent=artist["agent"], tools=artist.pop("tools"))
+        artist.update(agent={"type": "script", "replies": [{"state": {"picture": "42"}}]}, mcp=[])
+        async with open_app(team) as app:
+            session = await start(app)
+            (called,) = await facts(app, session, ToolsCalled)
+            state = await session.state()
+    first, second, _ = models.prompts
+    assert ("add(a: int, b: int)" in first, "What your tools gave" in first) == (True, False)
+    assert "> add: 42" in second
+    assert called.node == "supervisor_tools"
+    assert state.supervision is not None
+    assert state.supervision.outcome == "complete"
+
+
+@run
 async def test_a_server_that_cannot_be_started_fails_the_turn() -> None:
     """E95: the model is not asked to do without; a human has the floor and reads which one it is."""
     with fake_models("never") as models:

@@ -5,7 +5,7 @@ markers defused, so that an agent that repeats it routes nobody. All of it keeps
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -178,13 +178,22 @@ def _describe_brief(turn: TurnInput, brief: AgentBrief, prompts: Mapping[str, st
     """The supervisor's prompt is built where its sections are known; what it says of others is cut, not quoted."""
     phase = "supervisor" if brief.briefing else "acting"
     template = prompts.get(phase) or _template(phase, turn.language)
-    if brief.briefing:
-        return fit(defuse(build_prompt(template, brief.briefing)), budget_bytes, turn.language)
     values = {
         name: quote_within(text, most, turn.language) if text.strip() and name != "language" else text
         for name, (text, most) in brief_values(brief, budget_bytes, turn.language).items()
     }
+    if brief.briefing:
+        tools = "".join(_describe_tools(values, turn.language))
+        room = budget_bytes - len(tools.encode())
+        return fit(defuse(build_prompt(template, brief.briefing)), room, turn.language) + tools
     return _fill(template, values, turn.language)
+
+
+def _describe_tools(values: Mapping[str, str], language: Language) -> Iterator[str]:
+    """For the supervisor, whose prompt knows nothing of tools: what it may call, and what that gave."""
+    for name in ("tools", "results"):
+        if values[name]:
+            yield f"\n\n{say(name, language)}\n{values[name]}"
 
 
 def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget_bytes: int) -> str:

@@ -34,6 +34,13 @@ WORDS: dict[str, dict[Language, str]] = {
     "your_turn": {"zh": "现在轮到你发言。", "en": "It is your turn to speak."},
     "none": {"zh": "（无）", "en": "(none)"},
     "attempt": {"zh": "这是第 {attempt} 次尝试。", "en": "This is attempt {attempt}."},
+    "tools": {
+        "zh": '决定之前你可以调用工具，只回答 {"tool_calls": [{"name": "…", "args": {}}]}，'
+        "得到结果后再决定。可调用的工具：",
+        "en": 'Before you decide you may call tools: answer with {"tool_calls": [{"name": "…", "args": {}}]} only, and '
+        "decide with what they gave. You may call:",
+    },
+    "results": {"zh": "工具返回的结果：", "en": "What your tools gave:"},
     "language_name": {"zh": "中文", "en": "English"},
 }
 

@@ -14,7 +14,6 @@ STATE_PART, RESULTS_PART = 4, 8  # one over this of the budget for the shared st
 def brief_values(brief: AgentBrief, budget_bytes: int, language: Language) -> dict[str, tuple[str, int]]:
     """Every placeholder of the prompt for acting: its text, and how many bytes of it may be shown."""
     most, some = budget_bytes // STATE_PART, budget_bytes // RESULTS_PART // 2
-    results = [f"{each.call.name}: {each.error or _dump(each.result)}" for each in brief.results]
     return {
         "goal": (brief.goal, some),
         "guidance": (brief.guidance, some),
@@ -23,11 +22,15 @@ def brief_values(brief: AgentBrief, budget_bytes: int, language: Language) -> di
         "feedback": (brief.feedback, some),
         "answers": (_dump(brief.answers) if brief.answers else "", some),
         "tools": ("\n".join(brief.tools), some),
-        "results": ("\n".join(results), most),
+        "results": (_results(brief), most),
         "state": (_dump(brief.state), most),
         "writes": (", ".join(brief.writes), some),
         "language": (say("language_name", language), some),
     }
+
+
+def _results(brief: AgentBrief) -> str:
+    return "\n".join(f"{each.call.name}: {each.error or _dump(each.result)}" for each in brief.results)
 
 
 def _dump(value: Any) -> str:

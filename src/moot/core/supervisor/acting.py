@@ -20,12 +20,12 @@ from moot.core.supervisor_settings import END, SupervisorSettings
 
 def complete(draft: Draft, turn: Turn, said: str, command: CompleteTurn) -> None:
     settings, node = settings_of(draft), turn.job
-    written, ask, wanted = _read_output(said, command)
+    written, ask = _read_output(said, command)
     if written:
         _update(draft, turn, written)
     if ask is not None and questions.ask_user(draft, turn, ask):
         return
-    job, calls = job_of(draft), tools.read_calls(wanted)
+    job, calls = job_of(draft), tools.read_calls(command.tool_calls, said)
     following = should_continue(settings, node, job.state, has_tool_calls=bool(calls), tool_round=job.tool_round + 1)
     loop = settings.agents[node].tools
     if calls and loop is not None and following == loop.node:
@@ -49,13 +49,12 @@ def go_on(draft: Draft, node: str) -> None:
         finish(draft, node)
 
 
-def _read_output(said: str, command: CompleteTurn) -> tuple[Mapping[str, Any] | None, Any, Any]:
-    """State, question and calls as the agent gave them, or, of one that can only write text, from JSON in it."""
-    written, ask, calls = command.state, command.ask, command.tool_calls
-    if written is None and ask is None and calls is None:
-        found = {key: (find_object(said, key) or {}).get(key) for key in ("state", "ask", "tool_calls")}
-        written, ask, calls = found["state"], found["ask"], found["tool_calls"]
-    return written if isinstance(written, Mapping) else None, ask, calls
+def _read_output(said: str, command: CompleteTurn) -> tuple[Mapping[str, Any] | None, Any]:
+    """State and question as the agent gave them, or, of one that can only write text, from JSON in it."""
+    written, ask = command.state, command.ask
+    if written is None and ask is None and command.tool_calls is None:
+        written, ask = ((find_object(said, key) or {}).get(key) for key in ("state", "ask"))
+    return written if isinstance(written, Mapping) else None, ask
 
 
 def _update(draft: Draft, turn: Turn, written: Mapping[str, Any]) -> None:

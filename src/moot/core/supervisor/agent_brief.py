@@ -36,6 +36,7 @@ def brief(job: Supervision, settings: SupervisorSettings, node: str, language: L
             goal=job.goal,
             state=job.state,
             answers=job.answers,
+            may_call=True,
             results=job.results,
             heard=job.given,
             briefing=Briefing(

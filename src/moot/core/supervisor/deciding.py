@@ -20,7 +20,7 @@ def complete(draft: Draft, turn: Turn, said: str, command: CompleteTurn) -> None
     if command.ask is not None and questions.ask_user(draft, turn, command.ask):
         return
     settings, job = settings_of(draft), job_of(draft)
-    calls = tools.read_calls(command.tool_calls)
+    calls = tools.read_calls(command.tool_calls, said)
     node = should_continue(settings, SUPERVISOR, job.state, has_tool_calls=bool(calls))
     if node != ROUTE:
         tools.call_tools(draft, turn, node, calls)

@@ -12,6 +12,7 @@ from moot.core import text
 from moot.core.commands import CompleteTool
 from moot.core.draft import Draft
 from moot.core.errors import Refused
+from moot.core.json_text import find_object
 from moot.core.state import Turn
 from moot.core.supervisor.events import ToolCall, ToolCompleted, ToolsCalled
 from moot.core.supervisor.jobs import active_job, job_of
@@ -21,8 +22,10 @@ CALLS = 20  # of one turn; the rest is not made
 NAME_CHARS, ERROR_CHARS = 200, 2_000
 
 
-def read_calls(given: Any) -> Sequence[Any]:
-    return given[:CALLS] if isinstance(given, (list, tuple)) else ()
+def read_calls(given: Any, said: str = "") -> Sequence[Any]:
+    """As the agent gave them, or, of one that can only write text, from JSON in it."""
+    found = (find_object(said, "tool_calls") or {}).get("tool_calls") if given is None else given
+    return found[:CALLS] if isinstance(found, (list, tuple)) else ()
 
 
 def call_tools(draft: Draft, turn: Turn, node: str, given: Sequence[Any]) -> None:
