@@ -254,7 +254,7 @@ class MootApp(App[None], inherit_bindings=False):
             pane.composer.focus()
 
     def action_say_how_to_leave(self) -> None:
-        self.query_one(TalkPane).complain(self.words("leave_with", pressed=self.keys.long("quit")))
+        self.query_one(TalkPane).tell(self.words("leave_with", pressed=self.keys.long("quit")))
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen(help_content(self.words.language, self.keys)))

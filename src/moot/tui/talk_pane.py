@@ -158,7 +158,7 @@ class TalkPane(Vertical):
             below.show(plain_line(self._words("written_below", name=writes[0].name)))
 
     def tell(self, sentence: str) -> None:
-        """Something that was asked for is done: for a moment."""
+        """An answer to a key: for a moment."""
         told = plain_line(sentence, "bold green")
         self._note(told)
         asyncio.get_running_loop().call_later(TOLD_S, self.call_later, self._forget, told)
