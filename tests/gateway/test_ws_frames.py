@@ -7,7 +7,7 @@ import pytest
 
 from moot.gateway import socket_protocol
 from tests.gateway.raw_socket import BINARY, CONTINUE, PING, TEXT, RawSocket, make_frame, make_handshake, make_header
-from tests.gateway.server import TOKEN, run, serve, until
+from tests.gateway.server import SOLO, TOKEN, run, serve, until
 
 MIB = 1024 * 1024
 HELLO = b'{"event": "user.create_session"}'
@@ -131,3 +131,19 @@ async def test_a_link_that_is_dead(tmp_path: Path) -> None:
             await until(lambda: server.count_connections() == 1)
         assert await raw.closed_with() == 1011
         assert (await alive.ask("user.set_language", language="zh", command_id="c"))["event"] == "system.accepted"
+
+
+@pytest.mark.parametrize("wrong", ["1970-01-01T00:00:00.000Z", "2999-12-31T23:59:59.999Z", "yesterday", 0])
+@run
+async def test_a_clients_clock_has_no_effect(tmp_path: Path, wrong: object) -> None:
+    """E38: the server stamps the time, and a seq says the order, whatever a client believes."""
+    async with serve(tmp_path, SOLO) as server, server.client() as peer:
+        session_id = await peer.create()
+        fields = {"timestamp": wrong, "seq": 999, "event_id": "x", "hash": "y"}
+        await peer.send("user.message", session_id=session_id, content="[NEXT: alice] hi", command_id="c", **fields)
+        await peer.until("system.accepted")
+        events = await server.app.log.read(session_id)
+        assert [event.seq for event in events] == list(range(1, len(events) + 1))
+        times = [event.timestamp for event in events]
+        assert times == sorted(times)
+        assert str(wrong)[:4] not in {time[:4] for time in times}
