@@ -1,9 +1,10 @@
 """For everybody: axe finds nothing in both themes and languages; small screens and large letters work."""
 
+import math
 from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.web.conftest import Open
 from tests.web.node import AXE, needs_axe
@@ -153,13 +154,21 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
 
 def test_large_letters(open_page: Open, server: Server) -> None:
     """Issue 7: 200 % zoom of a 1280 px window is 640 px of twice the size; longer words fit too."""
-    page = open_page(
-        server.create("talk"), query="?pseudo", viewport={"width": 640, "height": 400}, device_scale_factor=2
-    )
+    page = open_page(server.create("talk"), viewport={"width": 640, "height": 400}, device_scale_factor=2)
+    page.route("**/lang/en.json", lengthen)
+    page.reload()
+    expect(page.get_by_role("button", name="[Send~~]")).to_be_visible()
     say(page, "[NEXT: Slow, Bob, Carol] go")
     expect(page.locator("queue-bar .chip")).to_have_count(3)
     check_fits(page)
     expect(page.locator("#composer")).to_be_in_viewport()
+
+
+def lengthen(route: Route) -> None:
+    """Words that are two fifths longer, to see where a layout breaks."""
+    words: dict[str, str] = route.fetch().json()
+    longer = {key: f"[{text}{'~' * math.ceil(len(text) * 0.4)}]" for key, text in words.items()}
+    route.fulfill(json=longer)
 
 
 def check_fits(page: Page) -> None:

@@ -46,15 +46,6 @@ test("streaming text grows with its turn and goes with it", () => {
   assert.deepEqual(fold(frames.slice(view.seq), said), fold(frames));
 });
 
-test("a reset empties the view and says why", () => {
-  const view = fold(frames.slice(0, 9));
-  const told = (session_id) => ({ event: "system.connected", metadata: { resumed: false, reason: "ahead", session_id } });
-  assert.equal(reduce(view, told("s_other")), view);
-  const reset = reduce(view, told(view.session_id));
-  assert.equal(reset.seq, 0);
-  assert.equal(reset.connection.reset, "ahead");
-});
-
 test("the queue line names who acts, who waits, and you", () => {
   const words = { queue: "📋 Queue: {names}", you: "You" };
   assert.equal(queueLine(EMPTY, null, words), null);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
-import { pickLanguage, pseudo, translator } from "../../../src/moot/web/js/i18n.js";
+import { pickLanguage, translator } from "../../../src/moot/web/js/i18n.js";
 
 const web = new URL("../../../src/moot/web/", import.meta.url);
 const words = Object.fromEntries(["zh", "en"].map((name) => [name, JSON.parse(readFileSync(new URL(`lang/${name}.json`, web), "utf8"))]));
@@ -39,8 +39,4 @@ test("the language comes from the address, then the choice, then the browser", (
   assert.equal(pickLanguage("", "en", ["zh-CN"]), "en");
   assert.equal(pickLanguage("", null, ["fr", "zh-TW"]), "zh");
   assert.equal(pickLanguage("?lang=xx", null, []), "en");
-});
-
-test("the pseudo-language is longer by two fifths", () => {
-  for (const [key, text] of Object.entries(pseudo(words.en))) assert.ok(text.length >= words.en[key].length * 1.4, key);
 });

@@ -26,12 +26,16 @@ export const api = {
   teams: () => ask("/api/teams"),
   sessions: () => ask("/api/sessions"),
   /** @param {string} id @param {number} at after which event */
-  session: (id, at) => ask(`/api/sessions/${encodeURIComponent(id)}?at=${at}`),
+  session: (id, at) => ask(`/api/sessions/${id}?at=${at}`),
   machines: () => ask("/api/machines"),
   /** @param {{team: string, title: string, command_id: string}} wanted */
   create: (wanted) => ask("/api/sessions", { method: "POST", json: wanted }),
-  /** @param {string} id @param {boolean} [isLast] the page is being left */
-  remove: (id, isLast) => ask(`/api/sessions/${encodeURIComponent(id)}`, { method: "DELETE", keepalive: isLast }),
+  /** @param {string} id @param {string} title @param {string} lang */
+  rename: (id, title, lang) => ask(`/api/sessions/${id}/commands?lang=${lang}`, { method: "POST", json: { event: "user.rename", title } }),
+  /** @param {string} id */
+  remove: (id) => ask(`/api/sessions/${id}`, { method: "DELETE" }),
+  /** @param {string} id */
+  restore: (id) => ask(`/api/sessions/${id}/restore`, { method: "POST" }),
   /** @param {string} language */
   words: (language) => ask(new URL(`../lang/${language}.json`, import.meta.url).pathname),
 };

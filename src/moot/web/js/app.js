@@ -6,6 +6,7 @@ import { Socket } from "./link/socket.js";
 import { recall, recallJson, remember } from "./prefs.js";
 import { Tape } from "./tape.js";
 import { Replay } from "./replay.js";
+import { isAway } from "./shelf.js";
 
 const LIST_MS = 5_000, LOOK_MS = 500;
 const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
@@ -38,8 +39,6 @@ export class App {
     /** @type {number | null} the event that timeline and conversation show together */
     this.selected = null;
     this.speaker = recall("speaker");
-    /** @type {Set<string>} being removed, while that can be undone */
-    this.removing = new Set();
     this.socket = new Socket(() => this.#socketUrl(), (happened) => this.#take(happened));
   }
 
@@ -110,7 +109,8 @@ export class App {
     const listed = this.list().then(() => this.#aim());
     [this.teams, this.machines] = await Promise.all([api.teams(), api.machines()]);
     await listed;
-    if (!this.tape && this.sessions.length && innerWidth > 720) this.open(this.sessions[0].session_id, { isKept: true });
+    const first = this.sessions.find((each) => !isAway(each));
+    if (!this.tape && first && innerWidth > 720) this.open(first.session_id, { isKept: true });
     setInterval(() => document.hidden || this.list(), LIST_MS);
     this.changed();
   }
@@ -137,7 +137,7 @@ export class App {
     this.inside = { seq: 0, until: 0, input_routing: "", interrupt: "" };
     this.replay = null;
     this.selected = Number(location.hash.slice(1)) || null;
-    this.connection.target = this.sessions.find((each) => each.session_id === id)?.seq ?? 0;
+    this.#aim();
     this.socket.follow(id);
     const address = `/s/${id}${isKept ? location.hash.replace(/^#token.*/, "") : ""}`;
     if (location.pathname !== `/s/${id}`) history[isKept ? "replaceState" : "pushState"](null, "", address);
@@ -194,8 +194,7 @@ export class App {
     this.t = translator(words, language);
     this.send("user.set_language", { language });
     if (this.tape) { // what people read is rendered by the server: have it all again
-      this.tape.forget("language");
-      this.tape.reset = null;
+      this.tape.forget();
       this.socket.follow(this.tape.id);
     }
     this.changed();
@@ -237,34 +236,29 @@ export class App {
     this.changed();
   }
 
-  /** Gone after ten seconds, unless it is undone. @param {string} id @param {string} title */
-  remove(id, title) {
-    this.removing.add(id);
-    const late = () => this.removing.has(id) && void api.remove(id, true);
-    const timer = setTimeout(() => void this.#removeNow(id), 10_000);
-    addEventListener("pagehide", late, { once: true });
-    if (this.tape?.id === id) {
+  /** @param {Entry} entry */
+  async duplicate({ title, team }) {
+    await this.attempt(this.create(team, this.t("copy_of", { title: title || team }).slice(0, 200)));
+  }
+
+  /** To the trash; ten seconds to take it back at once. @param {Entry} entry */
+  async remove({ session_id: id, title, team }) {
+    const wasOpen = this.tape?.id === id;
+    if (wasOpen) {
+      this.socket.half.leave(id);
       this.tape = null;
       history.pushState(null, "", "/");
     }
-    const run = () => {
-      clearTimeout(timer);
-      removeEventListener("pagehide", late);
-      this.removing.delete(id);
-      this.changed();
-    };
-    this.toast(this.t("removed", { title }), "info", { label: this.t("undo"), run }, 10_000);
+    if (!(await this.attempt(api.remove(id)))) return;
+    const run = () => void this.attempt(api.restore(id)).then(() => wasOpen && this.open(id));
+    this.toast(this.t("removed", { title: title || team }), "info", { label: this.t("undo"), run }, 10_000);
   }
 
-  /** @param {string} id */
-  async #removeNow(id) {
-    try {
-      await api.remove(id);
-    } catch (error) {
-      this.toast(error instanceof Error ? error.message : String(error), "error");
-    }
-    this.removing.delete(id);
+  /** What cannot be done is told. @param {Promise<any>} done */
+  async attempt(done) {
+    const isDone = await done.then(() => true, (error) => this.toast(error.message, "error"));
     await this.list();
+    return isDone;
   }
 
   startReplay() {
@@ -304,7 +298,7 @@ export class App {
         if (each.frame.session_id === this.tape?.id) this.tape?.push(each.frame);
         return;
       case "reset":
-        tape?.forget(each.reason);
+        tape?.forget();
         if (tape) this.toast(this.t("link.reset", { reason: each.reason }));
         return;
       case "ended":
@@ -325,9 +319,8 @@ export class App {
 
   /** @param {any} moved */
   #move({ state, attempt, retry_in_s, reason }) {
-    const isDown = state === "RECONNECTING" || state === "DISCONNECTED";
-    const wasDown = this.connection.state === "RECONNECTING" || this.connection.state === "DISCONNECTED";
-    const since = isDown && wasDown ? this.connection.since : Date.now();
+    const isStillDown = [state, this.connection.state].every((each) => each === "RECONNECTING" || each === "DISCONNECTED");
+    const since = isStillDown ? this.connection.since : Date.now();
     this.connection = { ...this.connection, state, attempt, retryAt: Date.now() + retry_in_s * 1000, reason: reason ?? "", since };
     if (state === "CONNECTED" && this.isReady) void this.list().then(() => this.#aim());
     if (reason === "unauthenticated") this.me = null;

@@ -1,7 +1,6 @@
 // Building and keeping DOM. Text becomes text, never markup.
 
-/** A button that does something on the page sends no form. @param {string} tag @param {Props} [props] @param {...(Node | string | null | undefined | false)} children
- * @returns {HTMLElement} */
+/** A button that does something on the page sends no form. @type {Make} */
 export function h(tag, props = {}, ...children) {
   const node = document.createElement(tag);
   if (tag === "button" && props.onclick) node.setAttribute("type", "button");
@@ -10,8 +9,7 @@ export function h(tag, props = {}, ...children) {
   return node;
 }
 
-/** Changes only what is different, so that nothing flickers and no focus is lost. @template {Element} T
- * @param {T} node @param {Props} props @returns {T} */
+/** Changes only what is different, so that nothing flickers and no focus is lost. @type {Change} */
 export function set(node, props) {
   for (const [name, value] of Object.entries(props)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -30,12 +28,9 @@ const PROPERTIES = new Set(["value", "checked", "hidden", "disabled", "open", "s
 /** @type {WeakMap<Element, Map<string, {node: HTMLElement, item: any}>>} */
 const kept = new WeakMap();
 
-/** The children of `parent` are the items, in order; the same key keeps its node.
- * @template T @param {Element} parent @param {Iterable<T>} items @param {(item: T) => string} keyOf
- * @param {(item: T) => HTMLElement} make @param {(node: HTMLElement, item: T) => void} [update] */
+/** The children of `parent` are the items, in order; the same key keeps its node. @type {Keep} */
 export function keyed(parent, items, keyOf, make, update) {
   const before = kept.get(parent) ?? new Map();
-  /** @type {Map<string, {node: HTMLElement, item: T}>} */
   const after = new Map();
   let cursor = parent.firstElementChild;
   for (const item of items) {

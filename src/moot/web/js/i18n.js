@@ -39,10 +39,3 @@ export function pickLanguage(search, chosen, spoken) {
   }
   return "en";
 }
-
-/** Longer words, to see where a layout breaks: `[Śéñđ ~~]`. @param {Record<string, string>} words */
-export function pseudo(words) {
-  return Object.fromEntries(Object.entries(words).map(([key, text]) => [
-    key, `[${text}${"~".repeat(Math.ceil(text.length * 0.4))}]`,
-  ]));
-}

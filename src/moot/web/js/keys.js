@@ -13,11 +13,12 @@ export function bindKeys(app) {
     const key = event.key.toLowerCase();
     if ((event.ctrlKey || event.metaKey) && key === "k") return stop(event, () => tell("palette"));
     if (document.querySelector("dialog[open]")) return;
+    if (event.key === "F2") return stop(event, () => find(document, "session-list").rename());
     if (event.key === "F6") return stop(event, () => nextPane(event.shiftKey ? -1 : 1));
     if (event.key === "Escape") return escape(app, event);
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || recall("letters") === "off") return;
     const deed = LETTERS[event.key];
-    if (deed) stop(event, () => deed(app));
+    if (deed) stop(event, deed);
   });
   hear("inspector", () => toggleInspector(app));
   app.refused = ({ event, fields }, why) => {
@@ -26,14 +27,14 @@ export function bindKeys(app) {
   };
 }
 
-/** @type {Record<string, (app: App) => void>} */
+/** @type {Record<string, () => void>} */
 const LETTERS = {
   "/": () => find(document, "#composer")?.focus(),
   "?": () => tell("help"),
   j: () => find(document, "time-line")?.step(1),
   k: () => find(document, "time-line")?.step(-1),
-  "[": (app) => openNeighbour(app, -1),
-  "]": (app) => openNeighbour(app, 1),
+  "[": () => find(document, "session-list").step(-1),
+  "]": () => find(document, "session-list").step(1),
 };
 
 /** @param {KeyboardEvent} event @param {() => void} deed */
@@ -53,17 +54,10 @@ function escape(app, event) {
 
 /** @param {number} by */
 function nextPane(by) {
-  const stops = PANES.map((selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector))).filter((each) => each?.checkVisibility());
+  const stops = PANES.map((selector) => find(document, selector)).filter((each) => each?.checkVisibility());
   const active = document.activeElement;
   const at = stops.findIndex((each) => each === active || each?.closest("nav, chat-log, confirm-cards, chat-composer, aside")?.contains(active));
   stops[(at + by + stops.length) % stops.length]?.focus();
-}
-
-/** @param {App} app @param {number} by */
-function openNeighbour(app, by) {
-  const at = app.sessions.findIndex((each) => each.session_id === app.tape?.id);
-  const next = app.sessions[at + by];
-  if (next) app.open(next.session_id);
 }
 
 /** @param {App} app */

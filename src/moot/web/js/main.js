@@ -4,16 +4,14 @@ import { api } from "./api.js";
 import { App } from "./app.js";
 import { hear } from "./dom.js";
 import "./elements/all.js";
-import { pickLanguage, pseudo } from "./i18n.js";
+import { pickLanguage } from "./i18n.js";
 import { bindKeys } from "./keys.js";
+import { Part } from "./part.js";
 import { recall, remember } from "./prefs.js";
 
 const language = pickLanguage(location.search, recall("language"), navigator.languages);
 const words = await api.words(language);
-const parts = /** @type {Part[]} */ ([...document.querySelectorAll(
-  "login-form, top-bar, session-list, queue-bar, chat-log, confirm-cards, replay-bar, chat-composer, side-panel, " +
-  "pane-tabs, plan-editor, new-session, command-palette, help-dialog, toast-stack, live-region",
-)]);
+const parts = [...document.querySelectorAll("*")].filter((each) => each instanceof Part);
 let isScheduled = false, isLate = false;
 
 function render() {
@@ -42,8 +40,7 @@ function schedule() {
   else requestAnimationFrame(render);
 }
 
-const isPseudo = new URLSearchParams(location.search).has("pseudo");
-const app = new App({ words: isPseudo ? pseudo(words) : words, language, changed: schedule });
+const app = new App({ words, language, changed: schedule });
 
 /** @param {"zh" | "en"} wanted */
 async function speak(wanted) {

@@ -17,8 +17,6 @@ export class Tape {
     this.snapshots = [EMPTY];
     /** @type {{code: string, sentence: string} | null} why it is followed no more */
     this.ended = null;
-    /** @type {string | null} why its history was loaded again */
-    this.reset = null;
   }
 
   /** @param {Frame} frame */
@@ -31,9 +29,9 @@ export class Tape {
     if (this.frames.length % SNAPSHOT === 0) this.snapshots.push(this.view);
   }
 
-  /** What was had does not count: the whole history follows. @param {string} reason */
-  forget(reason) {
-    Object.assign(this, new Tape(this.id), { reset: reason });
+  /** What was had does not count: the whole history follows. */
+  forget() {
+    Object.assign(this, new Tape(this.id));
   }
 
   /** The view as it was after an event. @param {number} seq */

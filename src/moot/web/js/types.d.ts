@@ -13,6 +13,12 @@ type Props = Record<string, any> & {
   [name in "onclick" | "onsubmit" | "onchange" | "oninput" | "onscroll" | "onmousedown"]?: (event: Event & { target: any }) => unknown;
 } & { onkeydown?: (event: KeyboardEvent) => unknown };
 
+type Make = (tag: string, props?: Props, ...children: (Node | string | null | undefined | false)[]) => HTMLElement;
+type Change = <T extends Element>(node: T, props: Props) => T;
+type Keep = <T>(
+  parent: Element, items: Iterable<T>, keyOf: (item: T) => string, make: (item: T) => HTMLElement, update?: (node: HTMLElement, item: T) => void,
+) => void;
+
 // the protocol
 
 /** The envelope of the event protocol, as far as every module relies on it. */
@@ -40,11 +46,32 @@ type Happening = { type: string; [name: string]: any };
 
 type Entry = {
   session_id: string; seq: number; updated_at: string; created_at: string; title: string; team: string; flow: string;
-  status: string; waiting_for: string | null; busy: boolean;
+  status: string; waiting_for: string | null; busy: boolean; pause_reason: string | null; messages: number;
+  last: { by: string; text: string } | null; removed_at: string | null;
 };
+/** How this browser has a session in its list: `away` is the seq at which it was archived, `read` counts messages. */
+type Kept = { pinned?: boolean; away?: number | null; read?: number };
 /** A command; seq once it is done, shown once its message is seen in the log. */
 type Sent = { id: string; event: string; fields: any; session: string | null; seq: number; shown?: number };
 type Toast = { id: number; text: string; kind: string; action?: { label: string; run: () => void } };
+
+// what modules make for themselves and each other
+
+type LinkState = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "RECONNECTING";
+type Waiting = { commandId: string; event: string; sessionId: string | null; text: string; due: number; sends: number; retries: number };
+/** Of a conversation. */
+type Item = { key: string; seq: number; kind: string; item: any };
+type Deed = { name: string; run: () => void };
+/** Of a text in Markdown. */
+type Piece = { type: string; text?: string; href?: string; level?: number; lang?: string; start?: number; items?: Piece[][]; children?: Piece[]; rows?: Piece[][][] };
+/** A machine and where it stands. */
+type Lit = { id: string; machine: string; about: string; walk: Walk };
+type Box = { state: string; x: number; y: number; w: number; h: number; isFinal: boolean };
+type Edge = { from: string; to: string; triggers: string[]; path: string; isExtension: boolean };
+/** Of a plan: in which row, and what. */
+type Problem = { at: number; code: string; params: Record<string, string> };
+type Diff = { added: string[]; removed: Task[]; changed: Record<string, string[]>; isMoved: boolean; count: number };
+type Told = { said: any; title: string; frame: Frame; t: Translate; view: View; language: Language };
 
 // a session as it is shown: the fold of its frames
 
@@ -70,7 +97,6 @@ interface View {
   questions: Question[];
   running: RunningTurn[];
   counters: Counters;
-  connection: Connection;
   work: Work | null;
   supervision: Job | null;
   /** questions that are closed */
@@ -89,7 +115,6 @@ type Notice = { seq: number; at: string; code: string; text: string };
 type Step = { seq: number; thought?: string; action?: string; observation?: string };
 type Mark = { seq: number; name: string; params: Record<string, string | number> };
 type RunningTurn = { turn_id: string; member: string; name: string; started_at: string; steps: Step[]; streamed: string; thinking: string };
-type Connection = { state: string; attempt: number; retry_in_s: number; reason?: string; reset?: string };
 type Counters = { messages: number; turns: number; failed_turns: number; tokens: number; cost_usd: number };
 interface Question {
   step_id: string;

@@ -15,6 +15,7 @@ import { QueueBar } from "./queue-bar.js";
 import { ReplayBar } from "./replay-bar.js";
 import { SessionList } from "./session-list.js";
 import { SidePanel } from "./side-panel.js";
+import { StartPage } from "./start-page.js";
 import { StateMap } from "./state-map.js";
 import { TaskBoard } from "./task-board.js";
 import { TimeLine } from "./time-line.js";
@@ -24,6 +25,6 @@ import { TopBar } from "./top-bar.js";
 // TimeLine is <time-line>
 for (const element of [
   ChatComposer, ChatLog, CommandPalette, ConfirmCards, HelpDialog, JobBoard, LiveRegion, LoginForm, NewSession,
-  PaneTabs, PlanEditor, QueueBar, ReplayBar, SessionList, SidePanel, StateMap, TaskBoard, TimeLine, ToastStack,
+  PaneTabs, PlanEditor, QueueBar, ReplayBar, SessionList, SidePanel, StartPage, StateMap, TaskBoard, TimeLine, ToastStack,
   TopBar,
 ]) customElements.define(element.name.replace(/\B[A-Z]/g, "-$&").toLowerCase(), element);

@@ -107,7 +107,7 @@ function answerText(app, { by, outcome, what, code, chosen, said }) {
   const labels = chosen.map((/** @type {any} */ option) => optionLabel(app, code, option)).join(", ");
   const label = [labels, said].filter(Boolean).join(": ");
   if (outcome !== "answered") return `${t(`answer.${outcome}`)}: ${what}`;
-  return `✓ ${t("answer.by", { name: by ? nameOf(/** @type {any} */ (view), by) : "?", label })}`;
+  return `✓ ${t("answer.by", { name: by ? nameOf(view, by) : "?", label })}`;
 }
 
 /** @param {Element} log @param {number | null} seq @returns {Element | null} the item at the event, or the first after it */

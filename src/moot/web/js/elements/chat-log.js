@@ -8,8 +8,6 @@ import { makeMessage, makeNote, makeTurn, makeUnsent, markSelected, updateTurn }
 const PAGE = 150; // items in the document; earlier ones come when they are asked for
 const NEAR = 40;
 
-/** @typedef {{key: string, seq: number, kind: string, item: any}} Item */
-
 export class ChatLog extends Part {
   #shown = PAGE;
   #session = "";
@@ -52,9 +50,10 @@ export class ChatLog extends Part {
     keyed(log, items, (item) => `${session} ${item.key}`, (item) => this.#make(item), (node, item) => this.#change(node, item));
     set(find(this, ".earlier"), { hidden: all.length <= items.length, text: t("earlier", { count: all.length - items.length }) });
     if (isFollowing) this.#follow();
+    set(this, { hidden: !app.tape });
     const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && !["turn", "hint"].includes(item.kind)).length;
     set(find(this, ".newer"), { hidden: unseen === 0, text: `↓ ${t("newer", { count: unseen })}` });
-    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : !app.tape ? t("pick_session") : view?.seq && !all.length ? t("say_something") : "";
+    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : view?.seq && !all.length ? t("say_something") : "";
     set(find(this, ".blank"), { text: blank, hidden: !blank });
     if (this.#selected !== app.selected || isNew) this.#select(app.selected);
   }

@@ -3,8 +3,6 @@
 import { find, h, hear, keyed, set, tell } from "../dom.js";
 import { Part } from "../part.js";
 
-/** @typedef {{name: string, run: () => void}} Deed */
-
 export class CommandPalette extends Part {
   #active = 0;
 

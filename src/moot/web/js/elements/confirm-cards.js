@@ -10,9 +10,9 @@ export class ConfirmCards extends Part {
   /** @param {App} app @param {View | null} view */
   render(app, view) {
     this.hidden = !view?.questions.length;
-    keyed(this, view?.questions ?? [], (each) => each.step_id, (each) => this.#make(/** @type {Question} */ (each)));
+    keyed(this, view?.questions ?? [], (each) => each.step_id, (each) => this.#make(each));
     for (const card of this.children) for (const button of card.querySelectorAll("button, textarea, select, input")) {
-      set(/** @type {HTMLButtonElement} */ (button), { disabled: !app.mayWrite });
+      set(button, { disabled: !app.mayWrite });
     }
     this.tick();
   }
@@ -27,7 +27,7 @@ export class ConfirmCards extends Part {
   /** @param {Question} question */
   #make(question) {
     const { app } = this, { t, view } = app;
-    const asker = question.code ? "Moot" : question.who || nameOf(/** @type {any} */ (view), question.asked_by) || "Moot";
+    const asker = question.code ? "Moot" : question.who || nameOf(view, question.asked_by) || "Moot";
     const content = question.kind === "plan" ? planCard(app, question) : choices(app, question);
     const card = h("section", { class: `card ${question.kind}`, "data-step": question.step_id, "aria-label": t("card.title"), tabindex: -1 },
       h("header", {}, h("b", { text: t("card.title") }), h("span", { class: "asker", text: t("card.by", { name: asker }) }), h("span", { class: "left" })),

@@ -7,7 +7,7 @@ import { recall, remember } from "../prefs.js";
 /** What can be chosen: its word, where it is remembered, and what is remembered when it is not as usual. */
 const CHOICES = [["letters", "letters", "off", true], ["ctrl_enter", "enter", "breaks", false]];
 const KEYS = [
-  ["Enter", "send"], ["Shift+Enter", "newline"], ["Esc", "pause"], ["Ctrl+K", "palette"], ["F6", "panes"], ["/", "composer"],
+  ["Enter", "send"], ["Shift+Enter", "newline"], ["Esc", "pause"], ["Ctrl+K", "palette"], ["F6", "panes"], ["F2", "rename"], ["/", "composer"],
   ["[ ]", "sessions"], ["J K", "rows"], ["A E R", "card"], ["Alt+← →", "queue"], ["?", "help"],
 ];
 

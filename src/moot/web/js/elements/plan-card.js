@@ -5,7 +5,7 @@ import { nameOf } from "../view/names.js";
 
 /** @param {App} app @param {any} question */
 export function planCard(app, { step_id, tasks = [], plan_summary }) {
-  const { t } = app, view = /** @type {any} */ (app.view);
+  const { t } = app, view = (app.view);
   const titles = new Map(tasks.map((/** @type {Task} */ task) => [task.id, task.title]));
   const why = h("textarea", { rows: 2, placeholder: t("plan.feedback"), "aria-label": t("plan.feedback") });
   const feedback = h("form", {

@@ -46,7 +46,7 @@ export class PlanEditor extends Part {
   }
 
   get #question() {
-    return /** @type {any} */ (this.app.view?.questions.find((each) => each.step_id === this.#stepId));
+    return (this.app.view?.questions.find((each) => each.step_id === this.#stepId));
   }
 
   /** @param {string} stepId */

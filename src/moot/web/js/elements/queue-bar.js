@@ -51,7 +51,7 @@ export class QueueBar extends Part {
   /** @param {{member: string, at: number, what: string, since: string}} chip */
   #chip({ member, at, what, since }) {
     const { app } = this, { t } = app;
-    const name = member === app.speaksAs ? t("you") : nameOf(/** @type {any} */ (app.view), member);
+    const name = member === app.speaksAs ? t("you") : nameOf(app.view, member);
     if (at < 0) return h("li", { class: "chip running", "aria-current": "step" }, h("b", { text: name }), what && h("span", { class: "what", text: what }), " ⏳ ", h("span", { class: "elapsed", "data-since": since }));
     const skip = () => void app.send("user.queue", { action: "skip", member });
     const move = (/** @type {number} */ to) => void app.send("user.queue", { action: "move", member, to });

@@ -1,8 +1,6 @@
 // The machine of a link (seed 004 §8), the same table as core/machines/connection.py.
 
-/** @typedef {"DISCONNECTED" | "CONNECTING" | "CONNECTED" | "RECONNECTING"} State */
-
-/** @type {Record<State, Record<string, State>>} */
+/** @type {Record<LinkState, Record<string, LinkState>>} */
 export const CONNECTION = {
   DISCONNECTED: { connect: "CONNECTING" },
   CONNECTING: { connect_ok: "CONNECTED", connect_failed: "RECONNECTING" },
@@ -10,7 +8,7 @@ export const CONNECTION = {
   RECONNECTING: { reconnect_ok: "CONNECTED", reconnect_timeout: "DISCONNECTED" },
 };
 
-/** @param {State} state @param {string} trigger @returns {State} */
+/** @param {LinkState} state @param {string} trigger @returns {LinkState} */
 export function advance(state, trigger) {
   const target = CONNECTION[state][trigger];
   if (!target) throw new Error(`connection: ${state} knows no ${trigger}`);

@@ -1,5 +1,4 @@
 // The client's half of a connection: no sockets, no clock, no randomness (protocol/client.py does the same).
-// The cases in tests/data/protocol/client_cases.json say what comes of what; both halves pass them.
 
 import { advance } from "./connection.js";
 import { Following } from "./following.js";
@@ -19,7 +18,7 @@ const RATE = 4429;
 
 export class ClientHalf {
   constructor() {
-    /** @type {import("./connection.js").State} */
+    /** @type {LinkState} */
     this.state = "DISCONNECTED";
     this.attempt = 0;
     this.retryAt = 0;
@@ -28,8 +27,6 @@ export class ClientHalf {
     /** @type {Map<string, Following>} */
     this.following = new Map();
     this.commands = new Unanswered();
-    /** @type {string[]} sessions that began to come, created by a command that is not answered yet */
-    this.newborn = [];
     /** @type {string[]} */
     this.outbox = [];
     this.pace = new Pace({}, 0);
@@ -140,11 +137,6 @@ export class ClientHalf {
     return texts;
   }
 
-  /** Commands of a session that the server has not answered yet. */
-  get unsent() {
-    return [...this.commands.waiting.values()];
-  }
-
   // what the server says
 
   /** @param {Frame} frame @param {string} text @param {number} now @returns {Happening[]} */
@@ -160,7 +152,6 @@ export class ClientHalf {
       case "system.accepted": return this.#readAcceptance(frame, said);
       case "system.error":
       case "agent.error": return this.#readProblem(frame, said, now);
-      case "agent.state_exported": return this.#readExport(frame, said);
       case "system.heartbeat": return [];
       default: return [{ type: "passing", frame }];
     }
@@ -191,19 +182,12 @@ export class ClientHalf {
 
   /** @param {Frame} frame @param {string} text @param {number} now @returns {Happening[]} */
   #readLogged(frame, text, now) {
-    const sessionId = frame.session_id ?? "";
-    let following = this.following.get(sessionId);
-    if (!following) {
-      if (frame.seq !== 1 || !this.commands.of("user.create_session").length) return [];
-      following = new Following(sessionId);
-      this.following.set(sessionId, following);
-      this.newborn.push(sessionId);
-    }
-    switch (following.judge(frame, text)) {
-      case "next": return [{ type: "logged", session_id: sessionId, seq: frame.seq, frame }];
-      case "hole": return this.#restart(following, now, false);
-      case "broken": return this.#restart(following, now, true);
-      case "old": return [];
+    const { session_id = "", seq } = frame, following = this.following.get(session_id);
+    switch (following?.judge(frame, text)) {
+      case "next": return [{ type: "logged", session_id, seq, frame }];
+      case "hole": return this.#restart((following), now, false);
+      case "broken": return this.#restart((following), now, true);
+      default: return [];
     }
   }
 
@@ -223,29 +207,9 @@ export class ClientHalf {
   /** @param {Frame} frame @param {any} said */
   #readAcceptance(frame, said) {
     const waiting = this.commands.find(said.command_id);
-    if (!waiting || waiting.event === "user.request_state") return []; // a repetition; the state itself is the answer
+    if (!waiting) return []; // a repetition
     this.commands.remove(said.command_id);
-    let session_id = frame.session_id ?? waiting.sessionId;
-    if (waiting.event === "user.create_session") session_id = this.#claim(session_id);
-    return [{ type: "done", command_id: said.command_id, session_id, seq: said.seq }];
-  }
-
-  /** The session that a command created: as the answer says, else the first that came and is nobody's yet.
-   * @param {string | null} sessionId */
-  #claim(sessionId) {
-    if (sessionId === null) return this.newborn.shift() ?? null;
-    if (this.newborn.includes(sessionId)) this.newborn.splice(this.newborn.indexOf(sessionId), 1);
-    else if (!this.following.has(sessionId)) this.following.set(sessionId, new Following(sessionId));
-    return sessionId;
-  }
-
-  /** @param {Frame} frame @param {any} said @returns {Happening[]} */
-  #readExport(frame, said) {
-    return this.commands.of("user.request_state", frame.session_id ?? "").map((waiting) => {
-      this.commands.remove(waiting.commandId);
-      const { seq, hash, state } = said;
-      return { type: "exported", command_id: waiting.commandId, session_id: frame.session_id, seq, hash, state };
-    });
+    return [{ type: "done", command_id: said.command_id, session_id: frame.session_id ?? waiting.sessionId, seq: said.seq }];
   }
 
   /** @param {Frame} frame @param {any} said @param {number} now @returns {Happening[]} */

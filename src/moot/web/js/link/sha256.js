@@ -1,10 +1,7 @@
 // SHA-256, synchronous: a frame counts or does not count before the next one is looked at, and crypto.subtle is absent
-// where a server is reached without TLS. Written for speed: a history of megabytes is checked while the page opens.
+// where a server is reached without TLS.
 
-const K = constants();
-const START = Int32Array.of(
-  0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
-);
+const K = constants(64, Math.cbrt), START = constants(8, Math.sqrt);
 const words = new Int32Array(64), state = new Int32Array(8), encoder = new TextEncoder();
 let buffer = new Uint8Array(1 << 16);
 
@@ -53,14 +50,14 @@ function compress() {
   state[0] += a; state[1] += b; state[2] += c; state[3] += d; state[4] += e; state[5] += f; state[6] += g; state[7] += h;
 }
 
-/** The first 32 bits of the fractions of the cube roots of the first 64 primes. */
-function constants() {
-  const found = new Int32Array(64);
+/** The first 32 bits of the fractions of the roots of the first primes. @param {number} size @param {(n: number) => number} root */
+function constants(size, root) {
+  const found = new Int32Array(size);
   let count = 0;
-  for (let n = 2; count < 64; n++) {
+  for (let n = 2; count < size; n++) {
     let prime = true;
     for (let d = 2; d * d <= n; d++) if (n % d === 0) prime = false;
-    if (prime) found[count++] = Math.floor((Math.cbrt(n) % 1) * 0x100000000);
+    if (prime) found[count++] = Math.floor((root(n) % 1) * 0x100000000);
   }
   return found;
 }

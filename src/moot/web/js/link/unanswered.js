@@ -6,17 +6,6 @@ export const RETRY_S = 1; // doubled each time, when the server says that trying
 const RETRIES = 5;
 const COMMANDS = 1000;
 
-/**
- * @typedef {object} Waiting
- * @property {string} commandId
- * @property {string} event
- * @property {string | null} sessionId
- * @property {string} text
- * @property {number} due
- * @property {number} sends
- * @property {number} retries
- */
-
 export class Unanswered {
   constructor() {
     /** @type {Map<string, Waiting>} */
@@ -40,13 +29,6 @@ export class Unanswered {
   /** @param {string} commandId */
   find(commandId) {
     return this.waiting.get(commandId);
-  }
-
-  /** @param {string} event @param {string | null} [sessionId] */
-  of(event, sessionId = null) {
-    return [...this.waiting.values()].filter(
-      (each) => each.event === event && (sessionId === null || each.sessionId === sessionId),
-    );
   }
 
   /** @param {string} commandId */

@@ -1,8 +1,5 @@
 // A state machine as a picture: layers by distance from the start, edges as curves. Pure; at most some twenty states.
 
-/** @typedef {{state: string, x: number, y: number, w: number, h: number, isFinal: boolean}} Box */
-/** @typedef {{from: string, to: string, triggers: string[], path: string, isExtension: boolean}} Edge */
-
 const HEIGHT = 26, ROW = 58, GAP = 14, CHAR = 5.7, PADDING = 18;
 
 /** @param {Machine} machine @param {number} width @returns {{boxes: Box[], edges: Edge[], width: number, height: number}} */

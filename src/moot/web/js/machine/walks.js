@@ -3,8 +3,6 @@
 import { slotName } from "../view/names.js";
 import { begin } from "../view/walk.js";
 
-/** @typedef {{id: string, machine: string, about: string, walk: Walk}} Lit */
-
 /** @param {App} app @returns {Lit[]} */
 export function walks({ view, connection, inside }) {
   /** @type {Lit[]} */

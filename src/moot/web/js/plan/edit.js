@@ -1,7 +1,5 @@
 // Editing a plan before it is approved: what is wrong with it and what is different from the proposal. Pure.
 
-/** @typedef {{at: number, code: string, params: Record<string, string>}} Problem */
-
 const TASKS = 100;
 
 /** The same rules as core/plan/tasks.py, as far as they can be known here; the server has the last word.
@@ -43,8 +41,6 @@ export function findCircle(tasks) {
     trail.push(next);
   }
 }
-
-/** @typedef {{added: string[], removed: Task[], changed: Record<string, string[]>, isMoved: boolean, count: number}} Diff */
 
 const FIELDS = /** @type {const} */ (["title", "objective", "member", "role", "depends_on"]);
 

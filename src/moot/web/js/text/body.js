@@ -3,8 +3,6 @@
 import { h } from "../dom.js";
 import { parse } from "./markdown.js";
 
-/** @typedef {import("./markdown.js").Node} Node */
-
 const LONG = 30_000; // beyond this a message is shown as it is
 
 /** @param {string} text @param {Translate} t @returns {DocumentFragment} */
@@ -15,10 +13,10 @@ export function body(text, t) {
   return fragment;
 }
 
-/** @param {Node[] | undefined} nodes @param {Translate} t */
+/** @param {Piece[] | undefined} nodes @param {Translate} t */
 const all = (nodes, t) => (nodes ?? []).map((node) => build(node, t));
 
-/** @param {Node} node @param {Translate} t @returns {globalThis.Node} */
+/** @param {Piece} node @param {Translate} t @returns {Node} */
 function build(node, t) {
   switch (node.type) {
     case "text": return document.createTextNode(node.text ?? "");
@@ -37,7 +35,7 @@ function build(node, t) {
   }
 }
 
-/** The host is shown where the text does not show it. @param {Node} node */
+/** The host is shown where the text does not show it. @param {Piece} node */
 function link({ href = "", text = "" }) {
   const { host, pathname } = new URL(href);
   const where = host || pathname;
@@ -46,7 +44,7 @@ function link({ href = "", text = "" }) {
   return h("span", {}, anchor, h("span", { class: "host", text: ` (${where})` }));
 }
 
-/** @param {Node} node @param {Translate} t */
+/** @param {Piece} node @param {Translate} t */
 function code({ text = "", lang = "" }, t) {
   const copy = h("button", {
     class: "copy ghost", text: t("copy"),
@@ -58,15 +56,15 @@ function code({ text = "", lang = "" }, t) {
   return h("figure", { class: "code" }, h("figcaption", {}, h("span", { text: lang }), copy), h("pre", { tabindex: 0 }, h("code", { text })));
 }
 
-/** @param {Node} node @param {Translate} t */
+/** @param {Piece} node @param {Translate} t */
 function list({ items = [], start }, t) {
   const entries = items.map((blocks) => h("li", {}, ...all(blocks, t)));
   return h(start === undefined ? "ul" : "ol", start === undefined ? {} : { start }, ...entries);
 }
 
-/** @param {Node} node @param {Translate} t */
+/** @param {Piece} node @param {Translate} t */
 function table({ rows = [] }, t) {
   const [head, ...rest] = rows;
-  const row = (/** @type {Node[][]} */ cells, /** @type {string} */ tag) => h("tr", {}, ...cells.map((cell) => h(tag, {}, ...all(cell, t))));
+  const row = (/** @type {Piece[][]} */ cells, /** @type {string} */ tag) => h("tr", {}, ...cells.map((cell) => h(tag, {}, ...all(cell, t))));
   return h("div", { class: "table", tabindex: 0, role: "group" }, h("table", {}, h("thead", {}, row(head, "th")), h("tbody", {}, ...rest.map((cells) => row(cells, "td")))));
 }

@@ -1,7 +1,5 @@
 // A small Markdown, parsed into a tree. HTML is text here, images are links, and a link must be http, https or mailto.
 
-/** @typedef {{type: string, text?: string, href?: string, level?: number, lang?: string, start?: number, items?: Node[][], children?: Node[], rows?: Node[][][]}} Node */
-
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*$/;
 const QUOTE = /^ {0,3}> ?/;
@@ -10,10 +8,10 @@ const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])\s+/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)+\|?\s*$/;
 const DEPTH = 8;
 
-/** @param {string} text @returns {Node[]} */
+/** @param {string} text @returns {Piece[]} */
 export function parse(text, depth = 0) {
   const lines = text.split("\n");
-  /** @type {Node[]} */
+  /** @type {Piece[]} */
   const blocks = [];
   let at = 0;
   while (at < lines.length) {
@@ -24,7 +22,7 @@ export function parse(text, depth = 0) {
   return blocks;
 }
 
-/** @param {string[]} lines @param {number} at @param {number} depth @returns {[Node | null, number]} */
+/** @param {string[]} lines @param {number} at @param {number} depth @returns {[Piece | null, number]} */
 function readBlock(lines, at, depth) {
   const line = lines[at];
   if (!line.trim()) return [null, at + 1];
@@ -53,17 +51,17 @@ function runOf(lines, at, belongs) {
   return at;
 }
 
-/** @param {string[]} lines @param {number} at @param {string} mark @param {string} lang @returns {[Node, number]} */
+/** @param {string[]} lines @param {number} at @param {string} mark @param {string} lang @returns {[Piece, number]} */
 function readFence(lines, at, mark, lang) {
   const end = runOf(lines, at + 1, (each) => !(each.trim().startsWith(mark) && each.trim().replaceAll(mark[0], "") === ""));
   return [{ type: "code", lang, text: lines.slice(at + 1, end).join("\n") }, end + 1];
 }
 
-/** @param {string[]} lines @param {number} at @param {number} depth @returns {[Node, number]} */
+/** @param {string[]} lines @param {number} at @param {number} depth @returns {[Piece, number]} */
 function readList(lines, at, depth) {
   const first = /** @type {RegExpExecArray} */ (ITEM.exec(lines[at]));
   const isOrdered = /\d/.test(first[2]);
-  /** @type {Node[][]} */
+  /** @type {Piece[][]} */
   const items = [];
   while (at < lines.length) {
     const found = ITEM.exec(lines[at]);
@@ -81,7 +79,7 @@ function readList(lines, at, depth) {
   return [{ type: "list", ...(isOrdered ? { start: parseInt(first[2], 10) } : {}), items }, at];
 }
 
-/** @param {string[]} lines @param {number} at @returns {[Node, number]} */
+/** @param {string[]} lines @param {number} at @returns {[Piece, number]} */
 function readTable(lines, at) {
   const end = runOf(lines, at + 2, (each) => each.includes("|"));
   const cells = (/** @type {string} */ line) => line.trim().replace(/^\||\|$/g, "").split("|").map((cell) => inline(cell.trim()));
@@ -98,9 +96,9 @@ const SPANS = new RegExp([
   /~~(?<strike>[^\s~](?:[^~]*?[^\s~])?)~~/,
 ].map((each) => each.source).join("|"), "gu");
 
-/** @param {string} text @returns {Node[]} */
+/** @param {string} text @returns {Piece[]} */
 export function inline(text, depth = 0) {
-  /** @type {Node[]} */
+  /** @type {Piece[]} */
   const nodes = [];
   let last = 0;
   for (const found of depth < DEPTH ? text.matchAll(SPANS) : []) {
@@ -112,7 +110,7 @@ export function inline(text, depth = 0) {
   return nodes;
 }
 
-/** @param {RegExpMatchArray} found @param {number} depth @returns {Node} */
+/** @param {RegExpMatchArray} found @param {number} depth @returns {Piece} */
 function span(found, depth) {
   const { code, label, target, url, strong, em, em2, strike } = found.groups ?? {};
   if (code !== undefined) return { type: "inlineCode", text: code.trim() || code };

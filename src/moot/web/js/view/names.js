@@ -1,7 +1,7 @@
 // What members are called.
 
-/** @param {View} view @param {string | null | undefined} id */
-export const nameOf = (view, id) => view.members.find((each) => each.id === id)?.display_name ?? id ?? "";
+/** @param {View | null | undefined} view @param {string | null | undefined} id */
+export const nameOf = (view, id) => view?.members.find((each) => each.id === id)?.display_name ?? id ?? "";
 
 /** Who plays a role of the flow. @param {View} view @param {string} role */
 export const roleName = (view, role) => view.members.find((each) => each.role === role)?.display_name ?? role;

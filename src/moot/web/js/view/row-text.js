@@ -3,8 +3,6 @@
 import { failure, word } from "../i18n.js";
 import { nameOf, roleName } from "./names.js";
 
-/** @typedef {{said: any, title: string, frame: Frame, t: Translate, view: View, language: Language}} Told */
-
 /** @type {Record<string, (told: Told) => string>} */
 const TELL = {
   "message.posted": ({ said }) => (said.text.trim() || said.raw || "").slice(0, 120),

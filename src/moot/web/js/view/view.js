@@ -1,5 +1,4 @@
 // What a screen shows of a session: the fold of its frames. Pure, and the same as protocol/view.py, which says more.
-// The page keeps more messages than a terminal does; everything that grows still has a bound.
 
 import { spend } from "./counters.js";
 import { nameOf } from "./names.js";
@@ -14,7 +13,6 @@ export const EMPTY = {
   status: "paused", waiting_for: null, pause_reason: null, executing: null, pending: [], hops: 0, max_hops: 0,
   messages: [], notices: [], questions: [], running: [],
   counters: { messages: 0, turns: 0, failed_turns: 0, tokens: 0, cost_usd: 0 },
-  connection: { state: "DISCONNECTED", attempt: 0, retry_in_s: 0 },
   work: null, supervision: null, answers: [], marks: [], delivers: [], is_unaddressed: false,
 };
 
@@ -69,15 +67,6 @@ const PASSING = {
     const { turn_id, text } = frame.metadata;
     if (frame.session_id !== view.session_id) return view;
     return changeTurn(view, turn_id, (turn) => ({ ...turn, thinking: (turn.thinking + text).slice(-THINKING_CHARS) }));
-  },
-  "system.connected"(view, frame) {
-    const said = frame.metadata ?? {};
-    if (!view.seq || said.session_id !== view.session_id || said.resumed) return view;
-    return { ...EMPTY, connection: { ...view.connection, reset: said.reason ?? "" } };
-  },
-  "connection.changed"(view, { metadata: said }) {
-    const { state, attempt = 0, retry_in_s = 0, reason } = said;
-    return { ...view, connection: { state, attempt, retry_in_s, reason, reset: view.connection.reset } };
   },
 };
 
@@ -149,7 +138,7 @@ export const LOGGED = {
     const asked = view.questions.find((each) => each.step_id === said.step_id);
     const chosen = chosenOf(asked, said);
     const answer = {
-      seq: view.seq, by: said.by, outcome: said.outcome, what: asked?.text ?? "", code: /** @type {any} */ (asked)?.code ?? "",
+      seq: view.seq, by: said.by, outcome: said.outcome, what: asked?.text ?? "", code: asked?.code ?? "",
       chosen, said: said.answer ?? "", label: [...chosen.map((option) => option.label), said.answer].filter(Boolean).join(": "),
     };
     return { ...view, questions: view.questions.filter((each) => each !== asked), answers: grow(view.answers, answer, NOTICES) };

@@ -1,0 +1,146 @@
+"""The list of sessions: what it says of each, and what a person does with it (UX session list)."""
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from moot.gateway.principal import Role
+from tests.web.conftest import Open
+from tests.web.server import Server
+from tests.web.talking import say
+
+
+def row(page: Page, session_id: str) -> Any:
+    return page.locator(f"session-list li[data-id='{session_id}']")
+
+
+def do(page: Page, session_id: str, deed: str) -> None:
+    """By keyboard: the button of the row, then the deed."""
+    row(page, session_id).locator(".more").press("Enter")
+    row(page, session_id).get_by_role("button", name=deed, exact=True).press("Enter")
+
+
+def test_a_row_says_what_was_said_last_and_what_is_new(open_page: Open, server: Server) -> None:
+    """UX: the last line, and how many messages are new since it was looked at; both outlive a reload."""
+    here, there = server.create("talk", "Here"), server.create("talk", "There")
+    page = open_page(there)
+    expect(row(page, there).locator("a")).to_have_attribute("aria-current", "page")
+    row(page, here).locator("a").click()
+    expect(row(page, here).locator("a")).to_have_attribute("aria-current", "page")
+    server.command(there, "user.message", content="first\nof all")
+    server.command(there, "user.message", content="[NEXT: Bob] and then")
+    expect(row(page, there).locator(".last")).to_contain_text("Bob: ")
+    expect(row(page, there).locator(".unread")).to_have_text("3")
+    page.reload()
+    expect(row(page, there).locator(".unread")).to_have_text("3")
+    row(page, there).locator("a").click()
+    expect(row(page, there).locator(".unread")).to_be_hidden()
+    page.reload()
+    expect(row(page, there).locator(".last")).to_contain_text("Bob: ")
+    expect(row(page, there).locator(".unread")).to_be_hidden()
+
+
+def test_rename_with_f2(open_page: Open, server: Server) -> None:
+    """UX: F2 renames; the list, the header and the title of the page say it, on every screen, also when it is over."""
+    session_id = server.create("talk", "Draft")
+    page, other = open_page(session_id), open_page(session_id)
+    expect(page.locator("top-bar .title")).to_have_text("Draft")
+    page.locator("#composer").press("F2")
+    box = page.get_by_label("Title", exact=True)
+    expect(box).to_be_focused()
+    expect(box).to_have_value("Draft")
+    box.fill("   ")
+    box.press("Enter")
+    expect(page.locator("new-session .problem")).to_contain_text("A title cannot be empty")
+    box.fill("Poster 海报")
+    box.press("Enter")
+    expect(box).to_be_hidden()
+    for each in (page, other):
+        expect(each.locator("top-bar .title")).to_have_text("Poster 海报")
+        expect(each).to_have_title("Poster 海报 · Moot")
+        expect(row(each, session_id).locator(".name")).to_have_text("Poster 海报")
+    say(page, "/rename The End")
+    expect(page.locator("top-bar .title")).to_have_text("The End")
+    server.command(session_id, "user.end")
+    do(page, session_id, "Rename")
+    page.get_by_label("Title", exact=True).fill("Over")
+    page.get_by_label("Title", exact=True).press("Enter")
+    expect(page.locator("top-bar .title")).to_have_text("Over")
+
+
+def test_pin_and_archive(open_page: Open, server: Server) -> None:
+    """UX: pinned ones stand first; archived ones are behind a filter, are found, come back; it outlives a reload."""
+    old, new = server.create("talk", "Quince"), server.create("talk", "Medlar")
+    page = open_page(new)
+    do(page, old, "Pin")
+    expect(page.locator("session-list .name").first).to_have_text("★ Quince")
+    do(page, new, "Archive")
+    expect(row(page, new)).to_have_count(0)
+    page.reload()
+    expect(page.locator("session-list .name").first).to_have_text("★ Quince")
+    expect(row(page, new)).to_have_count(0)
+    page.get_by_role("searchbox").fill("medl")
+    expect(row(page, new)).to_be_visible()
+    page.get_by_role("searchbox").fill("")
+    page.get_by_role("button", name="Archived (1)").click()
+    expect(page.locator("session-list li")).to_have_count(1)
+    do(page, new, "Bring back")
+    expect(row(page, new)).to_have_count(0)
+    page.get_by_role("button", name="Archived (0)").click()
+    expect(row(page, new)).to_be_visible()
+    do(page, new, "Archive")
+    server.command(new, "user.message", content="still here?")
+    expect(row(page, new)).to_be_visible()  # it waits for somebody
+
+
+def test_duplicate_as_new(open_page: Open, server: Server) -> None:
+    """UX: the same team and nothing said yet."""
+    session_id = server.create("pair", "Couple")
+    page = open_page(session_id)
+    do(page, session_id, "Duplicate as new")
+    expect(page.locator("top-bar .title")).to_have_text("Couple (copy)")
+    copy = page.url.rsplit("/", 1)[1]
+    assert copy != session_id
+    assert [frame["event"] for frame in server.events(copy)] == ["agent.session_created"]
+    assert server.events(copy)[0]["metadata"]["team"] == "pair"
+
+
+def test_removal_can_be_undone(open_page: Open, server: Server) -> None:
+    """UX undo beats confirm: it is in the trash at once, also of the server, and comes back to where it was."""
+    session_id = server.create("talk", "Soon gone")
+    server.command(session_id, "user.message", content="remember me")
+    page = open_page(session_id)
+    expect(page.get_by_text("remember me", exact=True)).to_be_visible()
+    row(page, session_id).click(button="right")
+    row(page, session_id).get_by_role("button", name="Remove").click()
+    expect(row(page, session_id)).to_have_count(0)
+    undo = page.get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    assert server.client.get(f"/api/sessions/{session_id}").status_code == 404
+    undo.click()
+    expect(row(page, session_id)).to_be_visible()
+    expect(page.get_by_text("remember me", exact=True)).to_be_visible()
+
+
+def test_a_viewer_arranges_and_changes_nothing(open_page: Open, server: Server) -> None:
+    """Spec 5 roles: what would be refused is not offered; the list is everybody's own to arrange."""
+    session_id = server.create("talk", "Look at me")
+    page = open_page(session_id, server.issue(Role.VIEWER, session_id))
+    row(page, session_id).locator(".more").press("Enter")
+    expect(row(page, session_id).locator(".deeds button")).to_have_text(["Pin", "Archive"])
+    page.keyboard.press("F2")
+    expect(page.get_by_label("Title", exact=True)).to_be_hidden()
+
+
+def test_the_start_page(open_page: Open, server: Server) -> None:
+    """UX first five minutes: before a session is open a button starts one, at 320 px too; scripts are named."""
+    server.create("talk")
+    page = open_page(viewport={"width": 320, "height": 640})
+    expect(page.locator("start-page h2")).to_have_text("Choose a session, or start one")
+    page.locator("start-page").get_by_role("button", name="New session").click()
+    expect(page.locator("new-session .team", has_text="talk").locator(".scripted")).to_have_text(
+        "plays a script, no model"
+    )
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("start-page")).to_be_hidden()
+    expect(page.locator("#composer")).to_be_focused()
