@@ -86,7 +86,7 @@ SUPERVISOR_STORY = [
     "→ Research: ",
     "  ⚙ Research: search_notes",
     "  ✎ Research: evidencePack, bodyBlocks",
-    "↪ What review_agent needs is missing: Writer acts first",
+    "↪ What Review needs is missing: Writer acts first",
     "→ Writer: ",
     "  ✎ Writer: generatedContent",
     "→ Layout: ",

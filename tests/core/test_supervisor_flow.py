@@ -95,7 +95,7 @@ def test_a_missing_precondition_is_corrected_once_and_shown() -> None:
         "review_agent",
         "precondition",
     )
-    assert session.notices == ["↪ What review_agent needs is missing: Writer acts first"]
+    assert session.notices == ["↪ What Review needs is missing: Writer acts first"]
 
 
 @pytest.mark.parametrize(

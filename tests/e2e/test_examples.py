@@ -40,7 +40,7 @@ LINES = {
         "■ The session is over",
     ],
     "05_support_desk.yaml": [
-        "↪ What refund needs is missing: Triage acts first",
+        "↪ What Refund needs is missing: Triage acts first",
         "✓ The review approves",
         "    We are sorry about the leak, and about your laptop. A new seal is on its way, free of charge.",
     ],

@@ -7,7 +7,7 @@ from moot.core.supervisor import questions, tools
 from moot.core.supervisor.decision import Decision, Fault, Unusable, extract_decision
 from moot.core.supervisor.ending import review_approved, review_exists
 from moot.core.supervisor.events import SupervisorDecided, SupervisorUndecided
-from moot.core.supervisor.jobs import finish, job_of, notice, settings_of
+from moot.core.supervisor.jobs import finish, job_of, notice, player_of, settings_of
 from moot.core.supervisor.quality import quality_fallback
 from moot.core.supervisor.routing import NextNode, route_from_supervisor, should_continue
 from moot.core.supervisor_settings import END, ROUTE, SUPERVISOR
@@ -41,7 +41,8 @@ def _follow(draft: Draft, turn: Turn, decision: Decision, following: NextNode) -
     is_interrupted = following.name == END and bool(job_of(draft).heard)
     corrected = END if is_interrupted else following.corrected_from
     if following.corrected_from:
-        notice(draft, "decision_corrected", following.name, detail=following.corrected_from)
+        skipped = player_of(draft, following.corrected_from).display_name
+        notice(draft, "decision_corrected", following.name, detail=skipped)
     draft.add(
         SupervisorDecided(
             decision=decision,
