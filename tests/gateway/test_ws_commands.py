@@ -5,8 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from moot.gateway.principal import Role
 from tests.gateway.server import SOLO, Peer, Server, run, serve
 
