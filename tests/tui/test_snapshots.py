@@ -58,7 +58,7 @@ def test_a_conversation() -> None:
     async def play() -> None:
         async with playing(chat_team(ai("bob", f"{SAID} [NEXT: Ann]"))) as here:
             await here.say("[NEXT: Bob] A poster for the library, please: when it opens, and for whom it is.")
-            await here.sees("Sundays are for reading.", "Waiting for you", "wait_for_human", "Bob: First draft")
+            await here.sees("Sundays are for reading.", "Waiting for you", "waits for Ann", "Bob: First draft")
             await compare("conversation", here)
 
     run(play())

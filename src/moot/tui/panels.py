@@ -15,6 +15,7 @@ from moot.tui.conversation import local_time
 from moot.tui.hosts import Entry
 from moot.tui.job_panel import job_entries, job_head
 from moot.tui.plain import Content, plain, plain_line
+from moot.tui.row_text import describe
 from moot.tui.rows import Row
 from moot.tui.words import Words
 
@@ -37,11 +38,11 @@ def timeline(rows: list[Row], view: View, words: Words, width: int) -> Iterator[
     """The newest; a row that did not change is not made again."""
     for row in rows[-SHOWN_ROWS:]:
         who = f" {view.name(row.member)}" if row.member and row.category != "input" else ""
-        yield str(row.seq), _row(row, words(f"event.{row.name}"), who, width)
+        yield str(row.seq), _row(row, words(f"event.{row.name}"), who, describe(row, view, words), width)
 
 
 @lru_cache(maxsize=2_000)
-def _row(row: Row, label: str, who: str, width: int) -> Content:
+def _row(row: Row, label: str, who: str, what: str, width: int) -> Content:
     sign = SIGNS.get(row.outcome, "▸" if row.lasts and not row.ended_at else "·")
     took = f" {duration(row)}" if row.ended_at else ""
     head = Content.assemble(
@@ -49,9 +50,9 @@ def _row(row: Row, label: str, who: str, width: int) -> Content:
         plain_line(f"{sign} {label}", STYLES.get(row.outcome, "bold" if row.category == "input" else "")),
         plain_line(f"{who}{took}", "dim"),
     )
-    if not row.what:
+    if not what:
         return head
-    shown = plain_line(row.what, "dim").truncate(max(10, width - 12), ellipsis=True)
+    shown = plain_line(what, "dim").truncate(max(10, width - 12), ellipsis=True)
     return Content.assemble(head, Content("\n           "), shown)
 
 

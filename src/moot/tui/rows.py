@@ -1,6 +1,5 @@
 """The rows of the timeline: one for each of the twelve names, start and end in one row, as on the web page. Pure."""
 
-from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -58,12 +57,16 @@ ENDS = {
 }
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class Row(Struct, frozen=True, kw_only=True, eq=False):
+    """`event`, `said` and `shown` are what it is told by (row_text.py)."""
+
     seq: int
     at: str
     name: str
     category: str
-    what: str = ""
+    event: str
+    said: Frame
+    shown: str = ""
     member: str = ""
     lasts: bool = False  # until its end comes
     ended_at: str = ""
@@ -99,7 +102,9 @@ class Rows:
                 at=frame["timestamp"],
                 name=name,
                 category=category,
-                what=describe(frame),
+                event=event,
+                said=said,
+                shown=frame.get("show_content") or "",
                 member=member,
                 lasts=event in BEGINS,
                 outcome=outcome,
@@ -115,9 +120,10 @@ class Rows:
             return False
         closed = said.get("outcome")
         row = self.list[at - self._dropped]
-        what = describe(frame) if kind == "understanding" else row.what
+        if kind == "understanding":  # its end is what there is to tell
+            row = replace(row, event=frame["event"], said=said)
         outcome = closed if closed and closed != "answered" else outcome
-        self.list[at - self._dropped] = replace(row, what=what, ended_at=frame["timestamp"], outcome=outcome)
+        self.list[at - self._dropped] = replace(row, ended_at=frame["timestamp"], outcome=outcome)
         self.version += 1
         return True
 
@@ -125,59 +131,3 @@ class Rows:
         if len(self.list) > MOST_ROWS:
             del self.list[: MOST_ROWS // 4]
             self._dropped += MOST_ROWS // 4
-
-
-def _relation(said: Frame) -> str:
-    relation = (said.get("analysis") or {}).get("task_relation") or {}
-    return f"{relation['type']} {float(relation.get('confidence', 0)):.2f}" if relation.get("type") else ""
-
-
-def _route(said: Frame) -> str:
-    action = said.get("action")
-    kind = action.get("type", "") if isinstance(action, dict) else action or ""
-    return said.get("route") or " → ".join([str(kind), *(said.get("queue_updates") or ())])
-
-
-def _task(said: Frame) -> str:
-    attempt = said.get("attempt") or 1
-    return f"{(said.get('task') or {}).get('title', '')}{f' · {attempt}' if attempt > 1 else ''}"
-
-
-def _about(said: Frame) -> str:
-    return str(said.get("task_id") or said.get("job") or "")
-
-
-FAILED = ("turn.failed", "task.failed", "error.execution")
-DESCRIBE: dict[str, Callable[[Frame], str]] = {
-    "message.posted": lambda said: str(said["text"]).strip() or str(said.get("raw") or ""),
-    "understanding.completed": _relation,
-    "routing.decided": _route,
-    "workflow.changed": lambda said: " → ".join(str(each) for each in (said.get("from"), said["to"]) if each),
-    "task.dispatch_requested": lambda said: f"{said['task_id']} → {said['agent_id']}",
-    "task.dispatch_nacked": lambda said: f"{said['task_id']}: {said['reason']}",
-    "solver.start": _task,
-    "solver.completed": _task,
-    "solver.progress": lambda said: (
-        f"{said['done']}{'/' + str(said['total']) if said.get('total') else ''} {said['step']}"
-    ),
-    "error.recovery_started": lambda said: (
-        f"{_about(said)} {said['recovery_strategy']} {said['attempt']}/{said['max_attempts']}"
-    ),
-    "supervisor.decided": lambda said: " → ".join(each for each in (said.get("corrected_from"), said["next"]) if each),
-    "supervisor.reviewed": lambda said: f"{said.get('agent', '')}: {'✓' if said['approved'] else '✗'}",
-    "task.reviewed": lambda said: f"{said['task_id']}: {'✓' if said.get('pass') else '✗'} {said.get('feedback', '')}",
-}
-
-
-def describe(frame: Frame) -> str:
-    """What a row says beside its name: one line, for people."""
-    said = frame.get("metadata") or {}
-    tell = DESCRIBE.get(frame["event"])
-    if frame["event"] in FAILED:
-        shown = frame.get("show_content") or said.get("message", "")
-        text = f"{_about(said) if frame['event'] == 'error.execution' else ''} {said['error_type']}: {shown}"
-    elif frame["event"] == "agent.user_confirm":
-        text = str(frame.get("show_content") or said.get("question") or said.get("kind"))
-    else:
-        text = tell(said) if tell else str(said.get("reason") or said.get("status") or said.get("task_id") or "")
-    return " ".join(text.split())[:200]

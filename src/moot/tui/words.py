@@ -96,3 +96,7 @@ class Words:
         own = TERMINAL.get(key, {}).get(self.language)
         text = own or self._words.get(f"{key}.{form}") or self._words.get(f"{key}.other") or self._words.get(key) or key
         return _NAME.sub(lambda found: str(params.get(found[1], found[0])), text)
+
+    def term(self, family: str, code: str) -> str:
+        """A code in words; one that has none is shown as it is."""
+        return self._words.get(f"{family}.{code}", code)
