@@ -31,7 +31,7 @@ def test_a_conversation_goes_round() -> None:
                 "A poster, please.", "Hello from Bob.", "And from Carol.", "Waiting for you", "waits for you"
             )
             await here.sees("Input", "Routed", "Turn Bob")
-            assert here.ui.query_one(Composer).text == ""
+            await here.until(lambda: here.ui.query_one(Composer).text == "")
 
     run(play())
 
@@ -45,7 +45,7 @@ def test_several_keys_send() -> None:
                 await here.type(f"by {key}")
                 await here.press(key)
                 await here.sees(f"by {key}")
-                assert here.ui.query_one(Composer).text == ""
+                await here.until(lambda: here.ui.query_one(Composer).text == "")
             await here.type("first\\")
             await here.press("enter", *"second", "enter")
             await here.until(lambda: here.ui.seat.view.messages[-1].text == "first\nsecond")
@@ -85,7 +85,7 @@ def test_a_refused_text_comes_back() -> None:
         async with playing(TEAM) as here:
             await here.say("/nonsense")
             await here.sees("Unknown command /nonsense")
-            assert here.ui.query_one(Composer).text == "/nonsense"
+            await here.until(lambda: here.ui.query_one(Composer).text == "/nonsense")
 
     run(play())
 
@@ -193,7 +193,7 @@ def test_a_narrow_terminal_shows_one_pane() -> None:
             assert "Routed" not in here.screen
             await here.press("f2")
             await here.sees("Routed")
-            assert "And from Carol." not in here.screen
+            await here.until(lambda: "And from Carol." not in here.screen)
             await here.press("f4")
             await here.sees("● paused (Current)")
             await here.press("escape")
@@ -215,7 +215,7 @@ def test_other_sessions_are_a_key_away() -> None:
             await here.press("ctrl+n")
             await here.until(lambda: here.ui.talk.id != first and here.ui.seat.view.seq)
             await here.sees("Say something.")
-            assert "only in the first" not in here.screen
+            await here.until(lambda: "only in the first" not in here.screen)
             await here.until(lambda: here.screen.count("poster") >= 3)
             here.ui.switch(first)
             await here.sees("only in the first")

@@ -80,7 +80,7 @@ def test_changed_keys_work_and_are_shown() -> None:
             await here.press("f2")
             assert here.ui.pane == "talk"
             await here.press("ctrl+t")
-            assert here.ui.pane == "timeline"
+            await here.until(lambda: here.ui.pane == "timeline")
             await here.press("shift+f6")
             await here.type("one")
             await here.press("enter", *"two", "f9")

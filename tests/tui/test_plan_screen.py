@@ -23,10 +23,10 @@ def test_a_plan_is_approved_with_one_key() -> None:
     async def play() -> None:
         async with playing(plan_team()) as here:
             await until_asked(here)
-            assert here.ui.focused is here.ui.query_one("#composer")
+            await here.until(lambda: here.ui.focused is here.ui.query_one("#composer"))
             await here.press("f7", "a")
             await here.sees("All of it.")
-            assert not here.ui.query("Card")
+            await here.until(lambda: not here.ui.query("Card"))
             await here.press("f3")
             await here.sees("✓ Find readers", "3/3", "complete")
             await here.press("home", "enter")
