@@ -6,7 +6,7 @@ The session does not pause for them. When the turn ends in any way they are with
 import hashlib
 from collections.abc import Container, Iterable, Iterator
 
-from moot.core import limits, text
+from moot.core import limits, steps, text
 from moot.core.commands import Answer, AskHuman
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -73,15 +73,7 @@ def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) ->
         choice = known[0] if command.confirmed else step.default
     elif choice not in known:
         raise Refused("bad_answer", available=known)
-    draft.add(
-        StepClosed(
-            step_id=step.step_id,
-            outcome="answered",
-            by=by.id if by else None,
-            confirmed=command.confirmed,
-            choice=choice,
-        )
-    )
+    steps.close(draft, step, command, by, choice)
 
 
 def _plain_options(language: Language) -> tuple[Option, ...]:

@@ -5,6 +5,7 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.events import Option, StepAsked, StepClosed
 from moot.core.notices import CATALOGUE
+from moot.core.plan.events import Json
 from moot.core.state import Outcome, State
 from moot.core.team import Member
 
@@ -50,14 +51,35 @@ def answer(draft: Draft, step: StepAsked, command: commands.Answer, by: Member |
         raise Refused("bad_answer", available=known)
     if command.choice is None and command.confirmed is None:
         raise Refused("bad_answer", available=known)
+    close(draft, step, command, by, command.choice, clean_answer(command))
+
+
+def clean_answer(command: commands.Answer) -> str | None:
+    return None if command.answer is None else text.clean(command.answer)
+
+
+def close(
+    draft: Draft,
+    step: StepAsked,
+    command: commands.Answer,
+    by: Member | None,
+    choice: str | None,
+    answer: str | None = None,
+    *,
+    tasks: tuple[Json, ...] | None = None,
+    selected_ids: tuple[str, ...] = (),
+) -> None:
+    """Log an answer that was found good: the option, the words, the edited tasks that it comes to."""
     draft.add(
         StepClosed(
             step_id=step.step_id,
             outcome="answered",
             by=by.id if by else None,
             confirmed=command.confirmed,
-            choice=command.choice,
-            answer=None if command.answer is None else text.clean(command.answer),
+            choice=choice,
+            answer=answer,
+            tasks=tasks,
+            selected_ids=selected_ids,
         )
     )
 

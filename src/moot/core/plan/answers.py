@@ -1,10 +1,10 @@
 """What a human's answer to a question of the plan flow leads to. A refused answer leaves the question open."""
 
-from moot.core import front_door, text
+from moot.core import front_door, steps, text
 from moot.core.commands import Answer
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.events import StepAsked, StepClosed
+from moot.core.events import StepAsked
 from moot.core.machines.workflow import Trigger
 from moot.core.plan import controls, finishing, patches, planning, steering
 from moot.core.plan.events import TaskReviewed, TaskSkipped
@@ -36,17 +36,8 @@ def close(
     choice: str | None = None,
     tasks: tuple[Task, ...] | None = None,
 ) -> None:
-    draft.add(
-        StepClosed(
-            step_id=step.step_id,
-            outcome="answered",
-            by=by.id if by else None,
-            confirmed=command.confirmed,
-            choice=choice,
-            answer=None if command.answer is None else text.clean(command.answer),
-            tasks=None if tasks is None else tuple(task.document for task in tasks),
-        )
-    )
+    documents = None if tasks is None else tuple(task.document for task in tasks)
+    steps.close(draft, step, command, by, choice, steps.clean_answer(command), tasks=documents)
 
 
 def _read_choice(step: StepAsked, command: Answer) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from moot.core import front_door, text
+from moot.core import front_door, steps, text
 from moot.core.commands import Answer
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -45,17 +45,8 @@ def _close(
     custom: str | None = None,
 ) -> None:
     said = _read_text(command) if custom is None else custom
-    draft.add(
-        StepClosed(
-            step_id=step.step_id,
-            outcome="answered",
-            by=by.id if by else None,
-            confirmed=command.confirmed,
-            choice=choice or command.choice or (selected[0] if len(selected) == 1 else None),
-            answer=said or None,
-            selected_ids=selected,
-        )
-    )
+    chosen = choice or command.choice or (selected[0] if len(selected) == 1 else None)
+    steps.close(draft, step, command, by, chosen, said or None, selected_ids=selected)
 
 
 def _read_text(command: Answer) -> str:
