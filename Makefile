@@ -4,12 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test check format bench bench-intent crash chaos mutants five-minutes lock docs clean
+.PHONY: run test fast check format bench bench-intent crash chaos mutants five-minutes lock docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
 
 test: check
+
+# While you work: the tests without files, sockets, subprocesses or generated examples, in less than half a minute.
+fast: $(VENV)/.tested
+	$(BIN)/pytest -n auto --dist loadfile -m "not slow and not hypothesis" tests/core tests/protocol tests/config tests/tidy
 
 # What CI runs: formatting, lint, types, tests.
 check: $(VENV)/.tested
@@ -46,12 +50,13 @@ mutants: $(VENV)/.tested
 five-minutes: $(VENV)/.tested
 	$(BIN)/python -m tests.e2e.five_minutes
 
-# State diagrams, the picture of the demo, the schemas of the protocol, the reference: made from the code.
+# State diagrams, the picture of the demo, the schemas of the protocol, the reference, the types of the page: made from the code.
 docs: $(VENV)/.installed
 	$(BIN)/python docs/draw_machines.py
 	$(BIN)/python docs/draw_demo.py
 	$(BIN)/python docs/draw_protocol.py
 	$(BIN)/python -m docs.draw_reference
+	$(BIN)/python -m docs.draw_types
 
 lock: $(VENV)/.tested
 	$(PIP) install 'pip-tools>=7.4'

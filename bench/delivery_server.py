@@ -23,11 +23,12 @@ import uvloop
 from bench.turns import SAID, TEAM
 from moot.app import App, open_app
 from moot.core.codec import Event, Head, frame, stamp
-from moot.core.events import MessagePosted
+from moot.core.session.events import MessagePosted
 from moot.gateway.auth import Tokens
 from moot.gateway.metrics import Metrics
-from moot.gateway.serving import bind, make_config
+from moot.gateway.serving import bind
 from moot.gateway.settings import GatewaySettings
+from moot.gateway.uvicorn_port import make_config
 from moot.gateway.ws import WebSocketEndpoint
 
 TOKEN = "token-of-the-bench"  # noqa: S105

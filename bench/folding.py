@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from bench.turns import SAID, TEAM
 from moot.core.codec import Event, Head, decode, stamp
-from moot.core.events import Fact
 from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.runtime.journal import summarise
+from moot.core.facts import Fact
+from moot.core.session.state import State
 from moot.runtime.snapshots import load_state, take
 from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.summaries import summarise
 from moot.testing.scenario import given
 
 AT = "2026-01-01T00:00:00.000Z"

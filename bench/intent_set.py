@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from moot.core.intent import CurrentTask, IntentAnalysis, KnownTask, Said, SemanticInput, SystemState
-from moot.core.intent_routing import decide_route
-from moot.runtime.understanding.rules.words import is_chinese
+from moot.core.intake.intent import CurrentTask, IntentAnalysis, KnownTask, Said, SemanticInput, SystemState
+from moot.core.intake.intent_routing import decide_route
+from moot.runtime.understanding.rules.lexicons import detect_language
 
 RELATIONS = (
     "same_task_no_change",
@@ -71,7 +71,7 @@ def _item(raw: dict[str, Any]) -> Item:
             Said(role="user" if each["role"] == "user" else "agent", content=each["content"]) for each in history
         ),
         tasks=tuple(KnownTask(id=str(task["id"]), title=task.get("title", "")) for task in context.get("tasks", ())),
-        language="zh" if is_chinese(raw["input"]) else "en",
+        language=detect_language(raw["input"]),
     )
     return Item(
         id=raw["id"],

@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from moot.core.intent import Action, IntentAnalysis, Relation, SemanticInput, TaskRelation
+from moot.core.intake.intent import Action, IntentAnalysis, Relation, SemanticInput, TaskRelation
 from moot.runtime.understanding.rules.understand import analyse
 
 _WORDS: tuple[tuple[Relation, re.Pattern[str]], ...] = (

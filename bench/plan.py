@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from moot.app import App, open_app
 from moot.config.team_file import TeamFile
-from moot.core.commands import SolveTasks
 from moot.core.errors import AgentError
-from moot.core.settings import PlanSettings, Retry
-from moot.core.team import Flow
-from moot.core.turns import TurnInput
+from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.flows.turns import TurnInput
+from moot.core.session.settings import PlanSettings, Retry
 from moot.runtime.ports import Output, Result
 from moot.testing import human, scripted
 
@@ -20,7 +19,7 @@ TASKS, AT_ONCE, EVERY = 50, 10, 5
 TEAM = TeamFile(
     moot=1,
     name="bench",
-    flow=Flow.PLAN,
+    flow="plan",
     language="en",
     members=(
         human("alice"),

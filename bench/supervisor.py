@@ -8,10 +8,9 @@ from pathlib import Path
 
 from moot.app import App, open_app
 from moot.config.team_file import TeamFile
-from moot.core.commands import Post
-from moot.core.supervisor_settings import SupervisedAgent, SupervisorSettings
-from moot.core.team import Flow
-from moot.core.turns import TurnInput
+from moot.core.flows.supervisor.supervisor_settings import SupervisedAgent, SupervisorSettings
+from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import Post
 from moot.runtime.ports import Output, Result
 from moot.testing import human, scripted
 
@@ -21,7 +20,7 @@ DECISION = """The notes are there; now the text.
 TEAM = TeamFile(
     moot=1,
     name="bench-desk",
-    flow=Flow.SUPERVISOR,
+    flow="supervisor",
     language="en",
     members=(human("alice"), scripted("lead"), scripted("writer"), scripted("noter")),
     supervisor=SupervisorSettings(

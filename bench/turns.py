@@ -8,9 +8,9 @@ from pathlib import Path
 from statistics import median
 
 from moot.app import App, open_app
-from moot.core.commands import Post
-from moot.core.settings import ChatSettings
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import Post
+from moot.core.session.settings import ChatSettings
 from moot.runtime.ports import Output, Result
 from moot.testing import human, make_team, scripted
 

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 from docs.tables import make_table
 from moot.cli.main import COMMANDS, make_parser
+from moot.cli.parser import list_actions, list_subparsers
 
 
 def draw_options() -> str:
-    return "\n".join(part for name in COMMANDS for part in _draw(f"moot {name}", _inner(make_parser(name))[name]))
+    parsers = {name: list_subparsers(make_parser(name))[name] for name in COMMANDS}
+    return "\n".join(part for name, parser in parsers.items() for part in _draw(f"moot {name}", parser))
 
 
 def _draw(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
-    inner = _inner(parser)
+    inner = list_subparsers(parser)
     if inner:
         for each, described in inner.items():
             yield from _draw(f"{name} {each}", described)
@@ -23,15 +25,9 @@ def _draw(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     line = parser.description or ""
     yield f"{line[:1].upper()}{line[1:]}\n"
     yield f"`{usage}`\n"
-    taken = [(_name(action), _explain(action)) for action in parser._actions if action.dest != "help"]
+    taken = [(_name(action), _explain(action)) for action in list_actions(parser) if action.dest != "help"]
     if taken:
         yield make_table(("argument", "meaning"), taken)
-
-
-def _inner(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands below it."""
-    found = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    return dict(found[0]) if found else {}
 
 
 def _name(action: argparse.Action) -> str:

@@ -1,15 +1,17 @@
 """Events and commands with their fields, from the types."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from msgspec import Struct
 
 from docs.tables import fields_of, make_table
-from moot.core.events import Fact
-from moot.protocol.answers import UNLOGGED
-from moot.protocol.schema import CLIENT
+from moot.core.flows.registry import FACTS, FLOWS
+from moot.protocol.commands import ABOUT_CONNECTION, COMMANDS, Row
+from moot.protocol.frames import UNLOGGED
+from moot.protocol.schema import command_schemas
 
 GOLDEN = Path(__file__).parents[1] / "tests" / "data" / "golden"
 HEAD = ("event", "means", "fields")
@@ -26,7 +28,7 @@ GROUPS = {  # by how their names begin
 
 def draw_logged() -> str:
     timeline = read_timeline()
-    facts: tuple[Any, ...] = get_args(Fact)
+    facts: tuple[Any, ...] = FACTS
     nowhere = [fact.event for fact in facts if not fact.event.startswith(tuple(sum(GROUPS.values(), ())))]
     if nowhere:
         raise LookupError(f"no group for {nowhere}")
@@ -43,7 +45,17 @@ def draw_unlogged() -> str:
 
 
 def draw_commands() -> str:
-    return make_table(HEAD, (_describe(event, kind) for event, kind in CLIENT.items()))
+    return make_table((*HEAD, "for"), (_describe_command(row) for row in COMMANDS.values()))
+
+
+def _describe_command(row: Row) -> tuple[str, str, str, str]:
+    schemas, _ = command_schemas("{name}")
+    properties = schemas[row.event]["properties"]
+    names = [(field.name, field.required) for field in row.fields] + [(name, False) for name in row.also.values()]
+    fields = [_list_fields([name]) + _remark(properties[name[0]].get("description")) for name in names]
+    flows = [name for name, flow in FLOWS.items() if row.kind in flow.commands]
+    scope = "the connection" if row.event in ABOUT_CONNECTION else f"{flows[0]} sessions" if flows else "every session"
+    return f"`{row.event}`", row.description, "<br>".join(fields), scope
 
 
 def read_timeline() -> dict[str, str]:
@@ -56,5 +68,12 @@ def read_timeline() -> dict[str, str]:
 def _describe(event: str, kind: type[Struct]) -> tuple[str, str, str]:
     said = " ".join((kind.__doc__ or "").split())
     means = "" if said.startswith(f"{kind.__name__}(") else said  # msgspec's own says nothing new
-    fields = " ".join(f"`{field.encode_name}`{'' if field.required else '?'}" for field in fields_of(kind))
-    return f"`{event}`", means, fields
+    return f"`{event}`", means, _list_fields((field.encode_name, field.required) for field in fields_of(kind))
+
+
+def _remark(description: str | None) -> str:
+    return f": {description}" if description else ""
+
+
+def _list_fields(names: Iterable[tuple[str, bool]]) -> str:
+    return " ".join(f"`{name}`{'' if is_required else '?'}" for name, is_required in names)

@@ -7,23 +7,28 @@ import msgspec
 from msgspec import Struct, inspect
 
 from docs.tables import fields_of, make_table
-from moot.config import agent_specs as agents
+from moot.agents.acp.acp_agent import AcpAgent
+from moot.agents.cli.cli_agent import CliAgent
+from moot.agents.llm.llm_agent import LlmAgent
+from moot.agents.python import PythonAgent
+from moot.agents.script import ScriptAgent, ScriptEntry
+from moot.config.agent_specs import AgentSpec, McpServer, list_agent_types
 from moot.config.quantities import CORE_BOUNDS
 from moot.config.team_file import MemberSpec, TeamFile
-from moot.core.settings import Budget, ChatSettings, PlanSettings
-from moot.core.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
+from moot.core.flows.supervisor.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
+from moot.core.session.settings import Budget, ChatSettings, PlanSettings
 
 # Each has a table below this heading of the page; other structs are shown as keys of the one that holds them.
 SECTIONS: dict[type, str] = {
     TeamFile: "the team",
     MemberSpec: "members",
-    agents.ScriptAgent: "script",
-    agents.ScriptEntry: "an entry",
-    agents.PythonAgent: "python",
-    agents.LlmAgent: "llm",
-    agents.McpServer: "an MCP server",
-    agents.CliAgent: "cli",
-    agents.AcpAgent: "acp",
+    ScriptAgent: "script",
+    ScriptEntry: "an entry",
+    PythonAgent: "python",
+    LlmAgent: "llm",
+    McpServer: "an MCP server",
+    CliAgent: "cli",
+    AcpAgent: "acp",
     ChatSettings: "chat",
     Budget: "budget",
     PlanSettings: "plan",
@@ -50,6 +55,8 @@ def list_keys(cls: type, prefix: str = "") -> Iterator[tuple[str, ...]]:
             continue
         if not meaning:
             raise LookupError(f"{cls.__name__}.{field.name} has no description")
+        if issubclass(cls, AgentSpec) and (choices := cls.choices().get(field.name)):
+            kind = inspect.LiteralType(tuple(choices))
         if bounds := CORE_BOUNDS.get((cls, field.name)):
             kind = msgspec.structs.replace(kind, **bounds)
         key = f"`{prefix}{field.encode_name}`{' ✱' if field.required else ''}"
@@ -86,6 +93,8 @@ def _name_branch(kind: inspect.Type) -> str:
             return " ".join(f"`{value}`" for value in values)
         case inspect.EnumType(cls=cls):
             return " ".join(f"`{each.value}`" for each in cls)
+        case inspect.CustomType():
+            return ", ".join(_name_struct(kind) for kind in list_agent_types().values())
         case inspect.StructType(cls=cls):
             return _name_struct(cls)
         case inspect.VarTupleType(item_type=item):

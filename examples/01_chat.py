@@ -3,7 +3,7 @@
 import asyncio
 
 import moot
-from moot.core.events import MessagePosted
+from moot.events import MessagePosted
 
 TEAM = {
     "name": "poster",
@@ -33,8 +33,8 @@ async def main() -> None:
             match event.fact:
                 case MessagePosted(member=member, text=text):
                     print(f"{member}: {text.strip()}")
-        state = await session.state()
-        print(f"{state.status}, waiting for {state.waiting_for}")
+        view = await session.view()
+        print(f"{view.status}, waiting for {view.waiting_for}")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import moot
-from moot.core.events import MessagePosted, TurnStepped
-from moot.core.turns import TurnInput
-from moot.runtime.ports import Step
+from moot.events import MessagePosted, TurnStepped
 
 TEAM = {
     "name": "counters",
@@ -21,16 +19,16 @@ TEAM = {
 
 
 @moot.agent
-async def counter(turn: TurnInput) -> str:
+async def counter(turn: moot.Turn) -> str:
     """Gets the newest message and names who is next, like everybody."""
     words = turn.message.text.split() if turn.message else []
     return f"{len(words)} words. [NEXT: shouter]"
 
 
 @moot.agent
-async def shouter(turn: TurnInput) -> AsyncIterator[str | Step]:
+async def shouter(turn: moot.Turn) -> AsyncIterator[str | moot.Step]:
     """What is yielded is joined: text is the message, a Step is logged beside it."""
-    yield Step(thought=f"{len(turn.history)} messages so far")
+    yield moot.Step(thought=f"{len(turn.history)} messages so far")
     for message in turn.history:
         yield message.text.strip().upper() + " "
 

@@ -6,7 +6,6 @@ Run it: `pytest examples/03_test_a_team.py`
 import asyncio
 
 import moot
-from moot.core.turns import TurnInput
 from moot.testing import VirtualClock, given, human, make_team, scripted
 
 TEAM = make_team(human("ann"), scripted("bob", "A draft. [NEXT: carol]"), scripted("carol", "Fine."))
@@ -34,7 +33,7 @@ def test_a_member_that_hangs_times_out_after_half_an_hour() -> None:
 
 async def play_a_timeout() -> None:
     @moot.agent
-    async def sleeper(turn: TurnInput) -> None:  # noqa: ARG001 - it gets the turn and does nothing with it
+    async def sleeper(turn: moot.Turn) -> None:  # noqa: ARG001 - it gets the turn and does nothing with it
         await asyncio.Event().wait()
 
     clock = VirtualClock()
@@ -49,4 +48,4 @@ async def play_a_timeout() -> None:
         assert not talking.done()
         await clock.advance(1)
         assert (await talking)[-4:] == ["turn.failed", "queue.changed", "notice.posted", "session.paused"]
-        assert (await session.state()).pause_reason == "agent_timeout"
+        assert (await session.view()).pause_reason == "agent_timeout"

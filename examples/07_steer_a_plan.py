@@ -3,9 +3,8 @@
 import asyncio
 
 import moot
-from moot.core.commands import Post, Replan
-from moot.core.events import Fact, StepAsked
-from moot.core.plan.events import FinalAnswered, PlanCompleted, PlanPatched, SolverCompleted, SolverStarted
+from moot.commands import Post, Replan
+from moot.events import Fact, FinalAnswered, PlanCompleted, PlanPatched, SolverCompleted, SolverStarted, StepAsked
 
 FIRST = {"summary": "Two sides", "tasks": [{"id": "text", "title": "Write"}, {"id": "art", "title": "Draw"}]}
 LONGER = {"summary": "With a map", "tasks": [*FIRST["tasks"], {"id": "map", "title": "Add a map"}]}
@@ -45,10 +44,10 @@ async def main() -> None:
         async for event in session.settle():
             show(event.fact)
 
-        step = next(iter((await session.state()).open_steps.values()))
-        tasks = [task for task in step.tasks or () if task["id"] != "text"]  # what runs is what you approve
+        question = (await session.view()).questions[0]
+        tasks = [task for task in question.tasks or () if task["id"] != "text"]  # what runs is what you approve
         has_changed = False
-        async for event in session.answer(step.step_id, confirmed=True, tasks=tuple(tasks)):
+        async for event in session.answer(question.step_id, confirmed=True, tasks=tuple(tasks)):
             show(event.fact)
             if isinstance(event.fact, SolverStarted) and not has_changed:  # said while the work goes on
                 has_changed = True

@@ -1,6 +1,6 @@
 """What 09_llm_chat.yaml names: a tool for a model, and a member that is a function."""
 
-from moot.core.turns import TurnInput
+import moot
 
 HOURS = {"saturday": "9 to 12", "sunday": "10 to 4"}
 
@@ -10,7 +10,7 @@ def opening_hours(day: str) -> str:
     return HOURS.get(day.lower(), "closed")
 
 
-async def count_words(turn: TurnInput) -> str:
+async def count_words(turn: moot.Turn) -> str:
     """A member: gets the turn, says how long the newest message is."""
     words = len(turn.message.text.split()) if turn.message else 0
     return f"{words} words."

@@ -1,37 +1,34 @@
-"""The one place that wires things together: a log, a clock, workers, the teams on offer."""
+"""The composition root: `open_app` chooses the log, the clock, the workers and the teams, and `build` wires them."""
 
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 from moot.agents.python import AgentFunction, PythonMember, agent
 from moot.agents.roster import Roster
-from moot.agents.surroundings import in_data_folder
+from moot.agents.run_environment import in_data_folder
 from moot.agents.toolbox import Toolbox
 from moot.agents.understanders import Understanders
 from moot.config.loading import TeamTarget, load_team
 from moot.config.team_file import TeamFile
 from moot.core import limits
 from moot.core.codec import Event
-from moot.core.commands import Answer, HumanCommand, Post
 from moot.core.errors import CommandReused, Conflict
 from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.core.team import Team
+from moot.core.session.commands import Answer, HumanCommand, Post
+from moot.core.session.state import State
+from moot.core.session.team import Team
+from moot.core.view import View, project
 from moot.runtime.clock import SystemClock
 from moot.runtime.dispatch import EmbeddedDispatch
 from moot.runtime.engine import Engine
-from moot.runtime.ports import Agent, Clock, CommandKey, Log, Receipt
+from moot.runtime.ports import Agent, Clock, CommandKey, Dispatch, Log, Receipt, Store, ToolFunction, Understander
 from moot.runtime.sessions import Sessions
-from moot.runtime.stores.memory import MemoryLog
-from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.stores.store import Address, find_store
 from moot.runtime.telemetry import end_spans, traced
-from moot.runtime.tools import ToolFunction
-
-DATABASE = "moot.db"
 
 
 class App:
@@ -93,6 +90,10 @@ class Session:
         state, _ = await engine.current()
         return state
 
+    async def view(self) -> View:
+        """The session as every interface shows it, as of now."""
+        return project(await self.state())
+
     async def submit(self, command: HumanCommand, key: CommandKey | None = None) -> Receipt:
         """Durable when this returns. Raises Refused."""
         engine = await self._app.sessions.open(self.id)
@@ -127,6 +128,13 @@ class Session:
                 if events[-1].seq >= accepted_seq and state.is_settled:
                     return
 
+    async def history(self, after: int = 0) -> AsyncGenerator[Event, None]:
+        """What is logged behind `after` as of now."""
+        while events := await self._app.log.read(self.id, after):
+            for event in events:
+                yield event
+            after = events[-1].seq
+
     def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]:
         return self._app.log.follow(self.id, after)
 
@@ -135,44 +143,85 @@ class Session:
 async def open_app(
     *teams: TeamTarget | TeamFile,
     data: str | Path | None = None,
+    store: Log | Store | Address | None = None,
     agents: Mapping[str, AgentFunction | Agent] | None = None,
     clock: Clock | None = None,
     max_tasks: int = limits.TASKS_AT_ONCE,
     folders: Mapping[str, Path] | None = None,
     tools: Mapping[str, ToolFunction] | None = None,
 ) -> AsyncIterator[App]:
-    """Sessions of these teams in this process, kept in `data` (a folder) or, without it, in memory.
+    """Open sessions of these teams in this process.
 
-    `agents` gives members a Python function or object to play them, whatever the team file says. `folders` says where
-    the programs of a team run: by its name, else beside its file. Nobody is asked for trust here: who writes a program
-    knows the team that it opens.
-    `max_tasks` is how many tasks of plans run at once, in all sessions. `tools` are functions that agents of the
-    supervisor flow may call, besides those that the team file names.
+    Args:
+        teams: Paths of team files, names of built-in teams, mappings, or `TeamFile` objects. The first is the default.
+        data: This process's own folder, for what it must remember of the programs it starts. Unless `store` says
+            otherwise the sessions are kept there too.
+        store: Where the sessions are kept: a folder, a URL (`sqlite:DIR`, `memory:`, or the scheme of an installed
+            store), a `Store`, or an open log, which stays open. Without `store` and `data` they are kept in memory.
+        agents: Python functions or objects by member id. They play these members, whatever the team file says.
+        clock: The clock of a test.
+        max_tasks: How many tasks of plans run at once, in all sessions together.
+        folders: Where the programs of a team run, by the team's name; otherwise in the folder of its file.
+        tools: Functions that agents of the supervisor flow may call, besides those that the team file names.
+
+    Raises InvalidTeam with every problem of a team, ConfigError for a store that is not known, Unusable or Locked if
+    the store cannot be opened. Nobody is asked for trust: who calls this knows the team that it opens.
     """
     files = [team if isinstance(team, TeamFile) else load_team(team) for team in teams]
     folders = {**_find_folders(teams, files), **(folders or {})}
-    around = in_data_folder(None if data is None else Path(data))
+    run_environment = in_data_folder(None if data is None else Path(data))
     clock = clock or SystemClock()
-    log: Log = MemoryLog() if data is None else await SqliteLog.open(Path(data) / DATABASE)
-    failure: BaseException | None = None
-    try:
-        around.book.end_leftovers()  # of a process that died: nobody else can have the log
+    async with _opened_log(store, data) as log:
+        run_environment.book.end_leftovers()  # of a process that died: nobody else can have the log
+        overrides = {name: _as_agent(player) for name, player in (agents or {}).items()}
+        toolbox = Toolbox(files, tools or {}, folders)
+        roster = Roster(files, overrides, clock, run_environment, folders, toolbox)
+
+        failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
-            played = {name: _as_agent(each) for name, each in (agents or {}).items()}
-            toolbox = Toolbox(files, tools or {}, folders)
-            roster = Roster(files, played, clock, around, folders, toolbox)
             dispatch = traced(EmbeddedDispatch(tasks, roster.find, max_tasks, toolbox.find))
-            sessions = Sessions(log, clock, dispatch, tasks, Understanders(files).find)
+            app = build(tasks, files, log, clock, dispatch, Understanders(files).find)
             try:
-                yield App(files, log, sessions)
+                yield app
             except BaseException as error:  # raised below, outside of the group that would wrap it
                 failure = error
-            await sessions.close()
+            await app.sessions.close()
             end_spans(dispatch)
+        if failure:
+            raise failure
+
+
+def build(
+    tasks: asyncio.TaskGroup,
+    teams: Sequence[TeamFile],
+    log: Log,
+    clock: Clock,
+    dispatch: Dispatch,
+    find_understander: Callable[[str], Understander],
+) -> App:
+    """Wire an app from its parts: the only place that does.
+
+    Its work runs in `tasks`. `find_understander` is given the name of a team. The caller closes the sessions and then
+    the log.
+    """
+    return App(list(teams), log, Sessions(log, clock, dispatch, tasks, find_understander))
+
+
+@asynccontextmanager
+async def _opened_log(store: Log | Store | Address | None, data: str | Path | None) -> AsyncIterator[Log]:
+    """The log of `store`, else of the data folder, else one in memory. One that was opened here is closed."""
+    if store is None:
+        store = "memory:" if data is None else Path(data)
+    if isinstance(store, str | os.PathLike):
+        store = find_store(store)
+    if not isinstance(store, Store):
+        yield store
+        return
+    log = await store.open()
+    try:
+        yield log
     finally:
         await log.close()
-    if failure:
-        raise failure
 
 
 def _as_agent(played_by: AgentFunction | Agent) -> Agent:

@@ -1,4 +1,4 @@
-"""No program of any test here is there when all of them are over (E80)."""
+"""No program of any test here is there when all of them are over."""
 
 import time
 from collections.abc import Iterator

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import moot
-from moot.core.turns import TurnInput
-from moot.core.usage import Usage
+from moot.core.flows.turns import TurnInput
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Delta, Result, Step
 
 

@@ -4,10 +4,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from moot.agents.llm.member import LlmMember
-from moot.config.agent_specs import LlmAgent
+from moot.agents.llm.llm_agent import LlmAgent, LlmMember
 from moot.core.errors import AgentError
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock, Delta, Output, Result, Step, Thinking
 from tests.agents.fake_models import FakeModels

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
 from moot.runtime.ports import Agent, Output
 from tests.agents.fake_models import Asked, Call, FakeModels, Reply
 

@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from moot.agents.cli.cli_agent import CliAgent
 from moot.app import open_app
-from moot.config.agent_specs import CliAgent
 from moot.config.prompts import Prompts
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core import limits
-from moot.core.commands import CancelTurn
-from moot.core.events import MessagePosted, TurnCancelled, TurnFailed, TurnStepped
+from moot.core.flows.chat.chat_slice import ChatSlice
+from moot.core.flows.plan.plan_events import FinalAnswered, SolverCompleted
 from moot.core.machines.session import Status
-from moot.core.plan.events import FinalAnswered, SolverCompleted
-from moot.core.settings import ChatSettings, PlanSettings
-from moot.core.team import Flow, Kind
+from moot.core.session.commands import CancelTurn
+from moot.core.session.events import MessagePosted, TurnCancelled, TurnFailed, TurnStepped
+from moot.core.session.settings import ChatSettings, PlanSettings
+from moot.core.session.team import Kind
 from moot.testing import human, make_team
 from tests.agents.programs import list_started, nothing_left
 from tests.runtime.apps import facts, run, say, until
@@ -39,7 +40,7 @@ def no_orphans() -> Iterator[None]:
 
 def program(member: str, code: str, output: str | None = None) -> MemberSpec:
     command = (sys.executable, "-I", "-S", "-c", code)
-    return MemberSpec(id=member, kind=Kind.AI, agent=CliAgent(command=command, output=output))  # type: ignore[arg-type]
+    return MemberSpec(id=member, kind=Kind.AI, agent=CliAgent(command=command, output=output))
 
 
 def team(*members: MemberSpec, max_hops: int = 50) -> TeamFile:
@@ -65,19 +66,19 @@ async def test_programs_hand_over_to_each_other() -> None:
 
 @run
 async def test_a_program_cannot_speak_for_a_human() -> None:
-    """E65, E66: ends, approvals, signatures, quoted and look-alike markers of a program change nothing."""
+    """Ends, approvals, signatures, quoted and look-alike markers of a program change nothing."""
     bob = program("bob", f"print({HOSTILE!r})")
     async with open_app(team(bob, program("carol", "print('never')"))) as app:
         session = await app.session()
         await say(session, "[NEXT: bob] go")
         state = await session.state()
-        assert (state.status, state.waiting_for, state.queue) == (Status.PAUSED, "alice", ())
+        assert (state.status, state.waiting_for, state.part(ChatSlice).entries) == (Status.PAUSED, "alice", ())
         assert {fact.member for fact in await facts(app, session, MessagePosted)} == {"alice", "bob"}
 
 
 @run
 async def test_two_programs_cannot_talk_for_ever() -> None:
-    """E67: at `max_hops` turns the human is asked."""
+    """At `max_hops` turns the human is asked."""
     bob, carol = program("bob", "print('[NEXT: carol] you')"), program("carol", "print('[NEXT: bob] no, you')")
     async with open_app(team(bob, carol, max_hops=4)) as app:
         session = await app.session()
@@ -89,7 +90,7 @@ async def test_two_programs_cannot_talk_for_ever() -> None:
 
 @run
 async def test_a_program_that_fails_is_a_failed_turn() -> None:
-    """E79: the session goes on, with the reason in the log."""
+    """The session goes on, with the reason in the log."""
     async with open_app(team(program("bob", "import sys; sys.exit('no key: please run /login')"))) as app:
         session = await app.session()
         await say(session, "[NEXT: bob] go")
@@ -100,7 +101,7 @@ async def test_a_program_that_fails_is_a_failed_turn() -> None:
 
 @run
 async def test_a_long_answer_is_cut() -> None:
-    """E68: at 1 MiB a text is cut, and says so; the turn counts."""
+    """At 1 MiB a text is cut, and says so; the turn counts."""
     async with open_app(team(program("bob", "print('x' * 1_500_000)"))) as app:
         session = await app.session()
         await say(session, "[NEXT: bob] go")
@@ -142,7 +143,7 @@ async def test_programs_work_off_a_plan() -> None:
     """Plan, tasks that build on each other, review and the answer: each job is told in its own words."""
     members = [replace(program(role, WORKER), role=role) for role in ("planner", "executor", "reviewer", "aggregator")]
     settings = PlanSettings(confirm="never")
-    plan_team = replace(make_team(human("alice"), *members, plan=settings), flow=Flow.PLAN)
+    plan_team = replace(make_team(human("alice"), *members, plan=settings), flow="plan")
     async with open_app(plan_team) as app:
         session = await app.session()
         await say(session, "Write a poster for the library.")
@@ -156,7 +157,7 @@ async def test_programs_are_told_in_the_team_s_own_words() -> None:
     members = [program("bob", "import sys; print('OUR WAY' in sys.stdin.read())"), program("carol", WORKER)]
     played = [replace(each, role=role) for each, role in zip(members, ("executor", "planner"), strict=True)]
     made = make_team(human("alice"), *played, plan=PlanSettings(confirm="never"), prompts=Prompts(executing="OUR WAY"))
-    async with open_app(replace(made, flow=Flow.PLAN)) as app:
+    async with open_app(replace(made, flow="plan")) as app:
         session = await app.session()
         await say(session, "Write a poster for the library.")
         assert {fact.result for fact in await facts(app, session, SolverCompleted)} == {"True"}
@@ -194,7 +195,7 @@ print("second time")
 
 @run
 async def test_a_restarted_server_ends_what_the_dead_one_left(tmp_path: Path) -> None:
-    """E82: kill -9 in a turn; the next start kills the program and plays the turn again, once."""
+    """Kill -9 in a turn; the next start kills the program and plays the turn again, once."""
     (tmp_path / "team.yaml").write_text(TEAM.format(python=sys.executable))
     (tmp_path / "bob.py").write_text(BOB)
     file, data = str(tmp_path / "team.yaml"), str(tmp_path / "data")

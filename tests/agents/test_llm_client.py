@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from moot.agents.llm.client import ModelClient
+from moot.agents.llm.model_client import ModelClient
 from moot.core.errors import AgentError
 from tests.agents.fake_models import Answer, Reply, fake_models
 
@@ -25,7 +25,7 @@ def fail(client: ModelClient) -> AgentError:
 
 
 def test_a_prompt_becomes_a_text() -> None:
-    """Surfaces, agent types: `base_url` names an OpenAI-compatible endpoint; the key comes from the environment."""
+    """`base_url` names an OpenAI-compatible endpoint; the key comes from the environment."""
     with fake_models('{"a": 1}') as model:
         said = asyncio.run(ModelClient("openai:small", model.url).complete_json("how many?", SCHEMA))
     assert said == '{"a": 1}'
@@ -44,7 +44,7 @@ def test_an_endpoint_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -
     [(401, "auth", 0), (403, "auth", 0), (429, "rate_limit", 7), (500, "agent", 0), (404, "config", 0)],
 )
 def test_what_a_status_is_called(answer: int, error_type: str, retry_after_s: float) -> None:
-    """E95: only the retryable is retried, so every failure has its type; the library itself never retries."""
+    """Only the retryable is retried, so every failure has its type; the library itself never retries."""
     with fake_models(Reply(status=answer, retry_after="7" if answer == 429 else None)) as model:
         error = fail(ModelClient("openai:small", model.url))
     assert (error.error_type, error.retry_after_s) == (error_type, retry_after_s)
@@ -54,26 +54,26 @@ def test_what_a_status_is_called(answer: int, error_type: str, retry_after_s: fl
 
 @pytest.mark.parametrize("body", [b"not json", b"{}", b'{"choices": []}', b'{"choices": "many"}'])
 def test_nonsense_is_a_failed_turn(body: Answer) -> None:
-    """E97: whatever a server sends, one type of error comes out."""
+    """Whatever a server sends, one type of error comes out."""
     with fake_models(body) as model:
         assert fail(ModelClient("openai:small", model.url)).error_type == "agent"
 
 
 def test_silence_ends() -> None:
-    """E96: every wait has a deadline."""
+    """Every wait has a deadline."""
     with fake_models(None) as model:
         assert fail(ModelClient("openai:small", model.url, timeout_s=0.2)).error_type == "timeout"
 
 
 def test_nobody_there() -> None:
-    """E95: an endpoint that cannot be reached is a network error."""
+    """An endpoint that cannot be reached is a network error."""
     with fake_models("") as model:
         pass
     assert fail(ModelClient("openai:small", model.url)).error_type == "network"
 
 
 def test_no_key_and_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """E95: what is missing is named: the variable for the key, the extra for the library."""
+    """What is missing is named: the variable for the key, the extra for the library."""
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "OPENAI_API_KEY" in str(fail(ModelClient("openai:small")))
     unknown = fail(ModelClient("nobody:small"))

@@ -1,4 +1,4 @@
-"""What goes wrong with a model (E95 to E97): which type of error it is, what is kept, and that requests really end."""
+"""What goes wrong with a model: which type of error it is, what is kept, and that requests really end."""
 
 import asyncio
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.agents.llm.failures import explain
+from moot.agents.llm.model_failures import explain
 from moot.agents.llm.models import ModelAddress
 from moot.core import limits
 from moot.testing import VirtualClock
@@ -45,7 +45,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @run
 async def test_a_status_has_its_type(api: str, status: int, error_type: str) -> None:
-    """E95: only the retryable is retried, so every status has a type; nobody retries behind our back."""
+    """Only the retryable is retried, so every status has a type; nobody retries behind our back."""
     with fake_models(status) as models:
         played = await play(make_member(models, api), TASK)
     assert (played.error.error_type, len(models.asked)) == (error_type, 1)
@@ -54,7 +54,7 @@ async def test_a_status_has_its_type(api: str, status: int, error_type: str) -> 
 @in_every_api
 @run
 async def test_a_refused_key_is_named_not_shown(api: str) -> None:
-    """E95: 401 says which variable to look at, never what is in it."""
+    """401 says which variable to look at, never what is in it."""
     with fake_models(401) as models:
         played = await play(make_member(models, api), CHAT)
     assert f"check key {KEYS[api.partition('-')[0]]}" in str(played.error)
@@ -63,7 +63,7 @@ async def test_a_refused_key_is_named_not_shown(api: str) -> None:
 
 @run
 async def test_a_key_that_is_not_there_is_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    """E95: a server of one's own that wants a key after all; the variable is named."""
+    """A server of one's own that wants a key after all; the variable is named."""
     monkeypatch.delenv("OPENAI_API_KEY")
     with fake_models(401) as models:
         played = await play(make_member(models), TASK)
@@ -73,7 +73,7 @@ async def test_a_key_that_is_not_there_is_to_be_set(monkeypatch: pytest.MonkeyPa
 @in_every_api
 @run
 async def test_how_long_a_server_wants_to_be_left_alone(api: str) -> None:
-    """E95: Retry-After goes with the error to whoever retries a task."""
+    """Retry-After goes with the error to whoever retries a task."""
     with fake_models(Reply(status=429, retry_after="7")) as models:
         played = await play(make_member(models, api), TASK)
     assert played.error.retry_after_s == 7
@@ -81,7 +81,7 @@ async def test_how_long_a_server_wants_to_be_left_alone(api: str) -> None:
 
 @run
 async def test_in_chat_a_busy_server_is_asked_again() -> None:
-    """E95: nobody else retries in chat. It waits as long as it is told to, says so, and counts what it cost."""
+    """Nobody else retries in chat. It waits as long as it is told to, says so, and counts what it cost."""
     clock = HastyClock()
     with fake_models(Reply(status=429, retry_after="7"), 500, "All is well.") as models:
         played = await play(make_member(models, clock=clock), CHAT)
@@ -98,7 +98,7 @@ async def test_in_chat_a_busy_server_is_asked_again() -> None:
 )
 @run
 async def test_in_chat_it_ends_after_three_attempts(reply: Reply, asked: int) -> None:
-    """E95: Retry-After beyond the cap, and what is terminal, is not waited for."""
+    """Retry-After beyond the cap, and what is terminal, is not waited for."""
     clock = HastyClock()
     with fake_models(reply) as models:
         played = await play(make_member(models, clock=clock), CHAT)
@@ -108,7 +108,7 @@ async def test_in_chat_it_ends_after_three_attempts(reply: Reply, asked: int) ->
 @in_every_api
 @run
 async def test_a_stream_that_stalls_is_given_up(api: str) -> None:
-    """E96: after 60 s of silence in a stream the turn fails; what was said is kept and marked; the line is closed."""
+    """After 60 s of silence in a stream the turn fails; what was said is kept and marked; the line is closed."""
     clock = VirtualClock()
     with fake_models(Reply(text="Once upon a time", stall_after=1)) as models:
         playing = asyncio.create_task(play(make_member(models, api, clock), CHAT))
@@ -126,7 +126,7 @@ async def test_a_stream_that_stalls_is_given_up(api: str) -> None:
 
 @run
 async def test_a_model_may_think_longer_before_its_first_word() -> None:
-    """E96: until the first word another setting holds."""
+    """Until the first word another setting holds."""
     clock = VirtualClock()
     with fake_models(None) as models:
         playing = asyncio.create_task(play(make_member(models, clock=clock), TASK))
@@ -139,7 +139,7 @@ async def test_a_model_may_think_longer_before_its_first_word() -> None:
 
 @run
 async def test_a_tool_may_take_its_time() -> None:
-    """E96: it is the model that may not be silent, not its tools."""
+    """It is the model that may not be silent, not its tools."""
     clock = VirtualClock()
     with fake_models(Reply(calls=(Call("linger"),)), "Done.") as models:
         member = make_member(models, clock=clock, tools=("tests.agents.functions:linger",))
@@ -154,7 +154,7 @@ async def test_a_tool_may_take_its_time() -> None:
 @pytest.mark.parametrize("fault", ["break_after", "is_unfinished"])
 @run
 async def test_a_stream_that_breaks_is_a_network_error(api: str, fault: str) -> None:
-    """E96: dropped in the middle, or ended without an end: the part is kept and marked, and said once."""
+    """Dropped in the middle, or ended without an end: the part is kept and marked, and said once."""
     reply = (
         Reply(text="Once upon a time", break_after=1)
         if fault == "break_after"
@@ -169,7 +169,7 @@ async def test_a_stream_that_breaks_is_a_network_error(api: str, fault: str) -> 
 @in_every_api
 @run
 async def test_stopping_a_turn_stops_the_request(api: str) -> None:
-    """Issue 6: cancelling really ends it: the server sees the connection close."""
+    """Cancelling really ends it: the server sees the connection close."""
     with fake_models(Reply(text="Once upon a time", stall_after=1)) as models:
         playing = asyncio.create_task(play(make_member(models, api), CHAT))
         await until(models.shown.is_set)
@@ -183,7 +183,7 @@ async def test_stopping_a_turn_stops_the_request(api: str) -> None:
 @pytest.mark.parametrize("text", ["", "I think that"])
 @run
 async def test_a_refusal_is_terminal(api: str, text: str) -> None:
-    """E97: what a provider refuses, it refuses again."""
+    """What a provider refuses, it refuses again."""
     with fake_models(Reply(text=text, finish="refusal")) as models:
         played = await play(make_member(models, api), CHAT)
     assert (played.error.error_type, len(models.asked)) == ("refused", 1)
@@ -192,7 +192,7 @@ async def test_a_refusal_is_terminal(api: str, text: str) -> None:
 @in_every_api
 @run
 async def test_silence_is_asked_again_then_fails(api: str) -> None:
-    """E97: an empty answer is asked for again at most twice."""
+    """An empty answer is asked for again at most twice."""
     with fake_models("") as models:
         played = await play(make_member(models, api), TASK)
     assert (played.error.error_type, len(models.asked)) == ("validation", 3)
@@ -201,7 +201,7 @@ async def test_silence_is_asked_again_then_fails(api: str) -> None:
 @in_every_api
 @run
 async def test_an_answer_that_is_cut_says_so(api: str) -> None:
-    """E97: at the token limit the text is kept, and whoever reads it knows."""
+    """At the token limit the text is kept, and whoever reads it knows."""
     with fake_models(Reply(text="Once upon a", finish="length")) as models:
         played = await play(make_member(models, api), CHAT)
     assert played.result.text == "Once upon a\n\n[the answer ends here at its length limit]"
@@ -209,7 +209,7 @@ async def test_an_answer_that_is_cut_says_so(api: str) -> None:
 
 @run
 async def test_an_endless_answer_is_stopped() -> None:
-    """E68, E97: beyond the limit of a turn nothing is read any more."""
+    """Beyond the limit of a turn nothing is read any more."""
     with fake_models(Reply(text="x" * (limits.OUTPUT_CHARS + 10_000), pieces=100)) as models:
         played = await play(make_member(models), CHAT)
     assert limits.OUTPUT_CHARS < len(played.result.text) <= limits.OUTPUT_CHARS + 11_000
@@ -219,7 +219,7 @@ async def test_an_endless_answer_is_stopped() -> None:
 @pytest.mark.parametrize("body", [b"not json", b"{}", b"data: {\n\n", b"\xff\xfe"])
 @run
 async def test_nonsense_is_a_failed_turn(api: str, body: bytes) -> None:
-    """E97: whatever a server sends, an error with a type comes out."""
+    """Whatever a server sends, an error with a type comes out."""
     with fake_models(body) as models:
         played = await play(make_member(models, api), TASK)
     assert played.error.error_type in ("agent", "network", "validation")
@@ -231,7 +231,7 @@ HEADLESS = {"type": "response.output_text.delta", "item_id": "i", "output_index"
 @pytest.mark.parametrize("event", [HEADLESS, {"type": "response.dreamt"}])
 @run
 async def test_a_stream_without_a_beginning_is_asked_for_once(event: dict[str, Any]) -> None:
-    """E97: the library would fetch it eleven times, and say its text as often."""
+    """The library would fetch it eleven times, and say its text as often."""
     body = f"data: {json.dumps({**event, 'sequence_number': 1, 'logprobs': []})}\n\n".encode()
     with fake_models(body) as models:
         played = await play(make_member(models, "openai-responses"), TASK)
@@ -241,7 +241,7 @@ async def test_a_stream_without_a_beginning_is_asked_for_once(event: dict[str, A
 
 @run
 async def test_nobody_there() -> None:
-    """E95: an endpoint that cannot be reached is a network error."""
+    """An endpoint that cannot be reached is a network error."""
     with fake_models("") as models:
         pass
     assert (await play(make_member(models), TASK)).error.error_type == "network"
@@ -249,7 +249,7 @@ async def test_nobody_there() -> None:
 
 @run
 async def test_tls_trouble_is_a_setting() -> None:
-    """E95: a server that speaks no TLS will not learn it by being asked again."""
+    """A server that speaks no TLS will not learn it by being asked again."""
     with fake_models("hello") as models:
         models.url = models.url.replace("http:", "https:")
         played = await play(make_member(models), TASK)
@@ -257,7 +257,7 @@ async def test_tls_trouble_is_a_setting() -> None:
 
 
 def test_a_certificate_that_is_not_trusted_is_a_setting() -> None:
-    """E95: who is not trusted now is not trusted later."""
+    """Who is not trusted now is not trusted later."""
     from pydantic_ai.exceptions import ModelConnectionError
 
     error = ModelConnectionError("small", "no")

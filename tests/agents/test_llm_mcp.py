@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.agents.llm.member import LlmMember
-from moot.config.agent_specs import LlmAgent, McpServer
+from moot.agents.llm.llm_agent import LlmAgent, LlmMember
+from moot.config.agent_specs import McpServer
 from moot.runtime.clock import SystemClock
 from tests.agents.fake_models import Call, FakeModels, Reply, fake_models
 from tests.agents.llm_members import HastyClock, play
@@ -52,7 +52,7 @@ def look(name: str) -> Reply:
 
 @run
 async def test_a_server_serves_a_turn_and_ends_with_it(book: Path) -> None:
-    """Surfaces, `mcp`: its tools are the model's; it sees the allowed variables only, in the team's folder."""
+    """Its tools are the model's; it sees the allowed variables only, in the team's folder."""
     with fake_models(look("ALLOWED"), look("SECRET_KEY"), look("cwd"), "Seen.") as models:
         played = await play(make_member(models, book), TURN)
     assert played.result.text == "Seen."
@@ -66,7 +66,7 @@ async def test_a_server_serves_a_turn_and_ends_with_it(book: Path) -> None:
 
 @run
 async def test_a_turn_that_is_stopped_ends_the_server(book: Path) -> None:
-    """House rules: no process outlives what needs it."""
+    """No process outlives what needs it."""
     with fake_models(Reply(text="Once upon a time", stall_after=1)) as models:
         playing = asyncio.create_task(play(make_member(models, book), TURN))
         await until(models.shown.is_set)
@@ -78,7 +78,7 @@ async def test_a_turn_that_is_stopped_ends_the_server(book: Path) -> None:
 
 @run
 async def test_a_server_that_cannot_be_started_fails_the_turn(book: Path) -> None:
-    """E95: trying again would end the same; nobody is asked."""
+    """Trying again would end the same; nobody is asked."""
     with fake_models("never") as models:
         played = await play(make_member(models, book, "/no/such/program"), TURN)
     assert (played.error.error_type, models.asked) == ("config", [])
@@ -98,7 +98,7 @@ def make_remote(models: FakeModels, url: str, key: str | None = None) -> LlmMemb
 
 @run
 async def test_a_server_at_an_address_is_asked_there(served: McpAddress, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Surfaces, `mcp`: streamable HTTP; its tools are the model's, its key is from the environment and not told."""
+    """Streamable HTTP; its tools are the model's, its key is from the environment and not told."""
     monkeypatch.setenv("TOOLS_KEY", "sk-tools-0123")
     with fake_models(look("there"), look("paper"), "Seen.") as models:
         played = await play(make_remote(models, served.url, "TOOLS_KEY"), TURN)
@@ -112,7 +112,7 @@ async def test_a_server_at_an_address_is_asked_there(served: McpAddress, monkeyp
 
 @run
 async def test_a_server_without_its_key_is_not_asked(served: McpAddress, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E95: a missing key is said by its name, before anybody is asked."""
+    """A missing key is said by its name, before anybody is asked."""
     monkeypatch.delenv("TOOLS_KEY", raising=False)
     with fake_models("never") as models:
         played = await play(make_remote(models, served.url, "TOOLS_KEY"), TURN)
@@ -122,7 +122,7 @@ async def test_a_server_without_its_key_is_not_asked(served: McpAddress, monkeyp
 
 @run
 async def test_a_server_that_is_down_is_said_to_be_down() -> None:
-    """E95: it may come back, so that it is tried again; the error says which one, and the model is not asked."""
+    """It may come back, so that it is tried again; the error says which one, and the model is not asked."""
     with socket.create_server(("127.0.0.1", 0)) as taken, fake_models("never") as models:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
         taken.close()
@@ -135,7 +135,7 @@ async def test_a_server_that_is_down_is_said_to_be_down() -> None:
 
 @run
 async def test_an_address_that_is_no_mcp_server_is_final(served: McpAddress) -> None:
-    """E95: a wrong path answers the same for ever."""
+    """A wrong path answers the same for ever."""
     with fake_models("never") as models:
         played = await play(make_remote(models, served.url.replace("/mcp", "/nowhere")), TURN)
     assert (played.error.error_type, played.steps, models.asked) == ("config", [], [])

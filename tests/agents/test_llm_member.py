@@ -21,7 +21,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 @in_every_api
 @run
 async def test_a_model_says_its_message(api: str) -> None:
-    """Surfaces, agent types: any provider; what is said streams, the whole of it is the result, tokens are counted."""
+    """Any provider; what is said streams, the whole of it is the result, tokens are counted."""
     with fake_models(Reply(text="All is well.", pieces=3)) as models:
         played = await play(make_member(models, api), TURN)
     assert (played.result.text, played.streamed) == ("All is well.", "All is well.")
@@ -46,7 +46,7 @@ async def test_what_a_model_thinks_is_a_step(api: str) -> None:
 @in_every_api
 @run
 async def test_a_tool_is_called_and_its_result_goes_back(api: str) -> None:
-    """Surfaces, `tools`: a function of the team file; its calls and results are steps; all rounds are counted."""
+    """A function of the team file; its calls and results are steps; all rounds are counted."""
     with fake_models(Reply(text="Let me see.", calls=(Call("add", {"a": 1, "b": 2}),)), "Three.") as models:
         played = await play(make_member(models, api, tools=ADD), TURN)
     assert models.asked[0].tools == ("add",)
@@ -58,7 +58,7 @@ async def test_a_tool_is_called_and_its_result_goes_back(api: str) -> None:
 
 @run
 async def test_a_tool_that_fails_is_told_to_the_model() -> None:
-    """House rules: foreign code fails; the turn goes on."""
+    """Foreign code fails; the turn goes on."""
     with fake_models(Reply(calls=(Call("fail"),)), "It does not work.") as models:
         played = await play(make_member(models, tools=("tests.agents.functions:fail",)), TURN)
     assert "ValueError: out of paper" in models.asked[1].results[0]
@@ -67,7 +67,7 @@ async def test_a_tool_that_fails_is_told_to_the_model() -> None:
 
 @run
 async def test_a_tool_that_is_not_there_fails_the_turn() -> None:
-    """Surfaces, `tools`: what cannot be loaded is said, and nobody is asked."""
+    """What cannot be loaded is said, and nobody is asked."""
     with fake_models("never") as models:
         played = await play(make_member(models, tools=("nowhere.at:all",)), TURN)
     assert (played.error.error_type, models.asked) == ("config", [])
@@ -80,7 +80,7 @@ PATCHES = '{"patches": [{"op": "remove", "task_id": "a"}]}'
 @in_every_api
 @run
 async def test_planners_and_reviewers_give_structure(api: str) -> None:
-    """Plan, planning: JSON in prose is read; what the shape does not know is kept."""
+    """JSON in prose is read; what the shape does not know is kept."""
     with fake_models(f"Here it is:\n```json\n{PLAN}\n```", PATCHES, '{"pass": false, "feedback": "dull"}') as models:
         member = make_member(models, api)
         plan = (await play(member, job_turn("plan"))).result.plan
@@ -96,7 +96,7 @@ async def test_planners_and_reviewers_give_structure(api: str) -> None:
 )
 @run
 async def test_structure_can_be_asked_for_by_schema(api: str, output: str) -> None:
-    """Surfaces, `output`: the provider's own JSON schema, or a tool that takes the answer."""
+    """The provider's own JSON schema, or a tool that takes the answer."""
     reply = (
         Reply(text=PLAN) if output == "native" else Reply(calls=(Call("plan", {"tasks": [{"id": "a", "title": "A"}]}),))
     )
@@ -108,7 +108,7 @@ async def test_structure_can_be_asked_for_by_schema(api: str, output: str) -> No
 
 @run
 async def test_an_answer_of_the_wrong_shape_is_asked_for_again() -> None:
-    """E97: the model is told what is wrong, at most twice; every attempt is counted."""
+    """The model is told what is wrong, at most twice; every attempt is counted."""
     with fake_models("I would rather not.", '{"tasks": [{"id": "a"}]}', PLAN) as models:
         played = await play(make_member(models), job_turn("plan"))
     assert played.result.plan is not None
@@ -120,7 +120,7 @@ async def test_an_answer_of_the_wrong_shape_is_asked_for_again() -> None:
 
 @run
 async def test_after_two_more_attempts_the_turn_fails() -> None:
-    """E97: a human decides then; what it cost is not forgotten."""
+    """A human decides then; what it cost is not forgotten."""
     with fake_models("no") as models:
         played = await play(make_member(models), job_turn("review"))
     assert (played.error.error_type, len(models.asked)) == ("validation", 3)
@@ -129,7 +129,7 @@ async def test_after_two_more_attempts_the_turn_fails() -> None:
 
 @run
 async def test_a_known_price_is_counted() -> None:
-    """Issue 6, budgets: cost where the library knows the model's price, without asking anybody for it."""
+    """Cost where the library knows the model's price, without asking anybody for it."""
     with fake_models(Reply(text="Hi.", input_tokens=1_000_000, output_tokens=0)) as models:
         unknown = await play(make_member(models, "anthropic"), TURN)
         known = await play(make_member(models, "anthropic", name="claude-opus-5"), TURN)

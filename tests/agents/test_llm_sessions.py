@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from moot.app import App, Session, open_app
-from moot.core.events import Fact, MessagePosted, SessionPaused, TurnCompleted, TurnStepped
-from moot.core.plan.events import FinalAnswered, RecoveryStarted, TaskReviewed
-from moot.core.supervisor.events import SupervisorDecided
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_events import FinalAnswered, RecoveryStarted, TaskReviewed
+from moot.core.flows.supervisor.supervisor_events import SupervisorDecided
+from moot.core.session.events import MessagePosted, SessionPaused, TurnCompleted, TurnStepped
 from tests.agents.fake_models import Asked, FakeModels, Reply, fake_models
 from tests.runtime.apps import run
 
@@ -38,7 +39,7 @@ def of_kind(facts: list[Fact], kind: type) -> list[Any]:
 
 @run
 async def test_models_talk_with_each_other_and_what_they_say_streams() -> None:
-    """Chat: a model's marker hands the floor on; pieces are shown beside the log, the message is logged whole."""
+    """A model's marker hands the floor on; pieces are shown beside the log, the message is logged whole."""
     with fake_models(Reply(text="I ask Carol. [NEXT: carol]", pieces=4), "Fine by me.") as models:
         team = {
             "language": "en",
@@ -84,7 +85,7 @@ async def finish(app: App, text: str) -> list[Fact]:
 
 @run
 async def test_models_plan_solve_review_and_aggregate() -> None:
-    """Plan: every job of the flow can be a model's."""
+    """Every job of the flow can be a model's."""
     with fake_models(work) as models:
         async with open_app(plan_team(models)) as app:
             facts = await finish(app, "make a poster")
@@ -95,7 +96,7 @@ async def test_models_plan_solve_review_and_aggregate() -> None:
 
 @run
 async def test_a_team_has_its_own_prompts() -> None:
-    """Plan, prompts: each phase's prompt can be replaced; the front door's too."""
+    """Each phase's prompt can be replaced; the front door's too."""
 
     def answer(asked: Asked) -> str:
         if "OWN PLANNING" in asked.prompt:
@@ -119,7 +120,7 @@ async def test_a_team_has_its_own_prompts() -> None:
 
 @run
 async def test_a_busy_model_is_retried_by_the_plan() -> None:
-    """Plan, recovery: what the server says about waiting is honoured, and the retry is an event."""
+    """What the server says about waiting is honoured, and the retry is an event."""
     answers: list[str | Reply] = [Reply(status=429, retry_after="0.01"), json.dumps(PLAN)]
 
     def answer(asked: Asked) -> str | Reply:
@@ -135,7 +136,7 @@ async def test_a_busy_model_is_retried_by_the_plan() -> None:
 
 @run
 async def test_a_model_supervises_models() -> None:
-    """Supervisor: its decision is its text; an agent writes its keys as JSON."""
+    """Its decision is its text; an agent writes its keys as JSON."""
 
     def answer(asked: Asked) -> str:
         if "You lead this team" not in asked.prompt:
@@ -162,7 +163,7 @@ async def test_a_model_supervises_models() -> None:
 
 @run
 async def test_what_broke_off_is_logged_once_and_the_retry_says_it_whole() -> None:
-    """E96: the part is a step of the turn that failed; the message of the next one is whole and alone."""
+    """The part is a step of the turn that failed; the message of the next one is whole and alone."""
     with fake_models(Reply(text="Once upon a time", break_after=1), "Once upon a time there was.") as models:
         team = {"language": "en", "members": [{"id": "ann", "kind": "human"}, model(models, "bob")]}
         async with open_app(team) as app:

@@ -43,7 +43,7 @@ def test_a_program_reads_its_prompt_and_ends() -> None:
 
 
 def test_without_a_prompt_there_is_nothing_to_read() -> None:
-    """E79: a program that asks at a terminal finds the end of its input at once."""
+    """A program that asks at a terminal finds the end of its input at once."""
     written, _ = run(python_program("import sys; print(repr(sys.stdin.read()), sys.stdin.isatty())"))
     assert written == b"'' False\n"
 
@@ -64,7 +64,7 @@ def test_a_prompt_that_is_not_read_harms_nobody() -> None:
     ],
 )
 def test_what_cannot_be_started_is_told_at_once(argv: tuple[str, ...], says: str, tmp_path: Path) -> None:
-    """E79: a missing or unusable program fails in less than a second, with a hint, and is not retried."""
+    """A missing or unusable program fails in less than a second, with a hint, and is not retried."""
     (tmp_path / "plain.txt").write_text("no program")
     (tmp_path / "garbage").write_bytes(b"\x7fNOT AN ELF")
     (tmp_path / "garbage").chmod(0o755)
@@ -93,12 +93,12 @@ def test_stderr_is_kept_apart_and_bounded() -> None:
     ("code", "expected"), [("import sys; sys.exit(3)", 3), ("import os; os.kill(os.getpid(), 9)", -9)]
 )
 def test_the_way_it_ended_is_known(code: str, expected: int) -> None:
-    """E79: an exit code is passed on, a signal as its negative number."""
+    """An exit code is passed on, a signal as its negative number."""
     assert run(python_program(code))[1].code == expected
 
 
 def test_a_flood_is_stopped() -> None:
-    """E68: a program that writes without end is killed at the bound, not read into memory."""
+    """A program that writes without end is killed at the bound, not read into memory."""
     began = time.monotonic()
     error = fail(python_program("while True: print('spam' * 1000)"), Bounds(output_bytes=2_000_000))
     assert error.error_type == "agent"
@@ -107,7 +107,7 @@ def test_a_flood_is_stopped() -> None:
 
 
 def test_one_long_line_is_read() -> None:
-    """E81: no newline in 200 kB is no problem."""
+    """No newline in 200 kB is no problem."""
     assert len(run(python_program("print('x' * 200_000, end='')"))[0]) == 200_000
 
 
@@ -145,7 +145,7 @@ def test_who_listens_may_tidy_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("session", ["pass", "os.setsid()"])
 def test_a_daemon_that_holds_the_output_does_not_hold_the_turn(session: str) -> None:
-    """E80: the program's end is the end, whoever keeps its pipe; the daemon is killed, also out of its group."""
+    """The program's end is the end, whoever keeps its pipe; the daemon is killed, also out of its group."""
     began = time.monotonic()
     written, ended = run(python_program(DAEMON.format(session=session)))
     assert (written, ended.code) == (b"done\n", 0)
@@ -219,7 +219,7 @@ def test_the_environment_is_small() -> None:
 
 
 def test_secrets_are_hidden() -> None:
-    """E59: the value of a key that a program was given does not get into what it says."""
+    """The value of a key that a program was given does not get into what it says."""
     environment = {"MY_API_KEY": "sk-canary-123456", "HOME": "/home/somebody", "SHORT_KEY": "abc"}
     said = "401 for sk-canary-123456 in /home/somebody, abc"
     assert hide_secrets(said, environment) == "401 for [MY_API_KEY] in /home/somebody, abc"

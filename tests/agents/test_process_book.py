@@ -1,4 +1,4 @@
-"""A server that died leaves nobody behind: the next one finds its programs by mark, pid and start time (E82)."""
+"""A server that died leaves nobody behind: the next one finds its programs by mark, pid and start time."""
 
 import asyncio
 import json
@@ -14,6 +14,7 @@ from moot.agents.process_book import MARK_NAME, ProcessBook
 from moot.agents.process_table import find_start_time
 from tests.agents.programs import python_program, run
 
+ROOT = Path(__file__).parents[2]
 SERVER = """
 import asyncio, sys
 from pathlib import Path
@@ -38,8 +39,8 @@ def sleeper(**environment: str) -> subprocess.Popen[bytes]:
 
 
 def test_a_killed_server_s_programs_are_ended_by_the_next_one(tmp_path: Path) -> None:
-    """E82: kill -9 of the server, then the leftovers are found and killed, daemons too."""
-    server = subprocess.Popen([sys.executable, "-c", SERVER, str(tmp_path)], stdout=subprocess.PIPE)
+    """Kill -9 of the server, then the leftovers are found and killed, daemons too."""
+    server = subprocess.Popen([sys.executable, "-c", SERVER, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT)
     assert server.stdout
     pid = int(server.stdout.readline())
     server.kill()

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 import moot
-from moot.agents.python import AgentFunction, PythonMember
+from moot.agents.llm.llm_agent import LlmAgent
+from moot.agents.python import AgentFunction, PythonAgent, PythonMember
 from moot.app import open_app
-from moot.config.agent_specs import LlmAgent, PythonAgent
 from moot.config.team_file import MemberSpec
-from moot.core.events import MessagePosted, TurnCompleted, TurnFailed, TurnStepped
-from moot.core.team import Kind
-from moot.core.turns import TurnInput
-from moot.core.usage import Usage
+from moot.core.flows.turns import TurnInput
+from moot.core.session.events import MessagePosted, TurnCompleted, TurnFailed, TurnStepped
+from moot.core.session.team import Kind
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.agents import functions

@@ -10,20 +10,20 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
-from moot.agents.acp.member import AcpMember
-from moot.agents.acp.permits import Permit, allow, deny
-from moot.agents.cli.member import CliMember
+from moot.agents.acp.acp_agent import AcpAgent, AcpMember
+from moot.agents.acp.permits import Permit, deny
+from moot.agents.cli.cli_agent import CliAgent, CliMember
 from moot.agents.cli.memory import Conversations
-from moot.agents.surroundings import Surroundings
+from moot.agents.run_environment import RunEnvironment
 from moot.app import open_app
-from moot.config.agent_specs import AcpAgent, CliAgent
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
-from moot.core.commands import Answer
 from moot.core.errors import AgentError
-from moot.core.events import MessagePosted, StepAsked
-from moot.core.usage import Usage
+from moot.core.session.commands import Answer
+from moot.core.session.events import MessagePosted, StepAsked
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step
+from tests.agents.acp.permits import allow
 from tests.agents.cli.streams import steps, thinking
 from tests.agents.fake_models import Asked, Call, FakeModels, Reply, fake_models
 from tests.agents.programs import nothing_left
@@ -48,7 +48,7 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeMode
 
 def member(name: Name, tmp_path: Path, permissions: Literal["read", "edit", "all"] = "read") -> CliMember:
     need(name)
-    around = Surroundings(folder=tmp_path / "project", conversations=Conversations(tmp_path / "kept"))
+    around = RunEnvironment(folder=tmp_path / "project", conversations=Conversations(tmp_path / "kept"))
     return CliMember(CliAgent(preset=name, model="fake-model", permissions=permissions), "Be brief.", around)
 
 
@@ -134,7 +134,7 @@ def test_claude_edits_files_where_it_may(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="Claude Code refuses this to root only")
 def test_what_claude_does_not_let_root_do_is_final(models: FakeModels, tmp_path: Path) -> None:
-    """E95: trying again would end the same; the sentence is Claude's own."""
+    """Trying again would end the same; the sentence is Claude's own."""
     with pytest.raises(AgentError) as caught:
         play(member("claude", tmp_path, "all"), ("alice", "good morning"))
     assert (caught.value.error_type, "root" in str(caught.value)) == ("config", True)
@@ -150,7 +150,7 @@ def test_tools_do_not_run_by_default(name: Name, models: FakeModels, tmp_path: P
 
 @pytest.mark.parametrize("name", CLIS)
 def test_a_wrong_key_is_final(name: Name, models: FakeModels, tmp_path: Path) -> None:
-    """E95: 401 is `auth`, told in seconds, with what to do and without the key."""
+    """401 is `auth`, told in seconds, with what to do and without the key."""
     models.answers[:] = [401]
     with pytest.raises(AgentError) as caught:
         play(member(name, tmp_path), ("alice", "good morning"))
@@ -194,7 +194,7 @@ def test_an_acp_agent_asks_before_it_acts(
 ) -> None:
     """Over ACP a permission is asked for and counts; the turn ends with an answer and its tokens."""
     need(spec.command[0])
-    who = AcpMember(spec, "Be brief.", Surroundings(folder=tmp_path / "project"), permit)
+    who = AcpMember(spec, "Be brief.", RunEnvironment(folder=tmp_path / "project"), permit)
     outputs = play(who, ("alice", "RUN: touch made && echo hi-from-tool"))
     assert any("asked for permission" in line for line in told(outputs))
     assert (tmp_path / "project" / "made").exists() == is_made
@@ -208,7 +208,7 @@ def test_an_acp_agent_asks_before_it_acts(
 async def test_people_say_what_an_acp_agent_may_do(is_allowed: bool, models: FakeModels, tmp_path: Path) -> None:
     """Gemini CLI in a session: its permission is a question to people, and it does what they allow and nothing else."""
     need("gemini")
-    gemini = AcpMember(GEMINI, "Be brief.", Surroundings(folder=tmp_path / "project"))
+    gemini = AcpMember(GEMINI, "Be brief.", RunEnvironment(folder=tmp_path / "project"))
     async with open_app(TRIO, agents={"bob": gemini}) as app:
         session = await app.session()
         saying = asyncio.create_task(say(session, "[NEXT: bob] RUN: touch made && echo hi-from-tool"))

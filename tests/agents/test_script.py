@@ -6,17 +6,16 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from moot.agents.script import MOCK_SLOW_S
+from moot.agents.script import MOCK_SLOW_S, ScriptAgent, ScriptEntry, ScriptError, ScriptStep
 from moot.app import App, Session, open_app
-from moot.config.agent_specs import ScriptAgent, ScriptEntry, ScriptError, ScriptStep
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
-from moot.core.commands import CancelTurn, Retry
-from moot.core.events import MessagePosted, TurnCompleted, TurnFailed, TurnStarted, TurnStepped
-from moot.core.plan.events import DispatchNacked, TaskFailed
-from moot.core.settings import PlanSettings
-from moot.core.settings import Retry as RetrySettings
-from moot.core.usage import Usage
+from moot.core.flows.plan.plan_events import DispatchNacked, TaskFailed
+from moot.core.session.commands import CancelTurn, Retry
+from moot.core.session.events import MessagePosted, TurnCompleted, TurnFailed, TurnStarted, TurnStepped
+from moot.core.session.settings import PlanSettings
+from moot.core.session.settings import Retry as RetrySettings
+from moot.core.session.usage import Usage
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.runtime.apps import facts, has, names, run, say, settle
 from tests.runtime.plans import crew, planning, solve, task
@@ -218,7 +217,7 @@ def test_a_reply_may_be_text_or_an_object() -> None:
 
 @run
 async def test_a_human_may_tell_it_to_fail_or_to_be_slow() -> None:
-    """UX 3:00: `/mock fail` and `/mock slow` count for the turn that answers them; what an AI says does not."""
+    """`/mock fail` and `/mock slow` count for the turn that answers them; what an AI says does not."""
     clock = VirtualClock()
     team = make_team(
         human("alice"), scripted("bob", "one", "two", "/mock fail [NEXT: carol]"), scripted("carol", "fine")

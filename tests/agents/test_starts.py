@@ -4,11 +4,15 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from moot.agents.acp.acp_agent import AcpAgent
+from moot.agents.cli.cli_agent import CliAgent
+from moot.agents.llm.llm_agent import LlmAgent
+from moot.agents.python import PythonAgent
 from moot.agents.starts import list_starts
-from moot.config.agent_specs import AcpAgent, AgentSpec, CliAgent, LlmAgent, McpServer, PythonAgent
+from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import MemberSpec, Understanding
-from moot.core.team import Kind
+from moot.core.session.team import Kind
 from moot.testing import human, make_team, scripted
 
 FULL = Path(__file__).parents[1] / "data" / "teams" / "good" / "full.yaml"

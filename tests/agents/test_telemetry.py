@@ -60,7 +60,7 @@ async def talk(url: str, text: str, **fields: Any) -> None:
 
 @run
 async def test_a_turn_its_tool_and_its_model_calls_are_spans(spans: InMemorySpanExporter) -> None:
-    """Issue 6, telemetry: session over turn over tool and model call, with the GenAI names; no text in any of them."""
+    """Session over turn over tool and model call, with the GenAI names; no text in any of them."""
     with fake_models(Reply(calls=(Call("add", {"a": 1, "b": 2}),)), "It is three.") as models:
         await talk(models.url, "[NEXT: bob] one and two?", tools=["tests.agents.functions:add"])
     session, turn = named(spans, "session"), named(spans, "invoke_agent Bob")
@@ -83,7 +83,7 @@ async def test_a_turn_its_tool_and_its_model_calls_are_spans(spans: InMemorySpan
 
 @run
 async def test_a_failed_turn_says_so(spans: InMemorySpanExporter) -> None:
-    """Issue 6, telemetry: the type of the error stands in the span, and the status is an error."""
+    """The type of the error stands in the span, and the status is an error."""
     with fake_models(401) as models:
         await talk(models.url, "[NEXT: bob] hello")
     turn = named(spans, "invoke_agent Bob")
@@ -93,7 +93,7 @@ async def test_a_failed_turn_says_so(spans: InMemorySpanExporter) -> None:
 
 @run
 async def test_a_task_is_a_span_around_its_turn(spans: InMemorySpanExporter) -> None:
-    """Issue 6, telemetry: a task of a plan, from its offer to its end."""
+    """A task of a plan, from its offer to its end."""
 
     def work(asked: Asked) -> str:
         is_plan = "Plan the work" in asked.prompt
@@ -122,7 +122,7 @@ async def test_a_task_is_a_span_around_its_turn(spans: InMemorySpanExporter) -> 
 
 @run
 async def test_a_turn_that_is_stopped_ends_its_span(spans: InMemorySpanExporter) -> None:
-    """Issue 6, telemetry: no span stays open."""
+    """No span stays open."""
     with fake_models(Reply(text="Once upon a time", stall_after=1)) as models:
         team = {"language": "en", "members": [{"id": "ann", "kind": "human"}, bob(models.url)]}
         async with open_app(team) as app:
@@ -135,7 +135,7 @@ async def test_a_turn_that_is_stopped_ends_its_span(spans: InMemorySpanExporter)
 
 
 def test_nothing_is_imported_unless_asked_for() -> None:
-    """Issue 6, telemetry: off, it costs nothing; models cost nothing before they are used either."""
+    """Off, it costs nothing; models cost nothing before they are used either."""
     heavy = ("opentelemetry", "pydantic_ai", "openai", "fastmcp")
     code = f"import sys, moot.app, moot.cli.run; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -144,7 +144,7 @@ def test_nothing_is_imported_unless_asked_for() -> None:
 
 @run
 async def test_a_tool_between_turns_is_a_span(spans: InMemorySpanExporter) -> None:
-    """Issue 6, telemetry: tools that Moot runs for an agent of the supervisor flow, also when they fail."""
+    """Tools that Moot runs for an agent of the supervisor flow, also when they fail."""
 
     def draw(what: str) -> str:
         raise ValueError(what)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from moot.app import App, Session, open_app
-from moot.core.events import TurnFailed
-from moot.core.supervisor.events import ToolCompleted, ToolsCalled
+from moot.core.flows.supervisor.supervisor_events import ToolCompleted, ToolsCalled
+from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.session.events import TurnFailed
 from tests.agents.fake_models import FakeModels, fake_models
 from tests.runtime.apps import facts, run, say
 
@@ -55,7 +56,7 @@ async def start(app: App) -> Session:
 
 @run
 async def test_a_model_calls_functions_and_servers_between_its_turns(tmp_path: Path) -> None:
-    """Supervisor, state: it is told what it may call, Moot calls it, and it acts again with what that gave."""
+    """It is told what it may call, Moot calls it, and it acts again with what that gave."""
     wanted = calls(("look", {"name": "cwd"}), ("add", {"a": 1, "b": 2}), ("sing", {}))
     with fake_models(wanted, '{"state": {"picture": "a fox"}}') as models:
         team = desk(models, [sys.executable, SERVER, str(tmp_path / "book")])
@@ -71,13 +72,16 @@ async def test_a_model_calls_functions_and_servers_between_its_turns(tmp_path: P
     assert (done["1"].result, done["2"].result) == (f"sees {tmp_path}", 3)
     assert "no MCP server has a tool 'sing'; there are look" in done["3"].error
     assert f"sees {tmp_path}" in second
-    assert state.supervision is not None
-    assert (state.supervision.outcome, state.supervision.state["picture"]) == ("complete", "a fox")
+    assert find_job(state) is not None
+    assert (state.part(SupervisorSlice).current.outcome, state.part(SupervisorSlice).current.state["picture"]) == (
+        "complete",
+        "a fox",
+    )
 
 
 @run
 async def test_a_supervisor_that_is_a_model_calls_tools_before_it_decides() -> None:
-    """Supervisor, routing: calls of tools come first; it decides in its next turn, with what they gave."""
+    """Calls of tools come first; it decides in its next turn, with what they gave."""
     with fake_models(calls(("add", {"a": 20, "b": 22})), json.dumps({"next_agent": "artist"}), END) as models:
         team = desk(models, [])
         boss, artist = team["members"][1:]
@@ -91,13 +95,13 @@ async def test_a_supervisor_that_is_a_model_calls_tools_before_it_decides() -> N
     assert ("add(a: int, b: int)" in first, "What your tools gave" in first) == (True, False)
     assert "> add: 42" in second
     assert called.node == "supervisor_tools"
-    assert state.supervision is not None
-    assert state.supervision.outcome == "complete"
+    assert find_job(state) is not None
+    assert state.part(SupervisorSlice).current.outcome == "complete"
 
 
 @run
 async def test_a_server_that_cannot_be_started_fails_the_turn() -> None:
-    """E95: the model is not asked to do without; a human has the floor and reads which one it is."""
+    """The model is not asked to do without; a human has the floor and reads which one it is."""
     with fake_models("never") as models:
         async with open_app(desk(models, ["/no/such/program"])) as app:
             session = await start(app)

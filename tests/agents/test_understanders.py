@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from moot.app import open_app
-from moot.core.events import NoticePosted, RoutingDecided, UnderstandingCompleted
-from moot.core.plan.events import PlanStarted
+from moot.core.flows.plan.plan_events import PlanStarted
+from moot.core.session.events import NoticePosted, RoutingDecided, UnderstandingCompleted
 from tests.agents.fake_models import fake_models
 from tests.runtime.apps import run
 from tests.runtime.test_understanding_llm import answer
@@ -29,7 +29,7 @@ def team_of(url: str, **understanding: Any) -> dict[str, Any]:
 
 @run
 async def test_a_model_understands_and_the_route_follows() -> None:
-    """Plan, front door: the analysis of the model is logged, and the work begins."""
+    """The analysis of the model is logged, and the work begins."""
     with fake_models(json.dumps(answer(type="different_task", confidence=0.97))) as model:
         async with open_app(team_of(model.url)) as app:
             session = await app.session()
@@ -41,7 +41,7 @@ async def test_a_model_understands_and_the_route_follows() -> None:
 
 @run
 async def test_a_team_says_how_to_route() -> None:
-    """Plan, prompts: the routing phase's prompt is a part of what the model is told; a team's own takes its place."""
+    """The routing phase's prompt is a part of what the model is told; a team's own takes its place."""
     asked = []
     for prompts in ({}, {"routing": "Ask before anything costs money. Status: {{workflow_status}}."}):
         with fake_models(json.dumps(answer(type="different_task", confidence=0.97))) as model:
@@ -56,7 +56,7 @@ async def test_a_team_says_how_to_route() -> None:
 
 @run
 async def test_the_rules_answer_for_a_model_that_cannot_and_a_notice_says_so() -> None:
-    """Plan, front door: invalid output is asked for once more, then `rules` answers."""
+    """Invalid output is asked for once more, then `rules` answers."""
     with fake_models("no idea", "still none") as model:
         async with open_app(team_of(model.url)) as app:
             session = await app.session()
@@ -71,7 +71,7 @@ async def test_the_rules_answer_for_a_model_that_cannot_and_a_notice_says_so() -
 
 @run
 async def test_markers_and_slash_commands_never_reach_a_model() -> None:
-    """Plan, front door: explicit markers and slash commands always win."""
+    """Explicit markers and slash commands always win."""
     with fake_models("{}") as model:
         async with open_app(team_of(model.url)) as app:
             session = await app.session()
@@ -83,7 +83,7 @@ async def test_markers_and_slash_commands_never_reach_a_model() -> None:
 
 @run
 async def test_thresholds_are_settings_of_the_team() -> None:
-    """Plan, routing decision: how sure is sure is up to the team."""
+    """How sure is sure is up to the team."""
     sure = json.dumps(answer(type="different_task", confidence=0.9))
     unsure = json.dumps(answer(type="same_task_no_change", confidence=0.8))
     with fake_models(sure, unsure) as model:

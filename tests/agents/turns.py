@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from moot.core.plan.tasks import Task
-from moot.core.state import Message
-from moot.core.team import Language, member
-from moot.core.turns import Assignment, Job, TaskReport, TurnInput
+from moot.core.flows.plan.assignment import Assignment, TaskReport
+from moot.core.flows.plan.tasks import Task
+from moot.core.flows.turns import Job, TurnInput
+from moot.core.session.state import Message
+from moot.core.session.team import Language, member
 
 MEMBERS = (
     member("alice", "human", name="Alice"),

@@ -19,7 +19,7 @@ PLAN = "plan-demo"
 
 
 def test_lines_are_said_and_answered(moot: Moot, tmp_path: Path) -> None:
-    """Surfaces, UX: without a terminal line mode is chosen by itself; each line waits for the floor; the end of the
+    """Without a terminal line mode is chosen by itself; each line waits for the floor; the end of the
     input ends it."""
     said = moot("chat", CHAT, "--as", "alice", stdin="[NEXT: bob] 你好\n[DONE]\n".encode())
     assert said.code == 0, said.err
@@ -29,14 +29,14 @@ def test_lines_are_said_and_answered(moot: Moot, tmp_path: Path) -> None:
 
 
 def test_an_open_question_takes_the_answer(moot: Moot) -> None:
-    """UX line mode: `approve` and `reject` answer the plan, other lines are said."""
+    """`approve` and `reject` answer the plan, other lines are said."""
     said = moot("chat", PLAN, "--plain", stdin=b"Please prepare the reading night.\nreject\n")
     assert said.code == 0, said.err
     assert "rejected" in said.out
 
 
 def test_a_session_goes_on(moot: Moot) -> None:
-    """UX line mode: --session shows the end of what was said, then goes on there."""
+    """--session shows the end of what was said, then goes on there."""
     session_id, _ = moot.talk("alice: [NEXT: bob] quince")
     said = moot("chat", CHAT, "--session", session_id[:8], "--as", "zoe", stdin=b"[NEXT: bob] medlar\n")
     assert said.code == 0, said.err
@@ -45,19 +45,19 @@ def test_a_session_goes_on(moot: Moot) -> None:
 
 
 def test_a_refused_line_fails_the_command(moot: Moot) -> None:
-    """Surfaces: exit 1 when a line was refused; the sentence is on stderr."""
+    """Exit 1 when a line was refused; the sentence is on stderr."""
     said = moot("chat", CHAT, stdin=b"/nonsense\n")
     assert said.code == 1
     assert "Unknown command /nonsense" in said.err
 
 
 def test_no_input_is_no_error(moot: Moot) -> None:
-    """Surfaces: no prompts without a terminal: an empty input ends it with exit 0."""
+    """No prompts without a terminal: an empty input ends it with exit 0."""
     assert moot("chat", CHAT).code == 0
 
 
 def test_what_is_not_there_is_said(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Surfaces exit codes: 3 for a file that is none, 4 for a session that is none; without FILE ./moot.yaml, else a
+    """3 for a file that is none, 4 for a session that is none; without FILE ./moot.yaml, else a
     built-in team."""
     monkeypatch.chdir(tmp_path)
     assert moot("chat", "no-such-file.yaml").code == 3
@@ -72,7 +72,7 @@ def sit_down(tmp_path: Path, *arguments: str, **environment: str) -> Keyboard:
 
 
 def test_a_person_gets_a_prompt_and_sees_nothing_twice(tmp_path: Path) -> None:
-    """UX line mode: a hint how it works, a prompt when the floor is theirs, no echo of what they typed; Ctrl-D leaves
+    """A hint how it works, a prompt when the floor is theirs, no echo of what they typed; Ctrl-D leaves
     with the command to go on."""
     here = sit_down(tmp_path, "chat-demo", "--inline")
     opened = here.until("You> ")
@@ -90,7 +90,7 @@ def test_a_person_gets_a_prompt_and_sees_nothing_twice(tmp_path: Path) -> None:
 
 
 def test_a_person_leaves_with_ctrl_c(tmp_path: Path) -> None:
-    """Surfaces: exit 130, no traceback, and how to go on is said."""
+    """Exit 130, no traceback, and how to go on is said."""
     here = sit_down(tmp_path, CHAT, "--plain")
     here.until("> ")
     here.type("\x03")
@@ -100,7 +100,7 @@ def test_a_person_leaves_with_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_a_small_terminal_is_told_line_by_line(tmp_path: Path) -> None:
-    """UX terminal: below 60×15 line mode is chosen by itself, and the size is said."""
+    """Below 60×15 line mode is chosen by itself, and the size is said."""
     here = sit_down(tmp_path, "chat-demo", COLUMNS="50", LINES="12")
     assert "This terminal is 50×12" in here.until("You> ")
     here.type("\x04")
@@ -108,7 +108,7 @@ def test_a_small_terminal_is_told_line_by_line(tmp_path: Path) -> None:
 
 
 def test_a_lost_link_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """UX connection honesty: line mode says that the link is lost and that it is back, not every attempt."""
+    """Line mode says that the link is lost and that it is back, not every attempt."""
 
     async def moves() -> AsyncIterator[Moved]:
         states = [State.CONNECTING, State.CONNECTED, State.RECONNECTING, State.CONNECTING, State.RECONNECTING]
@@ -120,7 +120,7 @@ def test_a_lost_link_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_bad_settings_are_said_before_anything_is_opened(tmp_path: Path) -> None:
-    """UX terminal: a key that cannot work is a sentence with its line and exit 3; no session is made."""
+    """A key that cannot work is a sentence with its line and exit 3; no session is made."""
     (tmp_path / "config.yaml").write_text("keys:\n  quit: q\n", encoding="utf-8")
     data = tmp_path / "data"
     here = sit_down(

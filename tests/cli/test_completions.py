@@ -46,7 +46,7 @@ def test_commands_actions_and_options(tab: Tab) -> None:
     assert tab("se") == {"serve", "sessions"}
     assert tab("sessions", "") >= {"list", "fork", "import", "verify"}
     assert tab("sessions", "re") == {"replay", "rename", "restore"}
-    assert tab("sessions", "fork", "--") == {"--help", "--at", "--data"}
+    assert tab("sessions", "fork", "--") == {"--help", "--at", "--data", "--store"}
     assert tab("run", "x.yaml", "--c") == {"--connect"}
     assert tab("route", "s") == {"supervisor"}
     assert tab("trust", "") == {"add", "list", "remove"}

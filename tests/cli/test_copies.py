@@ -36,7 +36,7 @@ def rechain(frames: list[dict[str, Any]]) -> bytes:
 
 @pytest.mark.parametrize("at", [1, 3, 8, None])
 def test_a_fork_is_the_same_until_there(moot: Moot, at: int | None) -> None:
-    """Surfaces sessions fork: a new id, the same facts until SEQ, a notice that says so, a chain that verifies; it can
+    """A new id, the same facts until SEQ, a notice that says so, a chain that verifies; it can
     be gone on with, and the source is as it was."""
     source = talk(moot)
     before = moot("sessions", "export", source)
@@ -59,7 +59,7 @@ def test_a_fork_is_the_same_until_there(moot: Moot, at: int | None) -> None:
 
 
 def test_there_is_no_fork_of_what_is_not_there(moot: Moot) -> None:
-    """Surfaces exit codes: 4 for an event or a session that does not exist."""
+    """4 for an event or a session that does not exist."""
     source = talk(moot)
     assert moot("sessions", "fork", source, "--at", "9999").code == 4
     assert moot("sessions", "fork", source, "--at", "0").code == 4
@@ -67,7 +67,7 @@ def test_there_is_no_fork_of_what_is_not_there(moot: Moot) -> None:
 
 
 def test_an_export_comes_back(moot: Moot, tmp_path: Path) -> None:
-    """E69: an export is imported under a new id, with the same facts, verified, and over: nothing of it runs."""
+    """An export is imported under a new id, with the same facts, verified, and over: nothing of it runs."""
     source = talk(moot)
     lines = export(moot, source, tmp_path / "x.jsonl")
     said = moot("sessions", "import", str(tmp_path / "x.jsonl"))
@@ -83,7 +83,7 @@ def test_an_export_comes_back(moot: Moot, tmp_path: Path) -> None:
 
 
 def test_a_plan_with_open_work_is_imported_at_rest(moot: Moot, tmp_path: Path) -> None:
-    """E69: what was running or asked in the file is ended by the import; opening it starts nothing."""
+    """What was running or asked in the file is ended by the import; opening it starts nothing."""
     said = moot("run", PLAN, "--json", "--say", "Please prepare the reading night.")
     export(moot, said.objects[0]["session_id"], tmp_path / "x.jsonl")
     imported = moot("sessions", "import", str(tmp_path / "x.jsonl")).out.strip()
@@ -92,7 +92,7 @@ def test_a_plan_with_open_work_is_imported_at_rest(moot: Moot, tmp_path: Path) -
 
 
 def test_a_changed_file_is_refused(moot: Moot, tmp_path: Path) -> None:
-    """E69: wrong hashes, holes, a second beginning, other formats: exit 6 or 3, and nothing is kept."""
+    """Wrong hashes, holes, a second beginning, other formats: exit 6 or 3, and nothing is kept."""
     lines = export(moot, talk(moot), tmp_path / "x.jsonl")
     count = len(moot("sessions", "list").lines)
     bad = {
@@ -115,7 +115,7 @@ def test_a_changed_file_is_refused(moot: Moot, tmp_path: Path) -> None:
 
 
 def test_a_forged_file_is_a_stranger(moot: Moot, tmp_path: Path) -> None:
-    """E69, E64: right hashes prove nothing: teams, members and times are checked, and text is cleaned again."""
+    """Right hashes prove nothing: teams, members and times are checked, and text is cleaned again."""
     frames = [json.loads(line) for line in export(moot, talk(moot), tmp_path / "x.jsonl")]
 
     def forge(change: Any) -> int:

@@ -53,12 +53,12 @@ PLAN_STORY = [
     "✓ Retry 1 worked: Choose rooms and times",
     "▶ Ben starts: Write the programme in large print",
     "◦ Understood as another task",
-    "⏭ Put off until this work is over",
+    "⏭ Postponed until the current work is done",
     "✗ Iris sends back: Write the programme in large print",
     "▸ Leo puts the results together",
-    "■ All of it is done",
+    "■ All tasks are done",
     "Leo: The reading night stands.",
-    "⏭ Now what was put off",
+    "⏭ Starting the postponed work",
     "✓ You approved the plan",
     "Leo: The letter is ready",
     "■ The session is over",
@@ -66,7 +66,7 @@ PLAN_STORY = [
 
 
 def test_plan_plays_to_its_end(moot: Moot) -> None:
-    """UX first five minutes: understanding, route, plan of three, edit, approve, two in parallel, a timeout, retry 1/3,
+    """Understanding, route, plan of three, edit, approve, two in parallel, a timeout, retry 1/3,
     a patch while work runs, another task put off, review, aggregate; a caption at each step."""
     said = moot("demo", "--flow", "plan", "--plain")
     assert said.code == 0
@@ -108,7 +108,7 @@ SUPERVISOR_STORY = [
 
 
 def test_supervisor_plays_to_its_end(moot: Moot) -> None:
-    """Spec 3 as people see it: brief with a question, evidence, a corrected choice, layout, pictures with tools, a
+    """Brief with a question, evidence, a corrected choice, layout, pictures with tools, a
     review that fails on one axis, back to the writer, a review that approves, the end; a caption at each step."""
     said = moot("demo", "--flow", "supervisor", "--plain")
     assert said.code == 0

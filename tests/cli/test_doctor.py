@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.agents.cli.discovery import find_login
+from moot.agents.cli.presets import find_preset
 from moot.cli.doctor import KEYS
 from tests.agents.programs import nothing_left
 from tests.cli.command import Moot
@@ -75,7 +76,7 @@ def test_a_cli_that_hangs_does_not_hang_the_doctor(moot: Moot, bare: Path, monke
 
 
 def test_no_secret_is_shown(moot: Moot, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E59: names of keys, never keys; a CLI is not even given them to tell its version."""
+    """Names of keys, never keys; a CLI is not even given them to tell its version."""
     install(bare, "claude", "import os; print('1.2.3', dict(os.environ))")
     for name in KEYS:
         monkeypatch.setenv(name, CANARY)
@@ -87,12 +88,12 @@ def test_no_secret_is_shown(moot: Moot, bare: Path, monkeypatch: pytest.MonkeyPa
 
 def test_logins_are_seen_by_their_file(tmp_path: Path) -> None:
     """The file counts, wherever its folder was moved; it is not read."""
-    assert find_login("codex", {"HOME": str(tmp_path)}) == ""
+    assert find_login(find_preset("codex"), {"HOME": str(tmp_path)}) == ""
     (tmp_path / "auth.json").write_bytes(b"\xff not json")
-    assert find_login("codex", {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path)}) == "auth.json"
+    assert find_login(find_preset("codex"), {"HOME": "/nowhere", "CODEX_HOME": str(tmp_path)}) == "auth.json"
     (tmp_path / ".gemini").mkdir()
     (tmp_path / ".gemini" / "oauth_creds.json").touch()
-    assert find_login("gemini", {"HOME": str(tmp_path)}) == "oauth_creds.json"
+    assert find_login(find_preset("gemini"), {"HOME": str(tmp_path)}) == "oauth_creds.json"
 
 
 def test_a_port_that_is_taken_is_told(moot: Moot, bare: Path) -> None:
@@ -105,7 +106,7 @@ def test_a_port_that_is_taken_is_told(moot: Moot, bare: Path) -> None:
 
 
 def test_storage_that_cannot_be_written_fails(moot: Moot, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E91: one sentence with the fix, exit 1."""
+    """One sentence with the fix, exit 1."""
 
     def refuse(*_: object) -> float:
         raise PermissionError(13, "Permission denied")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from moot.cli.main import COMMANDS, make_parser
+from moot.cli.parser import list_actions, list_subparsers
 from moot.runtime.stores.lock import FileLock
 from tests.cli.command import CHAT, MOOT, Moot
 
@@ -113,7 +114,7 @@ def test_what_is_wrong_is_one_sentence(moot: Moot, typed: str, code: int, words:
     "typed", ["run chat-demo --say hi", "sessions rm s_1111", "sessions fork s_1111", "serve --port 0"]
 )
 def test_a_log_that_is_held_is_busy(moot: Moot, typed: str) -> None:
-    """E89: exit 5, who holds it, and the ways around it; reading needs no lock."""
+    """Exit 5, who holds it, and the ways around it; reading needs no lock."""
     lock = FileLock(moot.data / "moot.db")
     said = moot(*typed.split())
     listed = moot("sessions", "list")
@@ -178,20 +179,19 @@ def test_ctrl_c_says_nothing(moot: Moot) -> None:
 def parsers() -> Iterator[argparse.ArgumentParser]:
     """Of every command and action."""
     for command in COMMANDS:
-        waiting = [make_parser(command)]
+        waiting: list[argparse.ArgumentParser] = [make_parser(command)]
         while waiting:
             parser = waiting.pop()
             yield parser
-            for action in parser._actions:
-                if isinstance(action, argparse._SubParsersAction):
-                    waiting += [action.choices[command]] if action.dest == "command" else action.choices.values()
+            inner = list_subparsers(parser)
+            waiting += [inner[command]] if parser.prog == "moot" else inner.values()
 
 
 def test_help_is_written_by_one_hand() -> None:
     """Every command, option and argument is explained, in lower case and without a full stop."""
     for parser in parsers():
         assert parser.description
-        for action in parser._actions:
+        for action in list_actions(parser):
             if isinstance(action, argparse._SubParsersAction):
                 told = [each.help or "" for each in action._choices_actions]
             else:

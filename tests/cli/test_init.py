@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from moot.agents.cli.discovery import FoundCli
+from moot.agents.cli.presets import find_preset
 from moot.cli import init
 from moot.cli.starter import Starter, fill_names, write_team
 from moot.config.loading import load_team
-from moot.core.team import Flow
 from tests.cli.command import Moot, names
 
-NOTHING = [FoundCli(name="claude"), FoundCli(name="codex"), FoundCli(name="gemini")]
+NOTHING = [FoundCli(preset=find_preset(name)) for name in ("claude", "codex", "gemini")]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def _empty_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("flow", ["chat", "plan", "supervisor"])
 def test_what_it_writes_runs(moot: Moot, flow: str, language: str) -> None:
-    """UX 2:00: the file validates, the line in its first comment works, every AI answers; no word about keys."""
+    """The file validates, the line in its first comment works, every AI answers; no word about keys."""
     said = moot("init", "--flow", flow, "--language", language)
     assert (said.code, said.lines) == (0, ["moot.yaml"])
     assert "key" not in said.err.lower()
@@ -46,7 +46,7 @@ def test_what_it_writes_runs(moot: Moot, flow: str, language: str) -> None:
 
 
 def test_with_nothing_found_it_says_what_to_change(moot: Moot) -> None:
-    """UX 2:00: the scripted team is written, and the two lines are named that make it a real one."""
+    """The scripted team is written, and the two lines are named that make it a real one."""
     said = moot("init")
     lines = Path("moot.yaml").read_text(encoding="utf-8").splitlines()
     assert lines[12].startswith("    agent: {type: script")
@@ -61,7 +61,7 @@ def test_with_nothing_found_it_says_what_to_change(moot: Moot) -> None:
 
 
 def test_an_old_file_is_left_alone(moot: Moot) -> None:
-    """Surfaces: nothing is overwritten; exit 3 and a sentence."""
+    """Nothing is overwritten; exit 3 and a sentence."""
     Path("moot.yaml").write_text("mine", encoding="utf-8")
     said = moot("init", "--yes")
     assert said.code == 3
@@ -70,16 +70,16 @@ def test_an_old_file_is_left_alone(moot: Moot) -> None:
 
 
 def test_what_is_found_is_offered(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Surfaces: CLIs and key names are found and can be chosen; what is not there is refused with those that are."""
+    """CLIs and key names are found and can be chosen; what is not there is refused with those that are."""
     found = [
-        FoundCli(name="codex", path="/bin/codex", version="1"),
-        FoundCli(name="claude", path="/bin/x", login="file"),
+        FoundCli(preset=find_preset("codex"), path="/bin/codex", version="1"),
+        FoundCli(preset=find_preset("claude"), path="/bin/x", login="file"),
     ]
     offers = init.list_offers(found, {"OPENAI_API_KEY": "secret"})
     assert [offer.name for offer in offers] == ["script", "claude", "codex", "OPENAI_API_KEY"]
     assert "secret" not in str(offers)
     for offer in offers:
-        text = write_team(Starter(flow=Flow.CHAT, language="en", names=("Ann", "Bob"), agent=offer.agent))
+        text = write_team(Starter(flow="chat", language="en", names=("Ann", "Bob"), agent=offer.agent))
         Path("team.yaml").write_text(text, encoding="utf-8")
         assert load_team("team.yaml").name == "my-team"
     assert "what there is: script;" in moot("init", "--agents", "claude").err
@@ -89,10 +89,10 @@ def test_what_is_found_is_offered(moot: Moot, monkeypatch: pytest.MonkeyPatch) -
 def test_without_questions_scripts_are_written_and_what_was_found_is_the_example(
     moot: Moot, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
-    """Surfaces: no prompts without a TTY; a team that runs at once, and the line that makes it a real one here."""
+    """No prompts without a TTY; a team that runs at once, and the line that makes it a real one here."""
 
     async def find() -> list[FoundCli]:
-        return [FoundCli(name="codex", path="/bin/codex", version="1", login="file")]
+        return [FoundCli(preset=find_preset("codex"), path="/bin/codex", version="1", login="file")]
 
     assert "    agent: {type: cli, preset: claude}" in moot("init", "bare", *arguments).err
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
@@ -115,9 +115,9 @@ def test_a_key_whose_library_is_missing_says_so(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_three_questions_are_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Surfaces: language, who is in the team, who plays the AIs; Enter takes what is offered."""
+    """Language, who is in the team, who plays the AIs; Enter takes what is offered."""
     options = Namespace(flow="chat", language=None, members=None, agents=None)
-    offers = init.list_offers([FoundCli(name="claude", path="/bin/x", version="2", login="file")], {})
+    offers = init.list_offers([FoundCli(preset=find_preset("claude"), path="/bin/x", version="2", login="file")], {})
     monkeypatch.setattr(sys, "stdin", io.StringIO("zh\n王芳，小李\n\n"))
     starter = init.choose(options, offers, None, is_asked=True)
     assert (starter.language, starter.names, starter.agent) == ("zh", ("王芳", "小李"), "{type: cli, preset: claude}")
@@ -128,6 +128,6 @@ def test_three_questions_are_asked_at_a_terminal(monkeypatch: pytest.MonkeyPatch
 
 def test_names_are_filled_up() -> None:
     """A chat needs one AI; a plan has its four parts, and more AIs are more workers."""
-    assert fill_names(Flow.CHAT, "en", ["Ann"]) == ("Ann", "Bob")
-    assert fill_names(Flow.PLAN, "en", ["Ann", "Bo"]) == ("Ann", "Bo", "Nora", "Ben", "Iris")
-    assert len(fill_names(Flow.PLAN, "en", ["A", "B", "C", "D", "E", "F"])) == 6
+    assert fill_names("chat", "en", ["Ann"]) == ("Ann", "Bob")
+    assert fill_names("plan", "en", ["Ann", "Bo"]) == ("Ann", "Bo", "Nora", "Ben", "Iris")
+    assert len(fill_names("plan", "en", ["A", "B", "C", "D", "E", "F"])) == 6

@@ -77,6 +77,15 @@ def test_where_sessions_are_kept(moot: Moot, tmp_path: Path, monkeypatch: pytest
     assert (tmp_path / "xdg" / "moot" / "moot.db").exists()
 
 
+@pytest.mark.parametrize("name", ["==SUPPRESS==", "--json", "a\nb", " "])
+def test_a_slip_makes_no_folder(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A name that nobody gives a folder is refused, as an option and as a variable; nothing is written."""
+    assert moot("token", f"--data={name}").code == 2
+    monkeypatch.setenv("MOOT_DATA", name)
+    assert moot("token").code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_refused_is_refused_in_words(moot: Moot) -> None:
     """A refusal is a sentence, not a code with brackets."""
     said = moot("run", str(TEAMS / "good" / "supervisor.yaml"), "--say", "/retry")

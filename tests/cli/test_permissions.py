@@ -33,7 +33,7 @@ def team(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moot: Moot) -> str:
 
 
 def test_a_run_answers_while_the_turn_waits(moot: Moot, team: str) -> None:
-    """Surfaces: answers are for questions in their order, also for those that hold up a turn and not the session."""
+    """Answers are for questions in their order, also for those that hold up a turn and not the session."""
     said = moot("run", team, "--json", "--say", "[NEXT: bob] clean up", "--answer", "approve", "reject")
     assert said.code == 0, said.err
     assert texts(said.objects, "bob") == ["told allow and reject"]
@@ -41,7 +41,7 @@ def test_a_run_answers_while_the_turn_waits(moot: Moot, team: str) -> None:
 
 
 def test_lines_answer_while_the_turn_waits(moot: Moot, team: str) -> None:
-    """UX line mode: the question is shown with its options, and the next line answers it."""
+    """The question is shown with its options, and the next line answers it."""
     said = moot("chat", team, "--plain", stdin=b"[NEXT: bob] clean up\nallow\nreject\n")
     assert said.code == 0, said.err
     assert "? bob asks for permission: rm -r build" in said.lines

@@ -1,4 +1,4 @@
-"""`moot doctor` finds damage; `--repair` exports what is intact and removes nothing (E87, E88)."""
+"""`moot doctor` finds damage; `--repair` exports what is intact and removes nothing."""
 
 import json
 import sqlite3
@@ -13,6 +13,8 @@ from moot.runtime.stores.lock import FileLock
 from tests.cli.command import CHAT, Moot, Said, check_chain, names
 from tests.cli.test_sessions import flip_a_byte
 
+ABOUT_SESSIONS = ("sessions", "write-ahead log", "repair")
+
 
 @pytest.fixture(autouse=True)
 def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +27,7 @@ def _no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(moot: Moot, *arguments: str) -> tuple[Said, list[dict[str, Any]]]:
     """What the doctor says of the sessions, and whether they can be repaired."""
     said = moot("doctor", "--json", "--port", "0", *arguments)
-    return said, [check for check in said.objects if check["name"] in doctor.DAMAGE]
+    return said, [check for check in said.objects if check["name"] in ABOUT_SESSIONS]
 
 
 def test_a_sound_log_is_told(moot: Moot) -> None:
@@ -41,7 +43,7 @@ def test_a_sound_log_is_told(moot: Moot) -> None:
 
 
 def test_a_flipped_byte_is_found_and_the_good_prefix_exported(moot: Moot) -> None:
-    """E88: exit 6 and the place; --repair exports what is before it, for import or fork; the log stays as it was."""
+    """Exit 6 and the place; --repair exports what is before it, for import or fork; the log stays as it was."""
     damaged, frames = moot.talk("alice: [NEXT: Bob] hello")
     sound, _ = moot.talk("alice: hello")
     flip_a_byte(moot.data, damaged, 5)
@@ -98,7 +100,7 @@ def test_a_file_that_cannot_be_listed_is_exported_whole(moot: Moot) -> None:
 
 
 def test_a_journal_that_was_cut_is_told_until_it_is_moved_away(moot: Moot, tmp_path: Path) -> None:
-    """E87: before the next start as a failure, afterwards as a note with the file that was kept."""
+    """Before the next start as a failure, afterwards as a note with the file that was kept."""
     moot.talk("alice: hello")
     (moot.data / "moot.db-wal").write_bytes(b"not what SQLite wrote" * 10)
     said, (journal, sessions) = ask(moot)
@@ -115,7 +117,7 @@ def test_a_journal_that_was_cut_is_told_until_it_is_moved_away(moot: Moot, tmp_p
 
 @pytest.mark.parametrize("what", ["text", "newer"])
 def test_a_log_that_cannot_be_used_is_told_with_the_way_out(moot: Moot, what: str) -> None:
-    """E91: what is in the log's place is named, and not touched, not even by --repair."""
+    """What is in the log's place is named, and not touched, not even by --repair."""
     moot.talk("alice: hello")
     path = moot.data / "moot.db"
     if what == "text":

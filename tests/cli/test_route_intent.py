@@ -41,7 +41,7 @@ def decide(moot: Moot, analysis: Any, status: str = "execution") -> Any:
 
 
 def test_every_field_is_there(moot: Moot) -> None:
-    """Surfaces: the whole object, in the order of the contract."""
+    """The whole object, in the order of the contract."""
     given = understand(moot, "also make it blue")
     assert list(given) == ["analysis", "decision"]
     analysis, decision = given["analysis"], given["decision"]
@@ -73,7 +73,7 @@ def test_every_field_is_there(moot: Moot) -> None:
 
 @pytest.mark.parametrize("status", ["plan_loop", "execution", "paused", "replan_evaluation", "wait_user_decision"])
 def test_active_states(moot: Moot, status: str) -> None:
-    """Surfaces: five states are an active workflow; a change changes it and has an assessment."""
+    """Five states are an active workflow; a change changes it and has an assessment."""
     given = understand(moot, "add a footer", workflow_status=status)
     assert given["decision"]["route"] == "minor_replan"
     assert given["analysis"]["assessment"] is not None
@@ -81,7 +81,7 @@ def test_active_states(moot: Moot, status: str) -> None:
 
 @pytest.mark.parametrize("status", ["idle", "completed", "failed"])
 def test_without_work_an_input_is_a_new_goal(moot: Moot, status: str) -> None:
-    """Plan, routing 2: no active workflow → new_task, never asks."""
+    """No active workflow → new_task, never asks."""
     given = understand(moot, "add a footer", workflow_status=status)
     assert given["analysis"]["task_relation"]["type"] == "different_task"
     assert (given["decision"]["route"], given["decision"]["user_confirmation_required"]) == ("new_task", False)
@@ -89,14 +89,14 @@ def test_without_work_an_input_is_a_new_goal(moot: Moot, status: str) -> None:
 
 
 def test_control_has_no_assessment(moot: Moot) -> None:
-    """Seed 002 §8.4 is about work; pausing is about the run."""
+    """The assessment is about work; pausing is about the run."""
     given = understand(moot, "hold on a second")
     assert given["analysis"]["assessment"] is None
     assert given["decision"]["payload"]["control_action"] == "pause"
 
 
 def test_a_task_by_its_place(moot: Moot) -> None:
-    """Plan, minor: "cancel the second task" needs no planner. Ids may be numbers."""
+    """ "cancel the second task" needs no planner. Ids may be numbers."""
     patches = understand(moot, "cancel the second task")["decision"]["payload"]["plan_patches"]
     assert patches == [{"op": "remove", "task_id": "t2", "changes": {}}]
     numbered = understand(moot, "取消第二个任务", tasks=[{"id": 1, "title": "甲"}, {"id": 2, "title": "乙"}])
@@ -104,7 +104,7 @@ def test_a_task_by_its_place(moot: Moot) -> None:
 
 
 def test_chinese_is_answered_in_chinese(moot: Moot) -> None:
-    """Surfaces: reasons and sentences follow the input's language."""
+    """Reasons and sentences follow the input's language."""
     given = understand(moot, "算了，给我写首诗吧")
     sentence = given["decision"]["user_message"] + given["analysis"]["task_relation"]["reasoning"]
     assert all(not ("a" <= letter <= "z") for letter in sentence)
@@ -112,7 +112,7 @@ def test_chinese_is_answered_in_chinese(moot: Moot) -> None:
 
 
 def test_a_question_when_nothing_is_named(moot: Moot) -> None:
-    """Plan: need_clarification asks."""
+    """need_clarification asks."""
     given = understand(moot, "改一下")
     assert given["decision"]["route"] == "wait_user_decision"
     assert given["decision"]["user_message"].endswith("？")
@@ -134,7 +134,7 @@ def analysed(relation: str, confidence: object = 0.9, **more: Any) -> dict[str, 
 
 
 def test_an_analysis_is_taken_as_it_is(moot: Moot) -> None:
-    """Surfaces: given an analysis, understanding is skipped; the alias is read as no change."""
+    """Given an analysis, understanding is skipped; the alias is read as no change."""
     given = decide(moot, analysed("same_task_no_major_change"))
     assert given["analysis"] == {**analysed("same_task_no_change"), "assessment": None}
     assert given["decision"]["route"] == "continue_execution"
@@ -142,7 +142,7 @@ def test_an_analysis_is_taken_as_it_is(moot: Moot) -> None:
 
 
 def test_what_was_answered_can_be_asked_again(moot: Moot) -> None:
-    """An analysis of ours, given back, leads to the same route, also where the seed has no field for it."""
+    """An analysis of ours, given back, leads to the same route, also where the protocol has no field for it."""
     for text in ("hold on a second", "卡住了吗", "stop", "also make it blue", "start over", "write a haiku"):
         first = understand(moot, text)
         again = decide(moot, first["analysis"])
@@ -162,7 +162,7 @@ def test_optional_parts_may_be_missing(moot: Moot, missing: str) -> None:
 
 @pytest.mark.parametrize("confidence", [1.7, -1, 1e300])
 def test_a_confidence_out_of_range_is_put_to_the_person(moot: Moot, confidence: float) -> None:
-    """E98: validated; wait_user_decision."""
+    """Validated; wait_user_decision."""
     decision = decide(moot, analysed("same_task_no_change", confidence))["decision"]
     assert (decision["route"], decision["user_confirmation_required"]) == ("wait_user_decision", True)
 
@@ -186,7 +186,7 @@ BAD = [
 
 @pytest.mark.parametrize("line", BAD)
 def test_a_bad_line_is_one_bad_line(moot: Moot, line: str) -> None:
-    """Surfaces: bad lines give an error, the good ones after them their answer, and the exit code says so."""
+    """Bad lines give an error, the good ones after them their answer, and the exit code says so."""
     said = ask(moot, line, {"input": "ok", "context": RUNNING})
     first, second = said.objects
     assert said.code == 1

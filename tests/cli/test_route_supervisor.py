@@ -1,4 +1,4 @@
-"""`moot route supervisor`: the exact contract of surfaces, and every table of seed 003 through it."""
+"""`moot route supervisor`: the exact contract of surfaces, and every table of routing through it."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ def decided(agent: str, **keys: Any) -> dict[str, Any]:
 
 
 def test_the_whole_answer(moot: Moot) -> None:
-    """Spec 6: the five fields in their order, the decision with all four keys."""
+    """The five fields in their order, the decision with all four keys."""
     message = "好的。\n```json\n" + choose("writer_agent", guidance=" 强调重点 ", focus_areas="趋势，卖点") + "\n```"
     (given,) = ask(moot, {"node": "supervisor", "state": {"briefComplete": True}, "message": message})
     assert list(given) == KEYS
@@ -118,7 +118,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_where_the_work_goes(case: str, moot: Moot) -> None:
-    """Seed 003 and spec 3, routing: each row of the tables; fallback and end are computed at every node."""
+    """Each row of the tables; fallback and end are computed at every node."""
     question, expected = CASES[case]
     (given,) = ask(moot, question)
     assert list(given) == KEYS
@@ -126,7 +126,7 @@ def test_where_the_work_goes(case: str, moot: Moot) -> None:
 
 
 def test_undeclared_keys_play_no_part(moot: Moot) -> None:
-    """Spec 3, state: `moot route supervisor` ignores undeclared keys of the state."""
+    """`moot route supervisor` ignores undeclared keys of the state."""
     plain, more = ask(
         moot,
         {"message": choose("END"), "state": BODY},
@@ -136,7 +136,7 @@ def test_undeclared_keys_play_no_part(moot: Moot) -> None:
 
 
 def test_a_team_given_as_an_object(moot: Moot) -> None:
-    """Spec 6: any supervisor team without Python; `moot` and `name` may be left out."""
+    """Any supervisor team without Python; `moot` and `name` may be left out."""
     ai = {"kind": "ai", "agent": {"type": "script"}}
     agents = {"triage": {"writes": ["case"]}, "refund": {"requires_any": [{"key": "case.order"}], "fallback": "triage"}}
     team = {
@@ -166,7 +166,7 @@ BAD_LINES = {
 
 @pytest.mark.parametrize("bad", BAD_LINES)
 def test_a_bad_line_is_answered_and_the_rest_goes_on(bad: str, moot: Moot) -> None:
-    """Spec 6, route: one line in, one line out; an error is one sentence, the exit code says that there was one."""
+    """One line in, one line out; an error is one sentence, the exit code says that there was one."""
     good = b'{"team": "content-studio", "state": null, "message": null, "tool_calls": null}'
     said = moot("route", "supervisor", stdin=BAD_LINES[bad] + b"\n" + good + b"\n")
     assert said.code == 1

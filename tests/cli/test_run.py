@@ -37,7 +37,7 @@ def test_frames_are_dense_and_chained(moot: Moot) -> None:
 
 
 def test_what_a_conversation_looks_like(moot: Moot) -> None:
-    """The facts of spec/5 in their order; the last one names the human who has the floor."""
+    """The facts in their order; the last one names the human who has the floor."""
     _, frames = moot.talk("alice: [NEXT: Bob] hello")
     assert names(frames) == [
         "agent.session_created",
@@ -188,7 +188,7 @@ def test_answers(answer: str, queue: list[str], code: int, recorded: dict[str, o
         assert recorded.items() <= frame["metadata"].items()
         assert {"kind", "options", "expires_at", "default"} <= set(asked["metadata"])
     state = show(moot, said.objects[0]["session_id"])
-    assert [entry[0] for entry in state["queue"]] == queue  # type: ignore[attr-defined]
+    assert state["pending"] == queue
     assert said.objects[-1]["event"] == "session.paused"
 
 
@@ -196,12 +196,12 @@ def test_a_question_may_stay_open(moot: Moot) -> None:
     """With no answer left the run says the rest and ends with the step open; a later run answers it."""
     session_id, frames = moot.talk("alice: [NEXT: Zoe, Bob] hello", "/queue clear", "/status")
     assert names(frames)[-2:] == ["notice.posted", "session.paused"]
-    assert len(show(moot, session_id)["open_steps"]) == 1  # type: ignore[arg-type]
+    assert len(show(moot, session_id)["questions"]) == 1  # type: ignore[arg-type]
     said = moot("run", CHAT, "--json", "--session", session_id, "--answer", "approve")
     assert said.code == 0
     assert "agent.user_confirm_closed" in names(said.objects)
     state = show(moot, session_id)
-    assert (state["queue"], state["open_steps"]) == ([], {})
+    assert (state["pending"], state["questions"]) == ([], [])
 
 
 def test_answers_wait_for_questions(moot: Moot) -> None:

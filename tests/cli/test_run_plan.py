@@ -48,7 +48,7 @@ def closed(frames: list[Any]) -> list[str]:
 
 
 def test_answers_in_order(moot: Moot, team: str) -> None:
-    """Surfaces: approve confirms, an option's id chooses; the run ends when nothing runs; frames have their chain."""
+    """Approve confirms, an option's id chooses; the run ends when nothing runs; frames have their chain."""
     said = moot("run", team, "--json", "--say", "make a deck", "--answer", "approve", "retry")
     assert said.code == 0
     assert closed(said.objects) == ["approve", "retry"]
@@ -59,7 +59,7 @@ def test_answers_in_order(moot: Moot, team: str) -> None:
 
 
 def test_a_question_stays_open(moot: Moot, team: str) -> None:
-    """Surfaces: with no answer left the run ends with the step open, exit 0; --session goes on there."""
+    """With no answer left the run ends with the step open, exit 0; --session goes on there."""
     first = moot("run", team, "--json", "--say", "make a deck")
     assert first.code == 0
     assert closed(first.objects) == []
@@ -83,7 +83,7 @@ def test_a_question_stays_open(moot: Moot, team: str) -> None:
 
 
 def test_text_as_an_answer_plans_again(moot: Moot, team: str) -> None:
-    """Surfaces: anything else is the answer's text; to a plan it is feedback, and a new plan is asked about."""
+    """Anything else is the answer's text; to a plan it is feedback, and a new plan is asked about."""
     said = moot("run", team, "--json", "--say", "make a deck", "--answer", "shorter please", "reject")
     assert said.code == 0
     assert closed(said.objects) == ["shorter please", "reject"]
@@ -94,7 +94,7 @@ def test_text_as_an_answer_plans_again(moot: Moot, team: str) -> None:
 
 
 def test_an_answer_that_does_not_fit(moot: Moot, team: str) -> None:
-    """Surfaces: exit 1 when an answer was refused; the sentence says what was acceptable; the question stays open."""
+    """Exit 1 when an answer was refused; the sentence says what was acceptable; the question stays open."""
     said = moot("run", team, "--json", "--say", "make a deck", "--answer", "approve", "maybe")
     assert said.code == 1
     assert "choose one of retry, skip, reassign, replan, abort" in said.err
@@ -102,7 +102,7 @@ def test_an_answer_that_does_not_fit(moot: Moot, team: str) -> None:
 
 
 def test_slash_commands_reach_running_work(moot: Moot, team: str) -> None:
-    """Chat: /status is answered from the state, in words; what cannot be done is refused."""
+    """/status is answered from the state, in words; what cannot be done is refused."""
     said = moot("run", team, "--say", "make a deck", "/status", "/resume")
     assert "Status: waiting for a decision · 0 of 0 tasks done · running: -" in said.lines
     assert said.code == 1
@@ -110,7 +110,7 @@ def test_slash_commands_reach_running_work(moot: Moot, team: str) -> None:
 
 
 def test_the_export_for_reading(moot: Moot, team: str) -> None:
-    """Surfaces: md tells the plan, the tasks with their whole results, and the answer under its author's name."""
+    """Md tells the plan, the tasks with their whole results, and the answer under its author's name."""
     session_id, _ = moot.talk("make a deck", team=team)
     moot("run", team, "--session", session_id, "--answer", "approve", "retry")
     said = moot("sessions", "export", session_id, "--format", "md")

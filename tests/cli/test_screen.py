@@ -5,28 +5,28 @@ from pathlib import Path
 import pytest
 
 from moot.cli.screen import PRINTED_LINES, say_goodbye
-from moot.cli.transcript import Transcript
-from moot.tui.seat import Seat
-from moot.tui.story import Item
+from moot.tui.viewer_state import Item, ViewerState
 
 
-def seat_with(lines: int) -> Seat:
-    seat = Seat(Transcript)
-    seat.story.items = [Item(seq=2, at="", name="Bob", text="\n".join(f"line {number}" for number in range(lines)))]
-    return seat
+def state_with(lines: int) -> ViewerState:
+    viewer_state = ViewerState()
+    viewer_state.story.items = [
+        Item(seq=2, at="", name="Bob", text="\n".join(f"line {number}" for number in range(lines)))
+    ]
+    return viewer_state
 
 
 def test_what_was_said_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """UX terminal: the transcript on stdout, the id and the command to go on beside it."""
-    say_goodbye(seat_with(3), "s_1", "moot chat --session s_1", tmp_path)
+    """The transcript on stdout, the id and the command to go on beside it."""
+    say_goodbye(state_with(3), "s_1", "moot chat --session s_1", tmp_path)
     said = capsys.readouterr()
     assert said.out.splitlines() == ["Bob: line 0", "  line 1", "  line 2"]
     assert said.err.splitlines() == ["session s_1", "to go on: moot chat --session s_1"]
 
 
 def test_a_long_transcript_goes_into_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """UX terminal: beyond 200 lines its path is printed; only its owner may read the file."""
-    say_goodbye(seat_with(PRINTED_LINES + 1), "s_1", None, tmp_path / "transcripts")
+    """Beyond 200 lines its path is printed; only its owner may read the file."""
+    say_goodbye(state_with(PRINTED_LINES + 1), "s_1", None, tmp_path / "transcripts")
     path = tmp_path / "transcripts" / "s_1.txt"
     assert capsys.readouterr().out == f"transcript: {path}\n"
     assert path.read_text(encoding="utf-8").splitlines()[-1] == f"  line {PRINTED_LINES}"

@@ -1,4 +1,4 @@
-"""`moot serve`: starting, refusing to start, stopping (spec/6: command line; E08, E23, E56, E58-E60)."""
+"""`moot serve`: starting, refusing to start, stopping."""
 
 import json
 import signal
@@ -48,7 +48,7 @@ def test_one_line_on_stdout(tmp_path: Path) -> None:
 
 
 def test_a_given_token_is_not_repeated(tmp_path: Path) -> None:
-    """E59: MOOT_TOKEN works and is neither printed nor kept."""
+    """MOOT_TOKEN works and is neither printed nor kept."""
     with serving(tmp_path, MOOT_TOKEN="canary-from-outside") as server:
         assert server.token == ""
         assert server.request("GET", "/api/teams", "canary-from-outside").status_code == 200
@@ -58,7 +58,7 @@ def test_a_given_token_is_not_repeated(tmp_path: Path) -> None:
 
 
 def test_nothing_secret_leaks_at_debug_level(tmp_path: Path) -> None:
-    """E59: with everything logged and warnings shown, the token is in the URL and nowhere else."""
+    """With everything logged and warnings shown, the token is in the URL and nowhere else."""
     with serving(tmp_path, PYTHONASYNCIODEBUG="1", PYTHONDEVMODE="1") as server:
         session_id = server.create()
         server.say(session_id, "[FROM: alice] hello")
@@ -91,7 +91,7 @@ def read_all(link: socket.socket) -> bytes:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_stopping_with_work_under_way(number: signal.Signals, tmp_path: Path) -> None:
-    """E08: a running turn, an open stream, an open socket: told 1012, parked, exit 0 within 10 s; it goes on later."""
+    """A running turn, an open stream, an open socket: told 1012, parked, exit 0 within 10 s; it goes on later."""
     with serving(tmp_path) as server:
         session_id = server.create()
         server.say(session_id, "[FROM: alice] [NEXT: sleepy] hello")
@@ -128,7 +128,7 @@ def stall(server: Serving, session_id: str) -> socket.socket:
 
 
 def test_stopping_with_a_reader_that_does_not_read(tmp_path: Path) -> None:
-    """E08: it is given its time, and then the server ends with 0 all the same."""
+    """It is given its time, and then the server ends with 0 all the same."""
     with serving(tmp_path) as server:
         with stall(server, server.create()):
             code, took_s = server.stop()
@@ -137,7 +137,7 @@ def test_stopping_with_a_reader_that_does_not_read(tmp_path: Path) -> None:
 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
-    """E08: who cannot wait does not have to; what was said is kept."""
+    """Who cannot wait does not have to; what was said is kept."""
     with serving(tmp_path) as server:
         session_id = server.create()
         with stall(server, session_id):
@@ -152,7 +152,7 @@ def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
 
 
 def test_a_token_made_and_revoked_while_it_runs(tmp_path: Path) -> None:
-    """E58, E23: `moot token` acts on the running server within a second."""
+    """`moot token` acts on the running server within a second."""
     with serving(tmp_path) as server:
         made = subprocess.run(
             [*MOOT, "token", "create", "--role", "viewer", "--data", str(tmp_path), "--json"],
@@ -190,7 +190,7 @@ def test_data_in_use(tmp_path: Path, moot: Moot) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
 def test_the_network_is_refused(host: str, moot: Moot) -> None:
-    """E56: exit 3, and why."""
+    """Exit 3, and why."""
     said = moot("serve", CHAT, "--host", host, "--port", "0")
     assert (said.code, said.out) == (3, "")
     assert "without TLS" in said.err
@@ -245,7 +245,7 @@ def test_the_file_of_the_folder(
 
 
 def test_opening_the_browser_hides_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E59: a browser's command line is public; it gets a private file that leads on."""
+    """A browser's command line is public; it gets a private file that leads on."""
     opened: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url))
     open_page(tmp_path, "http://127.0.0.1:1/#token=canary").join(10)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from moot.core import state as states
 from tests.cli.command import CHAT, Moot, check_chain, names, texts
 
 
@@ -44,7 +43,7 @@ def test_list(moot: Moot) -> None:
 
 
 def test_rename(moot: Moot) -> None:
-    """UX session list: another title for everybody, also of a session that is over; nothing of it is run."""
+    """Another title for everybody, also of a session that is over; nothing of it is run."""
     session_id, frames = moot.talk("alice: [NEXT: Bob] hello")
     assert moot("sessions", "rename", session_id[:7], "The Harbour") == (0, "", "")
     (listed,) = moot("sessions", "list", "--json").objects
@@ -71,7 +70,7 @@ def test_a_title_that_is_none(moot: Moot) -> None:
 
 
 def test_the_trash(moot: Moot) -> None:
-    """UX undo beats confirm: what the page removed is listed, comes back as it was, or goes for good."""
+    """What the page removed is listed, comes back as it was, or goes for good."""
     session_id, frames = moot.talk("alice: hello")
     database = sqlite3.connect(moot.data / "moot.db", isolation_level=None)
     trash = "UPDATE sessions SET removed_at = '2026-01-01T00:00:00.000Z'"
@@ -147,8 +146,7 @@ def test_replay(moot: Moot) -> None:
     started = next(frame for frame in frames if frame["event"] == "turn.started")
     said = moot("sessions", "replay", session_id, "--json", "--at", str(started["seq"]))
     assert names(said.objects[:-1]) == names(frames[: started["seq"]])
-    state = states.decode(said.lines[-1].encode())
-    assert [turn.member for turn in state.running] == ["bob"]
+    assert [turn["member"] for turn in said.objects[-1]["running"]] == ["bob"]
     plain = moot("sessions", "replay", session_id, "--at", str(started["seq"]))
     assert plain.lines[-2:] == ["Status: active · waiting for: - · AI turns in a row: 1", "📋 Queue: Bob"]
 

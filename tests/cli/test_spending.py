@@ -1,4 +1,4 @@
-"""`moot sessions show`: what each member has used (issue 6, budgets)."""
+"""`moot sessions show`: what each member has used."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`moot token`: who else may connect (spec/5: who may connect)."""
+"""`moot token`: who else may connect."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_a_token_is_shown_once(moot: Moot) -> None:
 
 
 def test_the_owners_token_is_shown(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spec 6: `moot token` alone prints what a server on the same data takes, the one of the environment first."""
+    """`moot token` alone prints what a server on the same data takes, the one of the environment first."""
     [token] = moot("token").lines
     assert moot("token", "--data", str(moot.data)).lines == [token]
     assert Tokens(moot.data).owner_token == token
@@ -32,7 +32,7 @@ def test_the_owners_token_is_shown(moot: Moot, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_folder_may_stand_before_the_action(moot: Moot, tmp_path: Path) -> None:
-    """Spec 6: --data means the same in both places."""
+    """--data means the same in both places."""
     moot("token", "--data", str(tmp_path / "other"), "create", "--role", "viewer")
     assert moot("token", "list").lines == []
     assert len(moot("token", "list", "--data", str(tmp_path / "other")).lines) == 1

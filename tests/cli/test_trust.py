@@ -1,4 +1,4 @@
-"""`moot trust`, and the commands that open team files: nothing runs before it is trusted (E72)."""
+"""`moot trust`, and the commands that open team files: nothing runs before it is trusted."""
 
 import json
 import signal
@@ -38,7 +38,7 @@ def ran(folder: Path) -> bool:
 
 
 def test_an_untrusted_team_runs_nothing(moot: Moot, folder: Path) -> None:
-    """E72: exit 3, the exact argv, how to trust it; no program and no session."""
+    """Exit 3, the exact argv, how to trust it; no program and no session."""
     file = str(folder / "team.yaml")
     said = moot("run", file, "--say", "[NEXT: bob] hi")
     assert (said.code, said.out) == (3, "")
@@ -94,7 +94,7 @@ def test_wrong_paths_are_told(
 
 
 def test_a_data_folder_that_came_with_the_team_trusts_nobody(moot: Moot, folder: Path) -> None:
-    """E72: trust lies in the person's own folder; a file that says so beside the team is not asked."""
+    """Trust lies in the person's own folder; a file that says so beside the team is not asked."""
     moot("trust", str(folder), "--yes")
     forged = folder / "data"
     moot.data.rename(forged)
@@ -117,7 +117,7 @@ def test_at_a_terminal_the_person_is_asked(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_programs_too(number: signal.Signals, moot: Moot, folder: Path) -> None:
-    """E80: `moot run` that is told to end leaves nobody behind, and its data is in order."""
+    """`moot run` that is told to end leaves nobody behind, and its data is in order."""
     (folder / "pwn.sh").write_text('#!/bin/sh\nsleep 60 &\ntouch "$0.ran"\nsleep 60\n')
     moot("trust", str(folder), "--yes")
     started = subprocess.Popen([*MOOT, "run", str(folder / "team.yaml"), "--say", "[NEXT: bob] hi"])

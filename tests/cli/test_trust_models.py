@@ -1,4 +1,4 @@
-"""Teams of models found in a folder: their servers are programs, and their addresses get keys (E72)."""
+"""Teams of models found in a folder: their servers are programs, and their addresses get keys."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ members:
 
 
 def test_an_untrusted_folder_starts_no_mcp_server(moot: Moot, tmp_path: Path) -> None:
-    """Surfaces, trust: the exact command is shown, and nothing is started."""
+    """The exact command is shown, and nothing is started."""
     trace = tmp_path / "started"
     file = tmp_path / "team.yaml"
     file.write_text(TEAM.replace("AGENT", f"{{type: llm, model: 'openai:x', mcp: [{{command: [touch, {trace}]}}]}}"))
@@ -25,7 +25,7 @@ def test_an_untrusted_folder_starts_no_mcp_server(moot: Moot, tmp_path: Path) ->
 
 
 def test_an_untrusted_folder_sends_no_key(moot: Moot, tmp_path: Path) -> None:
-    """House rules: a found file could name any address and any variable; a person sees both before it is used."""
+    """A found file could name any address and any variable; a person sees both before it is used."""
     file = tmp_path / "team.yaml"
     file.write_text(TEAM.replace("AGENT", "{type: llm, model: x, base_url: 'https://models.example', key: MY_KEY}"))
     said = moot("run", str(file), "--say", "[NEXT: bob] hi")

@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 
-import msgspec
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from moot.core.codec import Event, decode
+from moot.core.codec import Event, decode, place, stored_bytes
 from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.protocol.following import Placed, stored_bytes
+from moot.core.session.state import State
+from moot.core.view import View, project
+from moot.protocol.merge import to_document
 from tests.protocol.client_cases import GOLDEN
 
 SESSION = "golden-chat-v1"
@@ -25,7 +25,7 @@ def golden_events() -> list[Event]:
     events = []
     for line in GOLDEN:
         frame = json.loads(line)
-        data = stored_bytes(line.encode(), msgspec.json.decode(line, type=Placed))
+        data = stored_bytes(line.encode(), place(line.encode()))
         assert data
         events.append(decode(data, frame["hash"]))
     return events
@@ -40,6 +40,10 @@ def state_at(seq: int) -> State:
         state = evolve(state, event.fact)
     assert state
     return state
+
+
+def view_at(seq: int) -> View:
+    return project(state_at(seq))
 
 
 class Visit:
@@ -61,8 +65,9 @@ class Visit:
         await self.say("system.connected", connection_id="c_1", protocol=1, heartbeat_s=30, limits=limits)
 
     async def play(self, first: int, last: int) -> None:
-        """Frames of the golden log, in one message."""
+        """Frames of the golden log, in one message, and the view after them."""
         await self.socket.send(f"[{','.join(GOLDEN[first - 1 : last])}]")
+        await self.say("session.view", SESSION, seq=last, whole=True, view=to_document(view_at(last)))
 
     async def hear(self, event: str) -> dict[str, Any]:
         """The next frame but acks; it must be this one."""

@@ -17,9 +17,9 @@ from moot.core.errors import ConfigError
     ],
 )
 def test_addresses_are_read_as_people_write_them(url: str, shown: str, websocket: str) -> None:
-    """Spec 6: the URL that `moot serve` prints is enough; what is shown and asked for has no token in it."""
+    """The URL that `moot serve` prints is enough; what is shown and asked for has no token in it."""
     address = read_address(url)
-    assert (str(address), address.websocket(takes_batches=False, language=None)) == (shown, websocket)
+    assert (str(address), address.websocket(takes_batches=False, language=None)) == (shown, f"{websocket}?view=1")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_addresses_are_read_as_people_write_them(url: str, shown: str, websocket
     ],
 )
 def test_the_token_is_found(url: str, given: str | None, token: str | None) -> None:
-    """Spec 5: in the #fragment or ?token=; one that is given apart counts more."""
+    """In the #fragment or ?token=; one that is given apart counts more."""
     assert read_address(url, given).token == token
 
 
@@ -40,6 +40,6 @@ def test_the_token_is_found(url: str, given: str | None, token: str | None) -> N
     "url", ["", "127.0.0.1:8765", "ftp://x", "http://", "http://h:port", "http://h:1/#token=a%0d%0aX:1"]
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
-    """House style: one sentence; and a token cannot smuggle in a header."""
+    """One sentence; and a token cannot smuggle in a header."""
     with pytest.raises(ConfigError):
         read_address(url)

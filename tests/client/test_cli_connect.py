@@ -46,7 +46,7 @@ def with_server(folder: Path, test: Callable[[RealServer, Moot], Awaitable[None]
 
 
 def test_a_run_on_a_server_prints_what_a_run_here_prints(tmp_path: Path) -> None:
-    """Spec 6: --connect changes where, not what."""
+    """--connect changes where, not what."""
     said = ["--say", "adam: hello [NEXT: bob]", "alice: /queue clear", "--answer", "keep"]
 
     async def test(server: RealServer, moot: Moot) -> None:
@@ -62,7 +62,7 @@ def test_a_run_on_a_server_prints_what_a_run_here_prints(tmp_path: Path) -> None
 
 
 def test_a_session_on_a_server_goes_on(tmp_path: Path) -> None:
-    """Spec 6: --session with a prefix; exit 0 accepted, 1 refused with the server's sentence, 4 not found."""
+    """--session with a prefix; exit 0 accepted, 1 refused with the server's sentence, 4 not found."""
 
     async def test(server: RealServer, moot: Moot) -> None:
         url = f"{server.url}/#token={TOKEN}"
@@ -93,7 +93,7 @@ def test_a_session_on_a_server_goes_on(tmp_path: Path) -> None:
 
 
 def test_sessions_of_a_server_are_read_like_those_here(tmp_path: Path) -> None:
-    """Spec 6: list, show, export, replay, verify of a server's sessions; the chain is checked on this side."""
+    """List, show, export, replay, verify of a server's sessions; the chain is checked on this side."""
 
     async def test(server: RealServer, moot: Moot) -> None:
         connect = ("--connect", server.url)
@@ -118,7 +118,7 @@ def test_sessions_of_a_server_are_read_like_those_here(tmp_path: Path) -> None:
 
 
 def test_what_goes_wrong_with_a_server_is_one_sentence(tmp_path: Path) -> None:
-    """Spec 6: talk on stderr, an exit code, no traceback, and no token in either."""
+    """Talk on stderr, an exit code, no traceback, and no token in either."""
 
     async def test(server: RealServer, moot: Moot) -> None:
         stranger = moot_in(tmp_path, MOOT_TOKEN="wrong-token-42")

@@ -11,19 +11,19 @@ from websockets.http11 import Request, Response
 
 import moot
 from moot.client.client import connect
-from moot.client.errors import HistoryReset, RemoteRefused
+from moot.client.link_errors import HistoryReset, RemoteRefused
 from moot.core.errors import NotFound, Refused
 from moot.core.machines.connection import State
-from moot.protocol.view import View, reduce
+from moot.tui.viewer_state import ViewerState
 from tests.client.deadline import run
-from tests.client.fake_server import EVENTS, SESSION, Visit, fake_server, state_at
+from tests.client.fake_server import EVENTS, SESSION, Visit, fake_server, state_at, view_at
 from tests.protocol.client_cases import GOLDEN
 
 SETTLED = next(seq for seq in count(5) if state_at(seq).is_settled and EVENTS[seq - 1].name == "session.paused")
 
 
 def test_a_session_is_used_like_one_in_this_process() -> None:
-    """Spec 6 Python: connect, session, say: the events are the core's, until the floor is back with a human."""
+    """Connect, session, say: the events are the core's, until the floor is back with a human."""
 
     async def handle(visit: Visit) -> None:
         await visit.greet()
@@ -39,14 +39,14 @@ def test_a_session_is_used_like_one_in_this_process() -> None:
             session = await client.session(team="golden", title="x")
             events = [event async for event in session.say("hello")]
             assert events == EVENTS[1:SETTLED]
-            assert await session.state() == state_at(SETTLED)
+            assert await session.view() == view_at(SETTLED)
             assert client.state is State.CONNECTED
 
     run(test())
 
 
 def test_the_token_goes_in_a_header_and_batches_are_asked_for() -> None:
-    """Spec 5: programs send Authorization: Bearer; our own clients use ?batch=1. The URL that is sent has no token."""
+    """Programs send Authorization: Bearer; our own clients use ?batch=1. The URL that is sent has no token."""
     seen: list[Request] = []
 
     def answer(connection: ServerConnection, request: Request) -> None:
@@ -60,13 +60,13 @@ def test_the_token_goes_in_a_header_and_batches_are_asked_for() -> None:
         async with fake_server(handle, answer) as server, connect(f"{server.url}/#token=secret", language="zh"):
             pass
         [request] = seen
-        assert (request.path, request.headers["Authorization"]) == ("/ws?batch=1&lang=zh", "Bearer secret")
+        assert (request.path, request.headers["Authorization"]) == ("/ws?view=1&batch=1&lang=zh", "Bearer secret")
 
     run(test())
 
 
 def test_a_command_whose_link_breaks_is_done_once() -> None:
-    """Promises: exactly-once by command_id; the same bytes after the resume, one answer."""
+    """exactly-once by command_id; the same bytes after the resume, one answer."""
     heard = []
 
     async def handle(visit: Visit) -> None:
@@ -98,7 +98,7 @@ def test_a_command_whose_link_breaks_is_done_once() -> None:
 
 
 def test_a_refusal_raises_with_the_servers_sentence() -> None:
-    """Spec 5 errors: stable codes; the sentence says what to do. The session goes on."""
+    """Stable codes; the sentence says what to do. The session goes on."""
 
     async def handle(visit: Visit) -> None:
         await visit.greet()
@@ -116,18 +116,18 @@ def test_a_refusal_raises_with_the_servers_sentence() -> None:
                     pass
             assert isinstance(caught.value, RemoteRefused)
             assert (caught.value.code, caught.value.params) == ("already_answered", {"by": "adam"})
-            assert (await session.state()).team.name == "golden"
+            assert (await session.view()).team == "golden"
 
     run(test())
 
 
 def test_a_session_that_is_joined_starts_at_its_state() -> None:
-    """Spec 5 request_state: the folded state and its place; following goes on from there, without the whole history."""
+    """The folded state and its place; following goes on from there, without the whole history."""
 
     async def handle(visit: Visit) -> None:
         await visit.greet()
         await visit.hear("user.request_state")
-        told = {"state": msgspec.to_builtins(state_at(SETTLED)), "seq": SETTLED, "hash": EVENTS[SETTLED - 1].hash}
+        told = {"state": msgspec.to_builtins(view_at(SETTLED)), "seq": SETTLED, "hash": EVENTS[SETTLED - 1].hash}
         await visit.say("agent.state_exported", SESSION, **told)
         asked = await visit.hear("user.reconnect_with_state")
         assert asked["last_seq"] == SETTLED
@@ -138,7 +138,7 @@ def test_a_session_that_is_joined_starts_at_its_state() -> None:
     async def test() -> None:
         async with fake_server(handle) as server, connect(server.url) as client:
             session = await client.session(SESSION)
-            assert await session.state() == state_at(SETTLED)
+            assert await session.view() == view_at(SETTLED)
             assert [event async for event in session.settle()] == []
             assert await anext(session.follow(SETTLED)) == EVENTS[SETTLED : SETTLED + 2]
 
@@ -146,7 +146,7 @@ def test_a_session_that_is_joined_starts_at_its_state() -> None:
 
 
 def test_what_has_left_the_window_is_read_back_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reliability: bounded memory; follow(0) still gives every event once, in order, verified."""
+    """Bounded memory; follow(0) still gives every event once, in order, verified."""
     monkeypatch.setattr("moot.client.tape.WINDOW_EVENTS", 5)
     monkeypatch.setattr("moot.client.client.PAGE_EVENTS", 7)
 
@@ -177,7 +177,7 @@ def test_what_has_left_the_window_is_read_back_over_http(monkeypatch: pytest.Mon
 
 
 def test_screens_get_frames_streaming_text_and_the_state_of_the_link() -> None:
-    """UX: one stream to fold; streaming text passes, the connection is part of what is shown."""
+    """One stream to fold; streaming text passes, the connection is part of what is shown."""
     started = next(seq for seq, event in enumerate(EVENTS, start=1) if event.name == "turn.started")
 
     async def handle(visit: Visit) -> None:
@@ -192,22 +192,22 @@ def test_screens_get_frames_streaming_text_and_the_state_of_the_link() -> None:
     async def test() -> None:
         async with fake_server(handle) as server, connect(server.url) as client:
             session = await client.session()
-            view = View()
+            viewer_state = ViewerState()
             async with asyncio.TaskGroup() as tasks:
                 asking = tasks.create_task(session.submit("user.pause"))
                 async for frame in session.frames():
-                    view = reduce(view, frame)
-                    if view.connection.state == "RECONNECTING":
+                    viewer_state.take(frame)
+                    if viewer_state.link.state == "RECONNECTING":
                         break
                 asking.cancel()
-            assert view.seq == started
-            assert [turn.streamed for turn in view.running] == ["Hel"]
+            assert viewer_state.seq == started
+            assert [viewer_state.streams[turn.turn_id].text for turn in viewer_state.view.running] == ["Hel"]
 
     run(test())
 
 
 def test_another_history_ends_the_handle() -> None:
-    """Promises: divergence is told; who follows is not shown a mixture, and a new handle has the new history."""
+    """Divergence is told; who follows is not shown a mixture, and a new handle has the new history."""
 
     async def handle(visit: Visit) -> None:
         await visit.greet()
@@ -219,7 +219,7 @@ def test_another_history_ends_the_handle() -> None:
         await visit.say("system.connected", SESSION, session_id=SESSION, resumed=False, reason="ahead")
         await visit.play(1, 4)
         await visit.hear("user.request_state")
-        told = {"state": msgspec.to_builtins(state_at(4)), "seq": 4, "hash": EVENTS[3].hash}
+        told = {"state": msgspec.to_builtins(view_at(4)), "seq": 4, "hash": EVENTS[3].hash}
         await visit.say("agent.state_exported", SESSION, **told)
         await visit.stay()
 
@@ -230,14 +230,14 @@ def test_another_history_ends_the_handle() -> None:
                 async for _ in session.follow(0):
                     pass
             with pytest.raises(HistoryReset):
-                await session.state()
-            assert await (await client.session(SESSION)).state() == state_at(4)
+                await session.view()
+            assert await (await client.session(SESSION)).view() == view_at(4)
 
     run(test())
 
 
 def test_an_unknown_session_is_not_found() -> None:
-    """Spec 5: unknown or foreign session: the same not_found; as in process it raises NotFound."""
+    """Unknown or foreign session: the same not_found; as in process it raises NotFound."""
 
     async def handle(visit: Visit) -> None:
         await visit.greet()

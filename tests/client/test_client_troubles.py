@@ -8,19 +8,16 @@ from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from moot.client.client import connect
-from moot.client.errors import Unauthenticated, Unreachable
-from moot.core.codec import frame, stamp
-from moot.core.errors import MootError
-from moot.core.events import SessionActivated, SessionCompleted
+from moot.client.link_errors import RemoteRefused, Unauthenticated, Unreachable
 from moot.core.machines.connection import State
 from tests.client.deadline import run
-from tests.client.fake_server import EVENTS, SESSION, Visit, fake_server, respond, state_at
+from tests.client.fake_server import SESSION, Visit, fake_server, respond
 
 AT = "2026-01-01T00:00:00.000Z"
 
 
 def test_a_wrong_token_is_told_at_once() -> None:
-    """Spec 5: accepted and closed with 4401; trying again is no use."""
+    """Accepted and closed with 4401; trying again is no use."""
 
     async def handle(visit: Visit) -> None:
         await visit.socket.close(4401)
@@ -37,7 +34,7 @@ def test_a_wrong_token_is_told_at_once() -> None:
 
 @pytest.mark.parametrize("status", [HTTPStatus.FORBIDDEN, HTTPStatus.UNAUTHORIZED])
 def test_a_refused_upgrade_is_told_at_once(status: HTTPStatus) -> None:
-    """Spec 5: wrong Origin or Host: HTTP 403 before the upgrade."""
+    """Wrong Origin or Host: HTTP 403 before the upgrade."""
 
     async def test() -> None:
         async with fake_server(Visit.stay, respond(status)) as server:
@@ -49,7 +46,7 @@ def test_a_refused_upgrade_is_told_at_once(status: HTTPStatus) -> None:
 
 
 def test_a_redirect_is_not_followed() -> None:
-    """E60: the token is for one server; whoever answers with another address does not get it sent there."""
+    """The token is for one server; whoever answers with another address does not get it sent there."""
 
     async def test() -> None:
         async with fake_server(Visit.stay) as other:
@@ -64,7 +61,7 @@ def test_a_redirect_is_not_followed() -> None:
 
 
 def test_nobody_there_is_told_with_a_hint() -> None:
-    """House style: what happened, what to do."""
+    """What happened, what to do."""
 
     async def test() -> None:
         async with fake_server(Visit.stay) as server:
@@ -95,7 +92,7 @@ def test_a_server_that_stays_away_is_given_up() -> None:
             with pytest.raises(Unreachable, match="given up"):
                 await session.submit("user.pause")
             with pytest.raises(Unreachable):
-                await session.state()
+                await session.view()
             with pytest.raises(Unreachable):
                 await client.session()
             assert client.state is State.DISCONNECTED
@@ -104,7 +101,7 @@ def test_a_server_that_stays_away_is_given_up() -> None:
 
 
 def test_nonsense_ends_the_link_and_not_the_client() -> None:
-    """Reliability: what cannot be read is not guessed at; a new link is opened."""
+    """What cannot be read is not guessed at; a new link is opened."""
 
     async def handle(visit: Visit) -> None:
         if visit.number == 1:
@@ -140,20 +137,19 @@ def test_what_the_user_raises_comes_out_as_it_is() -> None:
     run(test())
 
 
-def test_a_history_that_does_not_fold_ends_the_handle_alone() -> None:
-    """E37: a newer server's log may not fold here; the reason is told, the link goes on."""
-    odd = stamp(state_at(1).team, SESSION, EVENTS[0].head, [SessionCompleted(reason="x"), SessionActivated()], AT)
+def test_a_view_that_cannot_be_read_ends_the_handle_alone() -> None:
+    """A newer server may show what this version cannot read; the reason is told, the link goes on."""
 
     async def handle(visit: Visit) -> None:
         await visit.greet()
         await visit.create()
-        await visit.socket.send(f"[{','.join(frame(event, 'en').decode() for event in odd)}]")
+        await visit.say("session.view", SESSION, seq=2, whole=True, view={"status": "dreaming"})
         await visit.stay()
 
     async def test() -> None:
         async with fake_server(handle) as server, connect(server.url) as client:
             session = await client.session()
-            with pytest.raises(MootError, match="does not fold at seq 3"):
+            with pytest.raises(RemoteRefused, match="of another version"):
                 async for _ in session.follow(1):
                     pass
             assert client.state is State.CONNECTED

@@ -8,15 +8,16 @@ import pytest
 
 import moot
 from moot.client.client import connect
-from moot.client.errors import RemoteRefused, Unauthenticated
+from moot.client.link_errors import RemoteRefused, Unauthenticated
 from moot.core.codec import Event, chain
-from moot.core.commands import End, Pause
 from moot.core.errors import NotFound, Refused
-from moot.core.events import MessagePosted, TurnStarted
 from moot.core.evolve import evolve
 from moot.core.machines.session import Status
-from moot.core.state import State
-from moot.protocol.view import View, reduce
+from moot.core.session.commands import End, Pause
+from moot.core.session.events import MessagePosted, TurnStarted
+from moot.core.session.state import State
+from moot.core.view import project
+from moot.tui.viewer_state import ViewerState
 from tests.client.deadline import run
 from tests.client.real_server import TOKEN, real_server
 
@@ -42,7 +43,7 @@ def check(events: list[Event]) -> State:
 
 
 def test_a_conversation_over_the_wire(tmp_path: Path) -> None:
-    """Spec 6 Python: create, say, follow, submit, list; the same as in process."""
+    """Create, say, follow, submit, list; the same as in process."""
 
     async def test() -> None:
         async with real_server(tmp_path) as (server, _), moot.connect(server.url, TOKEN) as client:
@@ -50,23 +51,23 @@ def test_a_conversation_over_the_wire(tmp_path: Path) -> None:
             events = [event async for event in session.say("[NEXT: bob] hi", by="alice")]
             assert events[0].name == "message.posted"
             assert sum(isinstance(event.fact, TurnStarted) for event in events) == 30  # max_hops
-            assert (events[-1].name, (await session.state()).pause_reason) == ("session.paused", "hop_limit")
+            assert (events[-1].name, (await session.view()).pause_reason) == ("session.paused", "hop_limit")
             whole = [event async for event in session.history()]
             assert whole[1:] == events
-            assert check(whole) == await session.state()
+            assert project(check(whole)) == await session.view()
             listed = await client.sessions()
             assert [(each["session_id"], each["seq"]) for each in listed] == [(session.id, whole[-1].seq)]
             with pytest.raises(Refused, match="no failed turn to retry") as caught:
                 await session.submit("user.retry")
             assert caught.value.code == "nothing_to_retry"
             await session.submit(End())
-            assert (await session.state()).status is Status.COMPLETED
+            assert (await session.view()).status is Status.COMPLETED
 
     run(test())
 
 
 def test_two_clients_see_one_session(tmp_path: Path) -> None:
-    """Spec 5: several connections may share a session; a joined one starts at its state and can read it all."""
+    """Several connections may share a session; a joined one starts at its state and can read it all."""
 
     async def test() -> None:
         async with real_server(tmp_path) as (server, _), connect(server.url, TOKEN) as one:
@@ -78,19 +79,19 @@ def test_two_clients_see_one_session(tmp_path: Path) -> None:
                 same = await two.session(session.id)
                 settled = [event async for event in same.settle()]
                 assert settled[-1].name == "session.paused"
-                assert await same.state() == check([event async for event in same.history()])
-                view = View()
+                assert await same.view() == project(check([event async for event in same.history()]))
+                viewer_state = ViewerState()
                 async for frame in same.frames():
-                    view = reduce(view, frame)
-                    if view.seq == settled[-1].seq:
+                    viewer_state.take(frame)
+                    if viewer_state.seq == settled[-1].seq:
                         break
-                assert (view.status, view.waiting_for) == ("paused", "alice")
+                assert (viewer_state.view.status, viewer_state.view.waiting_for) == ("paused", "alice")
 
     run(test())
 
 
 def test_links_that_break_all_the_time_lose_and_double_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Promises: resume is complete, commands exactly once; the cable is cut while each command is on its way."""
+    """Resume is complete, commands exactly once; the cable is cut while each command is on its way."""
     monkeypatch.setattr("moot.client.link.SystemRandom", Unlucky)
     texts = [f"number {number} " for number in range(8)]
 
@@ -109,14 +110,15 @@ def test_links_that_break_all_the_time_lose_and_double_nothing(tmp_path: Path, m
                     break
             said = [event.fact.text for event in events if isinstance(event.fact, MessagePosted)]
             assert [text for text in said if "number" in text] == [f"[FROM: adam] {text}" for text in texts]
-            assert check(events) == await session.state()
+            assert [event async for event in session.settle()] == []  # the view after the last event is here
+            assert project(check(events)) == await session.view()
             assert cable.uses >= 4  # it was cut; not every time, as some cuts met a link that was down
 
     run(test())
 
 
 def test_a_killed_server_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Promises: durable before visible; after kill -9 the same client goes on with the same session."""
+    """Durable before visible; after kill -9 the same client goes on with the same session."""
     monkeypatch.setattr("moot.client.link.SystemRandom", Unlucky)
 
     async def test() -> None:
@@ -130,13 +132,13 @@ def test_a_killed_server_is_waited_for(tmp_path: Path, monkeypatch: pytest.Monke
                     await server.start()
             assert events[-1].name == "session.paused"
             assert [event.seq for event in events] == list(range(2, events[-1].seq + 1))
-            assert check([event async for event in session.history()]) == await session.state()
+            assert project(check([event async for event in session.history()])) == await session.view()
 
     run(test())
 
 
 def test_a_stopped_server_says_so_and_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spec 5 close codes: 1012; a command that is given meanwhile is done when the server is back."""
+    """1012; a command that is given meanwhile is done when the server is back."""
     monkeypatch.setattr("moot.client.link.SystemRandom", Unlucky)
 
     async def test() -> None:
@@ -152,7 +154,7 @@ def test_a_stopped_server_says_so_and_is_waited_for(tmp_path: Path, monkeypatch:
 
 
 def test_what_the_server_refuses(tmp_path: Path) -> None:
-    """Spec 5: a wrong token, an unknown session, an unknown team: each its own error, with a sentence."""
+    """A wrong token, an unknown session, an unknown team: each its own error, with a sentence."""
 
     async def test() -> None:
         async with real_server(tmp_path) as (server, _):

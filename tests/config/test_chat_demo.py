@@ -2,12 +2,12 @@
 
 from msgspec import Struct
 
-from moot.config.agent_specs import ScriptAgent, ScriptEntry
+from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.loading import load_team
-from moot.core import routing
-from moot.core.markers import parse
-from moot.core.routing import Entry
-from moot.core.team import Team
+from moot.core.flows.chat import routing
+from moot.core.flows.chat.chat_slice import Entry
+from moot.core.intake.markers import parse
+from moot.core.session.team import Team
 
 OPENING = "[NEXT: Claude] The library opens on Sundays from May. Can you three write the poster?"
 

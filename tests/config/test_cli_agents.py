@@ -13,7 +13,7 @@ def problems_of(**agent: object) -> list[str]:
 
 
 def test_presets_take_a_model_and_permissions() -> None:
-    """Surfaces, cli: a preset knows its command; what varies are its model and what it may do."""
+    """A preset knows its command; what varies are its model and what it may do."""
     assert problems_of(preset="claude", model="opus", permissions="edit") == []
     assert problems_of(command=["./run"], output="claude") == []
     assert len(problems_of(preset="claude", permissions="anything")) == 1

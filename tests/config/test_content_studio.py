@@ -5,16 +5,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from moot.config.agent_specs import ScriptAgent, ScriptEntry
+from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
-from moot.core.supervisor.cast import find_leader, find_player
-from moot.core.supervisor.decision import Decision, extract_decision
-from moot.core.supervisor.ending import how_it_may_end
-from moot.core.supervisor.quality import quality_fallback
-from moot.core.supervisor.routing import owner_of_tools, route_from_supervisor, should_continue
-from moot.core.supervisor.state_update import check_update, complete, start_state
-from moot.core.supervisor_settings import END, ROUTE, SUPERVISOR
+from moot.core.flows.supervisor.cast import find_leader, find_player
+from moot.core.flows.supervisor.decision import Decision, extract_decision
+from moot.core.flows.supervisor.ending import how_it_may_end
+from moot.core.flows.supervisor.quality import quality_fallback
+from moot.core.flows.supervisor.state_update import check_update, complete, start_state
+from moot.core.flows.supervisor.supervisor_routing import owner_of_tools, route_from_supervisor, should_continue
+from moot.core.flows.supervisor.supervisor_settings import END, ROUTE, SUPERVISOR
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "05_support_desk.yaml"
 
@@ -77,7 +77,7 @@ def play(file: TeamFile, most: int = 60) -> Play:
 
 
 def test_the_content_studio_plays_a_whole_job() -> None:
-    """Seed 003: brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one."""
+    """Brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one."""
     file = load_team("content-studio")
     played = play(file)
     assert [node for node in played.nodes if node != SUPERVISOR] == [
@@ -95,8 +95,8 @@ def test_the_content_studio_plays_a_whole_job() -> None:
     assert 2 < played.delay_s < 8
 
 
-def test_the_content_studio_has_the_agents_of_the_seed() -> None:
-    """Seed 003: exactly these agents, each played by a member of that name; every tool call brings its own result."""
+def test_the_agents_of_the_content_studio() -> None:
+    """Exactly these agents, each played by a member of that name; every tool call brings its own result."""
     file = load_team("content-studio")
     assert list(file.supervisor.agents) == [
         *("brief_compiler_agent", "research_evidence_agent", "reference_intelligence_agent", "layout_planner_agent"),
@@ -110,7 +110,7 @@ def test_the_content_studio_has_the_agents_of_the_seed() -> None:
 
 
 def test_the_support_desk_is_yaml_alone() -> None:
-    """Spec 3: the engine is general; a team of other agents and keys needs no Python."""
+    """The engine is general; a team of other agents and keys needs no Python."""
     file = load_team(EXAMPLE)
     played = play(file)
     assert [node for node in played.nodes if node != SUPERVISOR] == ["triage", "tech", "reply", "check", "END"]

@@ -5,14 +5,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from moot.config.agent_specs import CliAgent, LlmAgent, ScriptAgent, ScriptEntry
+from moot.agents.cli.cli_agent import CliAgent
+from moot.agents.llm.llm_agent import LlmAgent
+from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.loading import InvalidTeam, list_built_in_teams, list_problems, load_team
 from moot.config.team_file import Understanding, find_locale_language
+from moot.core.decide import check_team
 from moot.core.errors import ConfigError
-from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry
-from moot.core.supervisor_settings import Condition
-from moot.core.team import Flow, Team, check, member
-from moot.core.usage import Usage
+from moot.core.flows.supervisor.supervisor_settings import Condition
+from moot.core.session.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.session.team import Team, member
+from moot.core.session.usage import Usage
 
 GOOD = Path(__file__).parents[1] / "data" / "teams" / "good"
 MINIMAL = """
@@ -26,7 +29,7 @@ def test_a_file_becomes_a_team_of_the_core() -> None:
     """Members keep their order and get their defaults; settings of the flows are the core's own."""
     assert load_team(GOOD / "full.yaml").team() == Team(
         name="product-trio",
-        flow=Flow.PLAN,
+        flow="plan",
         language="zh",
         members=(
             member("alice", "human", name="Alice", display_name="爱丽丝", order=7),
@@ -105,7 +108,7 @@ def test_an_invalid_team_says_everything(tmp_path: Path) -> None:
         load_team(path)
     assert str(caught.value).splitlines() == [
         f"{path}:5: chat.max_hop: unknown key 'max_hop'; did you mean 'max_hops'?",
-        f"{path}:6: flow: found text 'x', which is not acceptable here; acceptable: chat, supervisor, plan",
+        f"{path}:6: flow: found text 'x', which is not acceptable here; acceptable: chat, plan, supervisor",
     ]
     assert list(caught.value.problems) == list_problems(path)
 
@@ -128,7 +131,7 @@ def test_built_in_teams_are_valid() -> None:
     for name in list_built_in_teams():
         file = load_team(name)
         assert file.name == name
-        assert check(file.team())
+        assert check_team(file.team())
         assert all(isinstance(agent, ScriptAgent) for agent in file.agents().values())
 
 

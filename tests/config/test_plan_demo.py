@@ -1,13 +1,13 @@
 """The built-in team of the plan flow: what people meet first is sound."""
 
-from moot.config.agent_specs import ScriptAgent
+from moot.agents.script import ScriptAgent
 from moot.config.loading import list_built_in_teams, load_team
-from moot.core.plan import staffing
-from moot.core.plan.tasks import read_tasks
+from moot.core.flows.plan import staffing
+from moot.core.flows.plan.tasks import read_tasks
 
 
 def test_it_is_built_in_and_whole() -> None:
-    """Surfaces: a built-in team needs no key and starts no program; every role of the flow is played."""
+    """A built-in team needs no key and starts no program; every role of the flow is played."""
     assert "plan-demo" in list_built_in_teams()
     file = load_team("plan-demo")
     team = file.team()
@@ -18,7 +18,7 @@ def test_it_is_built_in_and_whole() -> None:
 
 
 def test_its_plans_can_be_run() -> None:
-    """Plan: what the scripted planner returns meets the rules that every plan must."""
+    """What the scripted planner returns meets the rules that every plan must."""
     file = load_team("plan-demo")
     script = file.member("nora").agent
     assert isinstance(script, ScriptAgent)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from moot.config.loading import list_problems, load_team
-from moot.config.prompts import PHASES, PROMPT_BYTES, list_placeholders, read_template
+from moot.config.prompts import PHASES, PROMPT_BYTES, read_template
+from moot.core.template import list_placeholders
 
 TEAM = """\
 moot: 1
@@ -29,7 +30,7 @@ def problems(folder: Path, prompts: str) -> list[str]:
 
 
 def test_a_prompt_is_text_or_a_file_beside_the_team(tmp_path: Path) -> None:
-    """Plan, prompts: every phase's prompt can be replaced; paths start at the team file."""
+    """Every phase's prompt can be replaced; paths start at the team file."""
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts" / "review.md").write_text("Judge {{result}} 严格", encoding="utf-8")
     file = write(
@@ -39,7 +40,7 @@ def test_a_prompt_is_text_or_a_file_beside_the_team(tmp_path: Path) -> None:
 
 
 def test_an_object_may_have_prompts_too() -> None:
-    """Surfaces, team file: objects are checked like files."""
+    """Objects are checked like files."""
     team: dict[str, Any] = {
         "members": [{"id": "a", "kind": "human"}, {"id": "b", "kind": "ai", "agent": {"type": "script"}}],
         "prompts": {"executing": "Do {{task}}."},
@@ -48,7 +49,7 @@ def test_an_object_may_have_prompts_too() -> None:
 
 
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path) -> None:
-    """E99: all problems at once, each with its line and what is nearest."""
+    """All problems at once, each with its line and what is nearest."""
     (tmp_path / "latin.md").write_bytes(b"\xff\xfe\xfa")
     (tmp_path / "large.txt").write_text("x" * (PROMPT_BYTES + 1))
     found = problems(
@@ -68,7 +69,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_prompt_for_routing_needs_its_place(tmp_path: Path) -> None:
-    """Plan, prompts: it is a part of what an understander is told; one that would be used nowhere is refused."""
+    """It is a part of what an understander is told; one that would be used nowhere is refused."""
     assert problems(tmp_path, "  routing: Ask first.\n") == []
     assert problems(tmp_path, '  routing: Ask first.\n  understanding: "{{input}} {{ routing }}"\n') == []
     (found,) = problems(tmp_path, '  routing: Ask first.\n  understanding: "{{input}}"\n')
@@ -76,7 +77,7 @@ def test_a_prompt_for_routing_needs_its_place(tmp_path: Path) -> None:
 
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
-    """House rules: a team file that lies somewhere reads nothing of the person's own."""
+    """A team file that lies somewhere reads nothing of the person's own."""
     (tmp_path / "secret.md").write_text("secret")
     (tmp_path / "team").mkdir()
     (tmp_path / "team" / "link.md").symlink_to(tmp_path / "secret.md")
@@ -86,7 +87,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("phase", PHASES)
 def test_the_built_in_prompts_agree(phase: str) -> None:
-    """Plan, prompts: in both languages, where there are two, the same is filled in."""
+    """In both languages, where there are two, the same is filled in."""
     english = list_placeholders(read_template(phase, "en"))
     if phase not in (
         "understanding",

@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from moot.config.schema import team_schema
+from moot.config.team_schema import team_schema
 
 
 def test_the_schema_describes_the_team_file() -> None:
@@ -13,7 +13,7 @@ def test_the_schema_describes_the_team_file() -> None:
     assert schema["title"] == "Moot team file"
     assert schema["$ref"] == "#/$defs/TeamFile"
     assert team["required"] == ["moot", "name", "members"]
-    assert set(definitions["Flow"]["enum"]) == {"chat", "supervisor", "plan"}
+    assert set(team["properties"]["flow"]["enum"]) == {"chat", "supervisor", "plan"}
     assert definitions["ChatSettings"]["properties"]["history"] == {
         "type": "integer",
         "description": "messages that an AI is given",

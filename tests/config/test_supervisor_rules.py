@@ -1,4 +1,4 @@
-"""What is checked of a supervisor team beyond its types (spec/3, spec/6: team file): every name leads somewhere."""
+"""What is checked of a supervisor team beyond its types: every name leads somewhere."""
 
 from contextlib import suppress
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from moot.config.loading import InvalidTeam, list_problems, load_team
 from moot.config.supervisor_rules import check_supervisor
-from moot.core.supervisor.cast import find_leader, find_player
+from moot.core.flows.supervisor.cast import find_leader, find_player
 
 AI = {"kind": "ai", "agent": {"type": "script"}}
 MEMBERS: list[dict[str, Any]] = [
@@ -27,7 +27,7 @@ def say(members: list[dict[str, Any]] = MEMBERS, flow: str = "supervisor", **set
 
 
 def test_roles_and_ids_find_the_players() -> None:
-    """Spec 6, members: a role is `supervisor` or the agent's name; an id does as well; an agent may name its member."""
+    """A role is `supervisor` or the agent's name; an id does as well; an agent may name its member."""
     agents = {**AGENTS, "third": {"member": "w"}}
     team = {"flow": "supervisor", "members": MEMBERS, "supervisor": {"agents": agents}}
     file = load_team(team)
@@ -40,7 +40,7 @@ def test_roles_and_ids_find_the_players() -> None:
 
 
 def test_a_human_neither_leads_nor_plays() -> None:
-    """Spec 3: the supervisor and its agents are AIs."""
+    """The supervisor and its agents are AIs."""
     humans = [{"id": "you", "kind": "human", "role": "supervisor"}, {"id": "writer", "kind": "human"}, MEMBERS[3]]
     assert say(members=humans) == [
         "member: no AI member has the id or role 'supervisor', so nobody leads; AI members: checker",
@@ -113,13 +113,13 @@ PROBLEMS: dict[str, tuple[dict[str, Any], list[str]]] = {
 
 @pytest.mark.parametrize("case", PROBLEMS)
 def test_what_is_wrong_is_said(case: str) -> None:
-    """E99: every problem has its place, a sentence and a hint."""
+    """Every problem has its place, a sentence and a hint."""
     settings, expected = PROBLEMS[case]
     assert say(**settings) == expected
 
 
 def test_two_agents_may_write_one_key() -> None:
-    """Spec 3, state: a writer and an editor may share a key; the last one counts."""
+    """A writer and an editor may share a key; the last one counts."""
     assert say(agents={"writer": {"writes": ["text"]}, "checker": {"writes": ["text"]}}) == []
 
 

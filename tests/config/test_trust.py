@@ -64,7 +64,7 @@ def test_a_broken_store_trusts_nobody(tmp_path: Path) -> None:
 
 
 def test_a_refusal_shows_what_would_run(tmp_path: Path) -> None:
-    """E72: the exact argv on one line, quoted as it would be typed, safe for a terminal, and how to allow it."""
+    """The exact argv on one line, quoted as it would be typed, safe for a terminal, and how to allow it."""
     hostile = Start(member="bob", argv=("./p\x1b[2Jwn", "a b", "c\nd"), folder="sub", names=("KEY",))
     said = str(NotTrusted("team file.yaml", [hostile, RUN]))
     assert "  bob: './pwn' 'a b' 'c\\nd'  (in sub)  (sees KEY)\n" in said

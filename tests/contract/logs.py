@@ -7,9 +7,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from moot.core.codec import Event, Head, stamp
-from moot.core.events import MessagePosted
 from moot.core.machines.session import Status
-from moot.core.team import Flow, Team, member
+from moot.core.session.events import MessagePosted
+from moot.core.session.team import Team, member
 from moot.runtime.ports import Log, Summary
 
 P = ParamSpec("P")
@@ -18,7 +18,7 @@ OpenLog = Callable[[], AbstractAsyncContextManager[Log]]
 
 AT = "2025-01-01T00:00:00.000Z"
 TEAM = Team(name="pair", members=(member("ann", "human"), member("bot", "ai", position=1)))
-SUMMARY = Summary(title="first", team="pair", flow=Flow.CHAT, status=Status.PAUSED, waiting_for="ann", busy=False)
+SUMMARY = Summary(title="first", team="pair", flow="chat", status=Status.PAUSED, waiting_for="ann", busy=False)
 _DEADLINE_S = 60
 
 
@@ -51,3 +51,11 @@ async def closing(log: AnyLog) -> AsyncIterator[AnyLog]:
         yield log
     finally:
         await log.close()
+
+
+async def verify(log: Log, session_id: str) -> Head:
+    """Read the whole log and return its head. Raises Corrupt if an event is not what was written, NotFound."""
+    head = Head()
+    while events := await log.read(session_id, head.seq):
+        head = events[-1].head
+    return head

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, NotFound
 from moot.runtime.ports import CommandKey, Log, Receipt, Snapshot
-from moot.runtime.stores.verify import verify
-from tests.contract.logs import SUMMARY, OpenLog, append, make_events, run
+from tests.contract.logs import SUMMARY, OpenLog, append, make_events, run, verify
 
 
 @run

@@ -1,4 +1,4 @@
-"""Damaged rows, full disks and failing writes (reliability: E85, E86, E88, E90)."""
+"""Damaged rows, full disks and failing writes."""
 
 import asyncio
 import resource
@@ -12,8 +12,7 @@ import pytest
 from moot.core.codec import Event, chain
 from moot.core.errors import Conflict, Corrupt, LogError, StorageFull
 from moot.runtime.stores.sqlite import SqliteLog
-from moot.runtime.stores.verify import verify
-from tests.contract.logs import append, closing, make_events, run
+from tests.contract.logs import append, closing, make_events, run, verify
 
 
 async def make_log(path: Path) -> tuple[list[Event], list[Event]]:

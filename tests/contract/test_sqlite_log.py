@@ -16,8 +16,7 @@ from moot.core.errors import Conflict, Locked, LogError
 from moot.runtime.ports import CommandKey, Receipt, Snapshot
 from moot.runtime.stores import wal
 from moot.runtime.stores.sqlite import SqliteLog
-from moot.runtime.stores.verify import verify
-from tests.contract.logs import SUMMARY, append, closing, make_events, run
+from tests.contract.logs import SUMMARY, append, closing, make_events, run, verify
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,7 +151,7 @@ async def test_what_was_acknowledged_survives_kill_9(path: Path) -> None:
 
 @run
 async def test_a_copy_made_while_it_is_written_is_whole(path: Path, tmp_path: Path) -> None:
-    """E93: `VACUUM INTO` beside a writer is a log of one moment; its sessions are prefixes with the same hashes."""
+    """`VACUUM INTO` beside a writer is a log of one moment; its sessions are prefixes with the same hashes."""
     copy = tmp_path / "copy.db"
     with appending(path) as process:
         read_seqs(process, 50)

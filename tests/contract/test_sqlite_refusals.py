@@ -1,4 +1,4 @@
-"""Places that cannot hold a log are refused in one sentence with a way out, and nothing is overwritten (E91)."""
+"""Places that cannot hold a log are refused in one sentence with a way out, and nothing is overwritten."""
 
 import asyncio
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from moot.core.errors import Unusable
-from moot.runtime.stores import schema
+from moot.runtime.stores import log_tables
 from moot.runtime.stores.sqlite import SqliteLog
 from tests.contract.logs import append, closing, run
 
@@ -51,8 +51,9 @@ def test_reading_changes_nothing(path: Path) -> None:
 def test_a_newer_file_is_refused(path: Path, read_only: bool) -> None:
     """Both versions are named and so is the way out."""
     open_and_close(path)
-    execute(path, f"PRAGMA user_version = {schema.VERSION + 1}")
-    expected = rf"version {schema.VERSION + 1}, this Moot knows up to {schema.VERSION}; update Moot or use --data DIR"
+    known = log_tables.VERSION
+    execute(path, f"PRAGMA user_version = {known + 1}")
+    expected = rf"version {known + 1}, this Moot knows up to {known}; update Moot or use --data DIR"
     with pytest.raises(Unusable, match=expected):
         open_and_close(path, read_only=read_only)
 

@@ -1,4 +1,4 @@
-"""A write-ahead log that the disk did not keep: a clean prefix is left, and the loss does not go unseen (E87)."""
+"""A write-ahead log that the disk did not keep: a clean prefix is left, and the loss does not go unseen."""
 
 import random
 import shutil
@@ -57,7 +57,7 @@ async def check_next_start(path: Path, journal: bytes) -> None:
 
 @run
 async def test_a_flipped_bit_leaves_a_clean_prefix_and_is_told(tmp_path: Path) -> None:
-    """E87: wherever the bit is, a prefix is left; the loss is seen, with the index or without; a copy is kept."""
+    """Wherever the bit is, a prefix is left; the loss is seen, with the index or without; a copy is kept."""
     acknowledged = await crash(tmp_path / "log", tmp_path / "crashed", 3)
     journal = (tmp_path / "crashed" / "moot.db-wal").read_bytes()
     choose, total, lost = random.Random(87), sum(map(len, acknowledged.values())), 0  # noqa: S311 - the same each time
@@ -76,7 +76,7 @@ async def test_a_flipped_bit_leaves_a_clean_prefix_and_is_told(tmp_path: Path) -
 
 @run
 async def test_a_cut_leaves_a_clean_prefix_and_is_told(tmp_path: Path) -> None:
-    """E87: cut at every kilobyte, or gone altogether, the index still knows how much there was."""
+    """Cut at every kilobyte, or gone altogether, the index still knows how much there was."""
     acknowledged = await crash(tmp_path / "log", tmp_path / "crashed", 3)
     journal, left = (tmp_path / "crashed" / "moot.db-wal").read_bytes(), []
     for size in range(0, len(journal), 1_024):

@@ -8,15 +8,18 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.core import commands
-from moot.core.commands import Command
-from moot.core.events import StepAsked
-from moot.core.intent import IntentAnalysis, PlanPatch
-from moot.core.interruption import STOPPED
-from moot.core.machines.task import State as TaskState
-from moot.core.outstanding import Deadline, LeaseCheck, RunTask, RunTurn, StepDeadline, Understand, outstanding
-from moot.core.state import State
-from moot.core.usage import Usage
+from moot.core.effects import Deadline, LeaseCheck, RunTask, RunTurn, StepDeadline, Understand
+from moot.core.flows.plan import plan_commands
+from moot.core.flows.plan.plan_slice import PlanSlice, find_work
+from moot.core.intake.intent import IntentAnalysis, PlanPatch
+from moot.core.machines.interrupt import STOPPED
+from moot.core.machines.task import TaskState
+from moot.core.outstanding import outstanding
+from moot.core.session import commands
+from moot.core.session.commands import Command
+from moot.core.session.events import StepAsked
+from moot.core.session.state import State
+from moot.core.session.usage import Usage
 from moot.testing import analyse, control, task
 
 T = TypeVar("T")
@@ -172,17 +175,17 @@ def aim(move: Move, now: State) -> Command:
             return _human(move, by)
         case "solve":
             plan = move.given if isinstance(move.given, list) else [move.given]
-            return commands.SolveTasks(tasks=tuple(plan), by=by)
+            return plan_commands.SolveTasks(tasks=tuple(plan), by=by)
         case "timer":
             due = [each for each in outstanding(now) if isinstance(each, Deadline | LeaseCheck | StepDeadline)]
             found = pick(due, move.at)
-            return found.command if found else commands.EndWait(number=99)
+            return found.command if found else plan_commands.EndWait(number=99)
         case "wait over":
             waits = [
                 each for each in outstanding(now) if isinstance(each, Deadline) and each.key[:4] in ("wait", "prob")
             ]
             over = pick(waits, move.at)
-            return over.command if over else commands.EndWait(number=99)
+            return over.command if over else plan_commands.EndWait(number=99)
         case "plan" | "patch" | "review" | "aggregate" | "fail turn":
             return _aim_turn(move, now)
         case _:
@@ -203,8 +206,10 @@ def _go_on(move: Move, now: State, by: str) -> Command:
                 given = {"plan": plan, "patch": patched, "review": passes, "aggregate": Usage(), "fail turn": error}
                 thought = commands.ReportStep(turn_id=turn.turn_id, thought="hm")
                 due += [_aim_turn(Move(kind, given=given[kind]), replace(now, running=(turn,))), thought]
-            case RunTask(run=run, dispatch_id=dispatch_id):
-                due += [next_of_task(run.state, dispatch_id)] * 3 + _trouble_of_task(run.state, dispatch_id, error)
+            case RunTask(dispatch_id=dispatch_id):
+                due += [next_of_task(state_of(now, dispatch_id), dispatch_id)] * 3 + _trouble_of_task(
+                    state_of(now, dispatch_id), dispatch_id, error
+                )
             case Deadline():
                 due.append(effect.command)
             case _:
@@ -223,8 +228,18 @@ def _go_on(move: Move, now: State, by: str) -> Command:
 
 def _sound_patches(now: State) -> tuple[PlanPatch, ...]:
     """One for the last task that is not over yet: patches that are made up rarely fit."""
-    left = [task_id for task_id, run in now.work.tasks.items() if not run.is_over] if now.work else []
+    left = (
+        [task_id for task_id, run in now.part(PlanSlice).current.tasks.items() if not run.is_over]
+        if find_work(now)
+        else []
+    )
     return tuple(PlanPatch(op="modify", task_id=task_id, changes={"title": "New"}) for task_id in left[-1:])
+
+
+def state_of(now: State, dispatch_id: str) -> TaskState:
+    """Where the task of a dispatch stands."""
+    work = now.part(PlanSlice).current
+    return work.tasks[work.dispatches[dispatch_id]].state
 
 
 def next_of_task(state: TaskState, dispatch_id: str) -> Command:
@@ -269,7 +284,7 @@ def _aim_turn(move: Move, now: State) -> Command:
 
 
 def _aim_dispatch(move: Move, now: State) -> Command:
-    dispatch_id = pick(list(now.work.dispatches) if now.work else [], move.at) or "d0"
+    dispatch_id = pick(list(now.part(PlanSlice).current.dispatches) if find_work(now) else [], move.at) or "d0"
     match move.kind:
         case "ack":
             return commands.AckDispatch(dispatch_id=dispatch_id)
@@ -291,10 +306,10 @@ def _aim_dispatch(move: Move, now: State) -> Command:
             wrong: list[Command] = [
                 commands.ExpireDispatch(dispatch_id=dispatch_id),
                 commands.ExpireTurn(turn_id=dispatch_id),
-                commands.EndWait(number=move.at),
-                commands.ProbeMember(member="w1"),
-                commands.ProbeMember(member="ghost"),
-                commands.EndGrace(),
+                plan_commands.EndWait(number=move.at),
+                plan_commands.ProbeMember(member="w1"),
+                plan_commands.ProbeMember(member="ghost"),
+                plan_commands.EndGrace(),
                 commands.ExpireStep(step_id="confirm_plan_p1"),
             ]
             return wrong[move.at % len(wrong)]
@@ -318,9 +333,9 @@ def _human(move: Move, by: str) -> Command:
         commands.Resume(by=by),
         commands.Retry(by=by),
         commands.CancelTurn(by=by),
-        commands.CancelTask(task_id=move.given, by=by),
-        commands.RestartTask(task_id=move.given, by=by),
-        commands.Replan(feedback="again", by=by),
-        commands.CancelPlan(by=by) if move.given == "a" else commands.Post(text="/status", by=by),
+        plan_commands.CancelTask(task_id=move.given, by=by),
+        plan_commands.RestartTask(task_id=move.given, by=by),
+        plan_commands.Replan(feedback="again", by=by),
+        plan_commands.CancelPlan(by=by) if move.given == "a" else commands.Post(text="/status", by=by),
     ]
     return some[move.at % len(some)]

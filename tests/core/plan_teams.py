@@ -1,7 +1,7 @@
 """Teams of the plan flow that the tests of the core share."""
 
-from moot.core.settings import Budget, PlanSettings, Retry, UnderstandingType
-from moot.core.team import Flow, Language, Member, Team, member
+from moot.core.session.settings import Budget, PlanSettings, Retry, UnderstandingType
+from moot.core.session.team import Language, Member, Team, member
 from moot.testing import PlanScenario, plan_given, task
 
 PLANNER = member("planner", "ai", role="planner", position=10)
@@ -26,7 +26,7 @@ def make_plan_team(
     workers = more or (worker("w1", 20), worker("w2", 21))
     return Team(
         name="plan-team",
-        flow=Flow.PLAN,
+        flow="plan",
         language=language,
         members=(*people, PLANNER, *workers),
         understanding=understanding,

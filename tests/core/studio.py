@@ -1,9 +1,9 @@
-"""The content studio of seed 003, and states of its work."""
+"""The content studio, and states of its work."""
 
 from typing import Any
 
 from moot.config.loading import load_team
-from moot.core.supervisor_settings import SupervisorSettings
+from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
 
 STUDIO: SupervisorSettings = load_team("content-studio").supervisor
 AXES = ("infoDensity", "textImageAlignment", "styleConsistency", "readability", "platformFit")

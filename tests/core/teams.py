@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from moot.core.events import Fact
 from moot.core.evolve import evolve
-from moot.core.settings import Budget, ChatSettings
-from moot.core.state import State
-from moot.core.team import Language, Team, member
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_state import TaskRun
+from moot.core.flows.registry import flow_of
+from moot.core.flows.turns import TurnInput
+from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.state import State, Turn
+from moot.core.session.team import Language, Team, member
 
 SomeFact = TypeVar("SomeFact")
 
@@ -45,3 +48,13 @@ def fold(facts: Iterable[Fact]) -> State:
         state = evolve(state, fact)
     assert state is not None
     return state
+
+
+def turn_input(session_id: str, state: State, turn: Turn) -> TurnInput:
+    """What the worker of a turn is given."""
+    return flow_of(state).turn_input(session_id, state, turn.turn_id)
+
+
+def task_input(session_id: str, state: State, run: TaskRun) -> TurnInput:
+    """What the worker of a task is given."""
+    return flow_of(state).turn_input(session_id, state, run.dispatch_id or "")

@@ -3,14 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from moot.core.commands import CompleteTurn, FailTurn, Resume
-from moot.core.events import NoticePosted, SessionPaused, TurnFailed
-from moot.core.outstanding import RunTurn, outstanding
-from moot.core.plan.events import PipelineCompleted, TaskFailed
-from moot.core.settings import Budget
-from moot.core.spending import Spent
-from moot.core.team import Team
-from moot.core.usage import Usage
+from moot.core.effects import RunTurn
+from moot.core.flows.plan.plan_events import PipelineCompleted, TaskFailed
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import CompleteTurn, FailTurn, Resume
+from moot.core.session.events import NoticePosted, SessionPaused, TurnFailed
+from moot.core.session.settings import Budget
+from moot.core.session.team import Team
+from moot.core.session.usage import Spent, Usage
 from moot.testing import task
 from moot.testing.scenario import Scenario, given
 from tests.core.plan_teams import EDITED, GATED, solving
@@ -34,7 +34,7 @@ def pauses(scenario: Scenario) -> list[str]:
 
 
 def test_what_each_member_spends_is_known() -> None:
-    """Issue 6, budgets: turns, tokens and cost by member, since the session began."""
+    """Turns, tokens and cost by member, since the session began."""
     scenario = given(make_chat_team()).says("[NEXT: bob, carol] go")
     scenario.when(CompleteTurn(turn_id="t1", text="ok", usage=COST)).replies("[NEXT: bob]")
     assert scenario.state.spent_by_member == {
@@ -53,7 +53,7 @@ def test_what_each_member_spends_is_known() -> None:
     ],
 )
 def test_a_member_at_its_limit_pauses_the_session(limit: dict[str, float], detail: str) -> None:
-    """Issue 6, budgets: the same pause as for the session, before its next turn; the notice names the member."""
+    """The same pause as for the session, before its next turn; the notice names the member."""
     scenario = given(bob_may(**limit)).says("[NEXT: bob, carol, bob] go")
     scenario.when(CompleteTurn(turn_id="t1", text="ok", usage=COST))
     assert pauses(scenario) == []  # it is Carol's turn, who has no budget
@@ -65,7 +65,7 @@ def test_a_member_at_its_limit_pauses_the_session(limit: dict[str, float], detai
 
 
 def test_going_on_grants_a_member_as_much_again() -> None:
-    """Issue 6, budgets: /resume starts its budget again, and only its; what it spent in all stays known."""
+    """/resume starts its budget again, and only its; what it spent in all stays known."""
     team = replace(bob_may(max_turns=1), budget=Budget(max_turns=9))
     scenario = given(team).says("[NEXT: bob] go").replies("[NEXT: bob] more")
     assert pauses(scenario) == ["budget"]
@@ -78,7 +78,7 @@ def test_going_on_grants_a_member_as_much_again() -> None:
 
 
 def test_speaking_goes_on_too() -> None:
-    """Chat, pauses: who says something after the pause lets the member go on."""
+    """Who says something after the pause lets the member go on."""
     scenario = (
         given(bob_may(max_turns=1)).says("[NEXT: bob] go").replies("[NEXT: bob] more").says("[NEXT: bob] yes, do")
     )
@@ -86,7 +86,7 @@ def test_speaking_goes_on_too() -> None:
 
 
 def test_what_a_failed_turn_cost_counts() -> None:
-    """Issue 6, budgets: a model that fails has cost something all the same."""
+    """A model that fails has cost something all the same."""
     scenario = given(bob_may(max_tokens=100)).says("[NEXT: bob] go")
     scenario.when(FailTurn(turn_id="t1", error_type="agent", message="no", usage=COST))
     assert only(scenario.new, TurnFailed)[0].usage == COST
@@ -95,7 +95,7 @@ def test_what_a_failed_turn_cost_counts() -> None:
 
 
 def test_a_worker_of_a_plan_at_its_limit_pauses_the_work() -> None:
-    """Issue 6, budgets: tasks count as turns, failed ones too; the pause comes when it is to be given work again."""
+    """Tasks count as turns, failed ones too; the pause comes when it is to be given work again."""
     scenario = solving(with_budget(PLAN_TEAM, "w1", Budget(max_tokens=100)))
     dispatch_id = scenario.dispatch_id("a")
     scenario.starts("a").when(FailTurn(turn_id=dispatch_id, error_type="agent", message="no", usage=COST))
@@ -110,7 +110,7 @@ def test_a_worker_of_a_plan_at_its_limit_pauses_the_work() -> None:
 
 
 def test_a_member_without_work_pauses_no_plan() -> None:
-    """Issue 6, budgets: a planner that has used up its turns stops nothing that others have to do."""
+    """A planner that has used up its turns stops nothing that others have to do."""
     team = with_budget(EDITED, "planner", Budget(max_turns=1))
     scenario = solving(team, task("a")).completes("a").aggregates()
     assert "budget" not in [fact.reason for fact in only(scenario.facts, SessionPaused)]
@@ -119,7 +119,7 @@ def test_a_member_without_work_pauses_no_plan() -> None:
 
 
 def test_a_planner_at_its_limit_plans_when_a_human_says_so() -> None:
-    """Issue 6, budgets: its turn waits, nobody is asked before the pause is over, and the turn is the first granted."""
+    """Its turn waits, nobody is asked before the pause is over, and the turn is the first granted."""
     team = with_budget(EDITED, "planner", Budget(max_turns=1))
     scenario = solving(team, task("a")).completes("a").aggregates()
     scenario.says("another report", by="alice").understands("different_task")
@@ -132,7 +132,7 @@ def test_a_planner_at_its_limit_plans_when_a_human_says_so() -> None:
 
 
 def test_what_runs_comes_to_its_end_before_the_pause() -> None:
-    """Issue 6, budgets: another worker's task is finished; nothing new begins until a human says so."""
+    """Another worker's task is finished; nothing new begins until a human says so."""
     team = with_budget(PLAN_TEAM, "w1", Budget(max_turns=1))
     tasks = (task("a", member="w1"), task("b", member="w2"), task("c", "a", member="w1"))
     scenario = solving(team, *tasks).starts("b").completes("a")
@@ -143,8 +143,18 @@ def test_what_runs_comes_to_its_end_before_the_pause() -> None:
     assert scenario.when(Resume()).offered == ["c"]
 
 
+def test_a_task_that_is_only_offered_takes_nothing_of_a_new_budget() -> None:
+    """Resuming always lets something start, also if the pause came between the offer of a task and its start."""
+    team = with_budget(PLAN_TEAM, "w1", Budget(max_turns=1))
+    tasks = (task("a", member="w1"), task("b", member="w1"), task("c", "a", member="w1"))
+    scenario = solving(team, *tasks).completes("a")
+    assert (scenario.offered, pauses(scenario)) == (["b"], ["budget"])
+    scenario.when(Resume())
+    assert (scenario.offered, pauses(scenario)) == (["b", "c"], [])
+
+
 def test_a_verdict_that_cannot_be_read_was_paid_for() -> None:
-    """Issue 6, budgets: what a reviewer spends counts, whatever it is worth."""
+    """What a reviewer spends counts, whatever it is worth."""
     scenario = solving(GATED).completes("a")
     turn = scenario.turn("review", "a")
     scenario.when(CompleteTurn(turn_id=turn.turn_id, text="hm", usage=COST))

@@ -1,20 +1,23 @@
-"""Facts to frames and back (spec/5: frames)."""
+"""Facts to frames and back."""
 
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
-from moot.core.events import (
-    Fact,
+from moot.core.evolve import evolve
+from moot.core.facts import Fact
+from moot.core.flows.chat.chat_events import QueueChanged
+from moot.core.flows.registry import FACTS
+from moot.core.intake.intent import Addressing, AddressingType
+from moot.core.session.events import (
     LanguageChanged,
     MessagePosted,
     NoticePosted,
     PauseRequested,
-    QueueChanged,
     RoutingDecided,
     SessionActivated,
     SessionCreated,
@@ -27,11 +30,9 @@ from moot.core.events import (
     TurnStarted,
     TurnStepped,
 )
-from moot.core.evolve import evolve
-from moot.core.routing import Action, ActionType
-from moot.core.state import State
-from moot.core.team import Team, member
-from moot.core.usage import Usage
+from moot.core.session.state import State
+from moot.core.session.team import Team, member
+from moot.core.session.usage import Usage
 from tests.core.teams import make_chat_team
 from tests.core.test_golden import GOLDEN
 
@@ -53,7 +54,7 @@ def stored(fact: Fact, team: Team = TEAM) -> dict[str, Any]:
 
 
 def test_the_envelope_of_an_event() -> None:
-    """Spec 5 frames: event, session_id, seq, event_id, timestamp, source, content, metadata; in this order."""
+    """Event, session_id, seq, event_id, timestamp, source, content, metadata; in this order."""
     assert stored(MessagePosted(member="alice", text="hi", raw="hi [NEXT: bob]")) == {
         "event": "message.posted",
         "session_id": "abc",
@@ -79,7 +80,7 @@ def test_the_envelope_of_an_event() -> None:
 
 
 def test_a_frame_is_the_stored_json_with_two_keys_added() -> None:
-    """Spec 5 frames: `show_content` where the catalogue has a text, and `hash`, at the end of the stored bytes."""
+    """`show_content` where the catalogue has a text, and `hash`, at the end of the stored bytes."""
     event = one(NoticePosted(code="names_skipped", names=("x",)))
     for language, text in [
         ("zh", "⚠️ 'x' 不在当前团队中，已跳过"),
@@ -92,14 +93,14 @@ def test_a_frame_is_the_stored_json_with_two_keys_added() -> None:
 
 
 def test_a_frame_without_words_for_people_has_no_show_content() -> None:
-    """Spec 5 frames: `show_content` is optional and never stored."""
+    """`show_content` is optional and never stored."""
     event = one(SessionPaused(waiting_for="alice", reason="fallback"))
     assert json.loads(frame(event, "en")) == {**json.loads(event.data), "hash": event.hash}
     assert b"show_content" not in one(NoticePosted(code="help")).data
 
 
 def test_a_frame_stays_json_whatever_was_said() -> None:
-    """Spec 5 frames: quotes, braces and backslashes in a text or name break nothing."""
+    """Quotes, braces and backslashes in a text or name break nothing."""
     nasty = '"}\\{"hash":"0"}\n\u2028'
     event = one(NoticePosted(code="names_skipped", names=(nasty,)))
     assert json.loads(frame(event, "en"))["show_content"] == f"⚠️ '{nasty}' is not in this team, skipped"
@@ -125,12 +126,12 @@ def test_a_frame_stays_json_whatever_was_said() -> None:
     ],
 )
 def test_every_event_names_its_source(fact: Fact, source: dict[str, str]) -> None:
-    """Seed 002 §12: loop_id and role on every event, the member where there is one; the front end never guesses."""
+    """loop_id and role on every event, the member where there is one; the front end never guesses."""
     assert stored(fact)["source"] == source
 
 
 def test_the_source_of_an_ai_carries_its_role() -> None:
-    """Seed 002 §12: `{loop_id}.{role}`."""
+    """`{loop_id}.{role}`."""
     team = Team(name="t", members=(member("alice", "human"), member("bob", "ai", role="reviewer")))
     assert stored(TurnCompleted(turn_id="t1", member="bob"), team)["source"]["role"] == "reviewer"
 
@@ -148,7 +149,7 @@ def test_the_source_of_an_ai_carries_its_role() -> None:
     ],
 )
 def test_the_timeline_stands_on_the_right_events(fact: Fact, timeline: str | None) -> None:
-    """Seed 002 §9: the names of the timeline where spec 5 puts them."""
+    """The names of the timeline where clients look for them."""
     assert stored(fact).get("timeline") == timeline
 
 
@@ -172,7 +173,7 @@ TIMELINE = {
 
 @pytest.mark.parametrize("log", sorted(GOLDEN.glob("*.jsonl")), ids=lambda path: path.stem)
 def test_the_timeline_stands_on_no_other_event(log: Path) -> None:
-    """Spec 5: a closed list, whatever else is logged in a session of any flow."""
+    """A closed list, whatever else is logged in a session of any flow."""
     state: State | None = None
     for line in log.read_bytes().splitlines():
         fact = decode(line, "").fact
@@ -183,7 +184,7 @@ def test_the_timeline_stands_on_no_other_event(log: Path) -> None:
 
 
 def test_only_messages_have_content_and_only_steps_a_step_id() -> None:
-    """Spec 5 frames: content = the text shown; step_id at top level pairs questions and answers."""
+    """Content = the text shown; step_id at top level pairs questions and answers."""
     assert stored(QUESTION)["step_id"] == "s1"
     assert stored(StepClosed(step_id="s1", outcome="expired"))["step_id"] == "s1"
     for fact in (QUESTION, SessionActivated(), TeamTaskSet(member="alice", team_task="x")):
@@ -203,7 +204,7 @@ def test_only_messages_have_content_and_only_steps_a_step_id() -> None:
         ),
         (
             RoutingDecided(
-                confidence=1.0, action=Action(type=ActionType.SEND_TO_AI, member="bob"), queue_updates=("bob",)
+                confidence=1.0, action=Addressing(type=AddressingType.SEND_TO_AI, member="bob"), queue_updates=("bob",)
             ),
             {"confidence": 1.0, "action": {"type": "send_to_ai", "member": "bob"}, "queue_updates": ["bob"]},
         ),
@@ -215,12 +216,12 @@ def test_only_messages_have_content_and_only_steps_a_step_id() -> None:
     ],
 )
 def test_contract_fields_are_always_written(fact: Fact, metadata: dict[str, Any]) -> None:
-    """Spec 5 facts of a conversation: null and empty where the contract names the field; the rest only when said."""
+    """Null and empty where the contract names the field; the rest only when said."""
     assert stored(fact)["metadata"] == metadata
 
 
 def test_the_first_event_tells_the_session() -> None:
-    """Spec 5 frames: `agent.session_created {team, flow, members, language, title}`."""
+    """`agent.session_created {team, flow, members, language, title}`."""
     created = SessionCreated(team="trio", flow=TEAM.flow, members=TEAM.members, language="en", title="")
     metadata = stored(created)["metadata"]
     assert list(metadata) == ["team", "flow", "members", "language", "title"]
@@ -234,7 +235,7 @@ def test_the_first_event_tells_the_session() -> None:
 
 
 def test_the_hash_chains() -> None:
-    """Spec 5 frames: lower-case hex SHA-256 of (previous hash ‖ stored bytes); nothing stands before seq 1."""
+    """lower-case hex SHA-256 of (previous hash ‖ stored bytes); nothing stands before seq 1."""
     first, second = stamp(TEAM, "abc", Head(), [SessionActivated(), LanguageChanged(language="zh")], AT)
     assert first.hash == hashlib.sha256(first.data).hexdigest()
     assert second.hash == hashlib.sha256(first.hash.encode() + second.data).hexdigest()
@@ -242,7 +243,7 @@ def test_the_hash_chains() -> None:
 
 
 def test_stamping_goes_on_behind_the_head() -> None:
-    """Promise: dense order; two appends give the same log as one."""
+    """Dense order; two appends give the same log as one."""
     facts: list[Fact] = [SessionActivated(), LanguageChanged(language="zh"), LanguageChanged(language="en")]
     at_once = stamp(TEAM, "abc", Head(), facts, AT)
     head = at_once[0].head
@@ -251,8 +252,8 @@ def test_stamping_goes_on_behind_the_head() -> None:
 
 
 def test_names_of_events_are_unique() -> None:
-    """Spec 5 frames: one fact, one name, in a namespace of the protocol."""
-    names = [kind.event for kind in get_args(Fact)]
+    """One fact, one name, in a namespace of the protocol."""
+    names = [kind.event for kind in FACTS]
     assert len(set(names)) == len(names)
     spaces = {"agent", "message", "session", "routing", "queue", "turn", "notice", "understanding", "workflow"}
     spaces |= {"plan", "solver", "aggregate", "pipeline", "error", "task", "member", "supervisor"}
@@ -260,7 +261,7 @@ def test_names_of_events_are_unique() -> None:
 
 
 def test_an_unknown_event_is_refused() -> None:
-    """Spec 5 frames: a log of a newer version is not half understood."""
+    """A log of a newer version is not half understood."""
     data = one(SessionActivated()).data.replace(b"session.activated", b"session.levitated")
     with pytest.raises(ValueError, match=r"unknown event 'session\.levitated'"):
         decode(data, "")
@@ -268,13 +269,13 @@ def test_an_unknown_event_is_refused() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"{", b'{"event":"session.activated"}', b"\xff"])
 def test_bytes_that_are_no_event_are_refused(data: bytes) -> None:
-    """Durable: damage is an error with a reason, never a guess."""
+    """Damage is an error with a reason, never a guess."""
     with pytest.raises(ValueError, match=r"."):
         decode(data, "")
 
 
 def test_old_events_without_new_fields_decode() -> None:
-    """House style: new fields have defaults, so that old logs still decode."""
+    """New fields have defaults, so that old logs still decode."""
     old = b'{"event":"message.posted","session_id":"s","seq":4,"event_id":"s-4","timestamp":"x","metadata":%b}'
     event = decode(old % b'{"member":"bob","text":"hi"}', "h")
     assert event.fact == MessagePosted(member="bob", text="hi")
@@ -282,6 +283,6 @@ def test_old_events_without_new_fields_decode() -> None:
 
 
 def test_fields_of_a_newer_version_are_ignored() -> None:
-    """Spec 5 frames: unknown fields are ignored, in the envelope and in the fact."""
+    """Unknown fields are ignored, in the envelope and in the fact."""
     new = b'{"event":"session.activated","session_id":"s","seq":4,"timestamp":"x","metadata":{"mood":1},"mood":2}'
     assert decode(new, "h").fact == SessionActivated()

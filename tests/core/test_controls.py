@@ -2,7 +2,9 @@
 
 import pytest
 
-from moot.core.commands import (
+from moot.core.errors import Refused
+from moot.core.machines.session import Status
+from moot.core.session.commands import (
     CancelTurn,
     ChangeQueue,
     CompleteTurn,
@@ -14,8 +16,7 @@ from moot.core.commands import (
     Resume,
     Retry,
 )
-from moot.core.errors import Refused
-from moot.core.events import (
+from moot.core.session.events import (
     MessagePosted,
     NoticePosted,
     SessionCompleted,
@@ -24,10 +25,8 @@ from moot.core.events import (
     TurnCompleted,
     TurnStarted,
 )
-from moot.core.machines.session import Status
-from moot.core.settings import Budget, ChatSettings
-from moot.core.spending import Spent
-from moot.core.usage import Usage
+from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.usage import Spent, Usage
 from moot.testing.scenario import Scenario, given
 from tests.core.teams import make_chat_team, only
 
@@ -48,7 +47,7 @@ def pause_of(scenario: Scenario) -> tuple[str, str]:
 
 
 def test_pause_lets_the_running_turn_finish() -> None:
-    """Spec 2 commands: the running turn finishes, then the queue waits for the human who paused."""
+    """The running turn finishes, then the queue waits for the human who paused."""
     scenario = given(make_chat_team(("alice", "adam"))).says("[NEXT: bob, carol] go", by="alice")
     scenario.when(Pause(by="adam")).then("session.pause_requested")
     assert acting(scenario) == ["bob"]
@@ -59,31 +58,31 @@ def test_pause_lets_the_running_turn_finish() -> None:
 
 
 def test_pause_with_nothing_running_waits_at_once() -> None:
-    """Spec 2 commands: /pause holds a session that has the floor with a human already."""
+    """/pause holds a session that has the floor with a human already."""
     scenario = given(TEAM).when(Pause()).then("session.pause_requested", "session.paused")
     assert pause_of(scenario) == ("alice", "user_pause")
 
 
 def test_pausing_twice_is_pausing_once() -> None:
-    """Spec 2 commands: a second /pause while the turn runs adds nothing."""
+    """A second /pause while the turn runs adds nothing."""
     given(TEAM).says("[NEXT: bob] go").when(Pause()).when(Pause()).then()
 
 
 def test_resume_goes_on_with_the_queue() -> None:
-    """Spec 2 commands: /resume hands the floor to the head of the queue."""
+    """/resume hands the floor to the head of the queue."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").when(Pause()).replies("ok")
     scenario.when(Resume()).then("session.activated", "turn.started", "queue.changed")
     assert acting(scenario) == ["carol"]
 
 
 def test_resume_before_the_turn_ends_takes_the_pause_back() -> None:
-    """Seed 002 §7: a pause that was not yet reached is undone; the queue goes on by itself."""
+    """A pause that was not yet reached is undone; the queue goes on by itself."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").when(Pause(), Resume()).replies("ok")
     assert acting(scenario) == ["carol"]
 
 
 def test_resume_with_a_human_at_the_head_waits_for_that_human() -> None:
-    """Seed 001 §4.2: the head of the queue may be a human."""
+    """The head of the queue may be a human."""
     team = make_chat_team(("alice", "adam"))
     scenario = (
         given(team).says("[NEXT: bob, carol, adam] go", by="alice").when(CancelTurn(), ChangeQueue(action="skip"))
@@ -92,12 +91,12 @@ def test_resume_with_a_human_at_the_head_waits_for_that_human() -> None:
 
 
 def test_nothing_to_resume_is_refused() -> None:
-    """Spec 2 commands: with an empty queue there is nothing to go on with."""
+    """With an empty queue there is nothing to go on with."""
     given(TEAM).when(Resume()).refused("nothing_to_resume")
 
 
 def test_a_message_ends_a_pause() -> None:
-    """Seed 000: paused → active by human input."""
+    """Paused → active by human input."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").when(Pause()).replies("ok").says("fine, go on")
     assert acting(scenario) == ["carol"]
 
@@ -106,22 +105,22 @@ def test_a_message_ends_a_pause() -> None:
 
 
 def test_retry_repeats_the_failed_turn_ahead_of_the_queue() -> None:
-    """Seed 001 §7: /retry repeats the failed turn; the queue stands behind it."""
+    """/retry repeats the failed turn; the queue stands behind it."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").fails().when(Retry())
     scenario.then("session.activated", "turn.started", "queue.changed")
     started = only(scenario.new, TurnStarted)[0]
     assert (started.member, started.turn_id, started.retry_of, started.index) == ("bob", "t2", "t1", 1)
-    assert (scenario.state.executing, scenario.queue) == ("bob", ["carol"])
+    assert (scenario.state.slice.queue[0], scenario.queue) == ("bob", ["carol"])
 
 
 def test_retry_may_be_repeated_as_often_as_the_turn_fails() -> None:
-    """Seed 001 §7: a retried turn that fails can be retried."""
+    """A retried turn that fails can be retried."""
     scenario = given(TEAM).says("[NEXT: bob] go").fails().when(Retry()).fails().when(Retry())
     assert acting(scenario) == ["bob"]
 
 
 def test_nothing_to_retry_is_refused() -> None:
-    """Spec 2 commands: without a failed turn, or after another turn, there is nothing to retry."""
+    """Without a failed turn, or after another turn, there is nothing to retry."""
     given(TEAM).when(Retry()).refused("nothing_to_retry")
     given(TEAM).says("[NEXT: bob] go").fails().says("[NEXT: carol] you").replies("ok").when(Retry()).refused(
         "nothing_to_retry"
@@ -135,7 +134,7 @@ def test_retry_while_a_turn_runs_is_refused() -> None:
 
 
 def test_cancel_kills_the_turn_and_keeps_the_queue() -> None:
-    """Seed 001 §1: the human who cancels gets the floor; nobody loses a place."""
+    """The human who cancels gets the floor; nobody loses a place."""
     scenario = given(make_chat_team(("alice", "adam"))).says("[NEXT: bob, carol] go", by="alice")
     scenario.when(CancelTurn(by="adam")).then("turn.cancelled", "queue.changed", "session.paused")
     assert pause_of(scenario) == ("adam", "user_pause")
@@ -144,7 +143,7 @@ def test_cancel_kills_the_turn_and_keeps_the_queue() -> None:
 
 
 def test_nothing_to_cancel_is_refused() -> None:
-    """Spec 2: cancelling needs a running turn."""
+    """Cancelling needs a running turn."""
     given(TEAM).when(CancelTurn()).refused("nothing_running")
 
 
@@ -158,7 +157,7 @@ def test_nothing_to_cancel_is_refused() -> None:
     ],
 )
 def test_a_result_of_a_turn_that_is_over_is_ignored(late: CompleteTurn | FailTurn | ReportStep) -> None:
-    """Promise: each dispatch ends once; a stale result is refused and changes nothing."""
+    """Each dispatch ends once; a stale result is refused and changes nothing."""
     given(TEAM).says("[NEXT: bob] go").when(CancelTurn()).when(late).refused("stale_turn")
 
 
@@ -166,7 +165,7 @@ def test_a_result_of_a_turn_that_is_over_is_ignored(late: CompleteTurn | FailTur
 
 
 def test_skip_takes_the_head_or_the_named_member() -> None:
-    """Spec 5 user.queue: skip without a name is the head, with a name the first entry of that member."""
+    """user.queue: skip without a name is the head, with a name the first entry of that member."""
     scenario = given(TEAM).says("[NEXT: bob, carol, dave, alice] go")
     assert scenario.when(ChangeQueue(action="skip", member="Dave")).queue == ["carol", "alice"]
     assert scenario.when(ChangeQueue(action="skip")).queue == ["alice"]
@@ -182,13 +181,13 @@ def test_skip_takes_the_head_or_the_named_member() -> None:
     ],
 )
 def test_move_puts_a_member_where_it_is_wanted(to: int, expected: list[str]) -> None:
-    """Spec 5 user.queue: move to a position; one beyond an end is that end."""
+    """user.queue: move to a position; one beyond an end is that end."""
     scenario = given(TEAM).says("[NEXT: bob, carol, dave, alice] go")
     assert scenario.when(ChangeQueue(action="move", member="alice", to=to)).queue == expected
 
 
 def test_a_place_chosen_by_hand_beats_priorities() -> None:
-    """Spec 5 user.queue: after a move, newcomers go behind, also where a P3 stood."""
+    """user.queue: after a move, newcomers go behind, also where a P3 stood."""
     scenario = given(TEAM).says("[NEXT: bob, dave!P3, carol] go")
     scenario.when(ChangeQueue(action="move", member="dave", to=0)).says("[NEXT: alice] too", by="alice")
     assert scenario.queue == ["dave", "carol", "alice"]
@@ -196,20 +195,20 @@ def test_a_place_chosen_by_hand_beats_priorities() -> None:
 
 @pytest.mark.parametrize("member", ["bob", "zoe", None])
 def test_moving_somebody_who_does_not_wait_is_refused(member: str | None) -> None:
-    """Spec 5 user.queue: who acts, is unknown or is not named is not in the queue; the refusal says who is."""
+    """user.queue: who acts, is unknown or is not named is not in the queue; the refusal says who is."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").when(ChangeQueue(action="move", member=member))
     assert "it holds Carol" in scenario.refused("not_in_queue").refusal_text
 
 
 def test_drop_takes_out_before_next_is_applied() -> None:
-    """Spec 2 markers: `[DROP:]` first, then `[NEXT:]` of the same message."""
+    """`[DROP:]` first, then `[NEXT:]` of the same message."""
     scenario = given(TEAM).says("[NEXT: bob, carol, dave] go").replies("[NEXT: carol] [DROP: carol, dave] hm")
     assert acting(scenario) == ["carol"]
     assert scenario.queue == []
 
 
 def test_dropping_an_unknown_name_is_told() -> None:
-    """Seed 001 §1: names that lead nowhere are never ignored silently, in DROP either."""
+    """Names that lead nowhere are never ignored silently, in DROP either."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").replies("[DROP: zoe] hm")
     assert scenario.notices == ["⚠️ 'zoe' is not in this team, skipped"]
 
@@ -218,7 +217,7 @@ def test_dropping_an_unknown_name_is_told() -> None:
 
 
 def test_a_message_said_meanwhile_does_not_stop_the_ai() -> None:
-    """Spec 2 routing: it joins the history and its NEXT the queue; the turn goes on."""
+    """It joins the history and its NEXT the queue; the turn goes on."""
     scenario = given(TEAM).says("[NEXT: bob] go").says("wait, [NEXT: carol] also")
     scenario.then("message.posted", "routing.decided", "queue.changed")
     assert (acting(scenario), scenario.queue) == (["bob"], ["carol"])
@@ -226,14 +225,14 @@ def test_a_message_said_meanwhile_does_not_stop_the_ai() -> None:
 
 
 def test_a_wrong_name_said_meanwhile_is_told_and_does_not_pause() -> None:
-    """Seed 001 §3.3: the notice appears; the AI goes on acting, the queue is kept."""
+    """The notice appears; the AI goes on acting, the queue is kept."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").says("[NEXT: zoe] also")
     scenario.then("message.posted", "routing.decided", "notice.posted")
     assert (acting(scenario), scenario.queue) == (["bob"], ["carol"])
 
 
 def test_several_messages_meanwhile_queue_in_the_order_said() -> None:
-    """Seed 001 §2.2: FIFO across messages."""
+    """FIFO across messages."""
     scenario = given(TEAM).says("[NEXT: bob] go").says("[NEXT: carol] a").says("[NEXT: dave!P1] b")
     assert scenario.queue == ["dave", "carol"]
 
@@ -243,7 +242,7 @@ def test_several_messages_meanwhile_queue_in_the_order_said() -> None:
 
 @pytest.mark.parametrize("end", [End(), Post(text="/end"), Post(text="[DONE] [NEXT: bob] thanks")])
 def test_the_end_clears_everything_once(end: End | Post) -> None:
-    """E51: ending with five in the queue clears it by event, cancels the running turn and completes once."""
+    """Ending with five in the queue clears it by event, cancels the running turn and completes once."""
     scenario = given(TEAM).says("[NEXT: bob, carol, dave, carol, dave, alice] go")
     assert len(scenario.queue) == 5
     scenario.when(end)
@@ -256,14 +255,14 @@ def test_the_end_clears_everything_once(end: End | Post) -> None:
 
 
 def test_done_of_a_human_keeps_the_words_around_it() -> None:
-    """Seed 001 §6.1: [DONE] ends the session and leaves the text."""
+    """[DONE] ends the session and leaves the text."""
     scenario = given(TEAM).says("thanks, all [DONE]").then("message.posted", "session.completed")
     assert only(scenario.new, MessagePosted)[0].text == "thanks, all "
     assert only(scenario.new, SessionCompleted)[0].reason == "done"
 
 
 def test_completed_refuses_everything() -> None:
-    """Seed 000: completed → [*]; it accepts nothing more, late results neither."""
+    """Completed → [*]; it accepts nothing more, late results neither."""
     scenario = given(TEAM).says("[NEXT: bob] go").when(End())
     for command in (Post(text="hi"), Pause(), Resume(), Retry(), End(), CompleteTurn(turn_id="t1", text="late")):
         scenario.when(command).refused("session_completed")
@@ -273,7 +272,7 @@ def test_completed_refuses_everything() -> None:
 
 
 def test_the_hop_limit_pauses_a_loop() -> None:
-    """E67: A and B going round are paused at max_hops AI turns with a notice; the queue is kept."""
+    """A and B going round are paused at max_hops AI turns with a notice; the queue is kept."""
     scenario = given(make_chat_team(chat=ChatSettings(max_hops=4))).says("[NEXT: bob] go")
     for _ in range(2):
         scenario.replies("[NEXT: carol] ping").replies("[NEXT: bob] pong")
@@ -285,7 +284,7 @@ def test_the_hop_limit_pauses_a_loop() -> None:
 
 @pytest.mark.parametrize("go_on", [Resume(), Post(text="go on")])
 def test_after_the_hop_limit_a_human_lets_it_go_on(go_on: Resume | Post) -> None:
-    """E67: continuing starts the count again."""
+    """Continuing starts the count again."""
     scenario = given(make_chat_team(chat=ChatSettings(max_hops=1))).says("[NEXT: bob] go").replies("[NEXT: carol] x")
     scenario.when(go_on)
     assert acting(scenario) == ["carol"]
@@ -293,14 +292,14 @@ def test_after_the_hop_limit_a_human_lets_it_go_on(go_on: Resume | Post) -> None
 
 
 def test_a_human_who_speaks_starts_the_count_again() -> None:
-    """Spec 2 routing: hops count AI turns since a human last spoke."""
+    """Hops count AI turns since a human last spoke."""
     scenario = given(make_chat_team(chat=ChatSettings(max_hops=2))).says("[NEXT: bob] go").replies("[NEXT: carol] x")
     scenario.says("nice").replies("[NEXT: bob] y")
     assert acting(scenario) == ["bob"]
 
 
 def test_zero_hops_means_no_limit() -> None:
-    """Spec 2 routing: max_hops 0 is off."""
+    """max_hops 0 is off."""
     scenario = given(make_chat_team(chat=ChatSettings(max_hops=0))).says("[NEXT: bob] go")
     for _ in range(120):
         scenario.replies("[NEXT: bob] again")
@@ -316,7 +315,7 @@ def test_zero_hops_means_no_limit() -> None:
     ],
 )
 def test_a_used_up_budget_pauses_and_asks(budget: Budget, usage: Usage, detail: str) -> None:
-    """Spec 6 budget: at the limit the session pauses before the next turn and says which limit."""
+    """At the limit the session pauses before the next turn and says which limit."""
     scenario = given(make_chat_team(budget=budget)).says("[NEXT: bob, carol] go")
     scenario.when(CompleteTurn(turn_id="t1", text="ok", usage=usage))
     assert pause_of(scenario) == ("alice", "budget")
@@ -327,13 +326,13 @@ def test_a_used_up_budget_pauses_and_asks(budget: Budget, usage: Usage, detail: 
 
 
 def test_a_cost_that_is_no_number_is_not_logged() -> None:
-    """Durable: what is logged can be read again, whatever an agent reports."""
+    """What is logged can be read again, whatever an agent reports."""
     scenario = given(TEAM).says("[NEXT: bob] go")
     scenario.when(CompleteTurn(turn_id="t1", text="ok", usage=Usage(input_tokens=3, cost_usd=float("nan"))))
     assert only(scenario.new, TurnCompleted)[0].usage == Usage(input_tokens=3)
 
 
 def test_refusals_carry_a_stable_code() -> None:
-    """Spec 5 errors: code and parameters, never a sentence."""
+    """Code and parameters, never a sentence."""
     refusal = Refused("not_in_queue", who="zoe")
     assert (refusal.code, refusal.params) == ("not_in_queue", {"who": "zoe"})

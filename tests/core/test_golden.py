@@ -1,19 +1,22 @@
-"""A log that an earlier version wrote still decodes, verifies and folds to the same state (reliability E10).
+"""A log that an earlier version wrote still decodes, verifies and folds to the same state.
 
 `python -m tests.core.test_golden` from the root of the repository writes the files anew. Do that only for a version
 that was never released; afterwards a new kind of log is a new file with the next number, and the old ones stay.
 """
 
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
-from moot.core import state
+from moot.core import states
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
-from moot.core.commands import (
+from moot.core.decide import create, decide
+from moot.core.flows.plan.plan_events import PLAN_FACTS
+from moot.core.flows.registry import FACTS, show
+from moot.core.flows.supervisor.supervisor_events import SUPERVISOR_FACTS
+from moot.core.session.commands import (
     Answer,
     CancelTurn,
     ChangeQueue,
@@ -29,14 +32,10 @@ from moot.core.commands import (
     Resume,
     Retry,
 )
-from moot.core.decide import create, decide
-from moot.core.events import Fact, NoticePosted, UnderstandingCompleted, UnderstandingStarted
-from moot.core.notices import show
-from moot.core.plan.events import PlanFact
-from moot.core.settings import Budget, ChatSettings
-from moot.core.supervisor.events import SupervisorFact
-from moot.core.team import Language, Team, member
-from moot.core.usage import Usage
+from moot.core.session.events import InputDeferred, NoticePosted, UnderstandingCompleted, UnderstandingStarted
+from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.team import Language, Team, member
+from moot.core.session.usage import Usage
 from tests.core.teams import fold, only
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
@@ -114,7 +113,7 @@ def write() -> None:
         lines += [frame(event, now.language) for event in events]
     GOLDEN.mkdir(parents=True, exist_ok=True)
     LOG.write_bytes(b"".join(line + b"\n" for line in lines))
-    FINAL.write_bytes(msgspec.json.format(state.encode(now)) + b"\n")
+    FINAL.write_bytes(msgspec.json.format(states.encode(now)) + b"\n")
 
 
 def read() -> list[Event]:
@@ -130,7 +129,7 @@ def read() -> list[Event]:
 
 
 def test_the_golden_log_decodes_and_its_chain_verifies() -> None:
-    """E10: dense seq, and every hash follows from the one before."""
+    """Dense seq, and every hash follows from the one before."""
     events, previous = read(), ""
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     for event in events:
@@ -140,7 +139,7 @@ def test_the_golden_log_decodes_and_its_chain_verifies() -> None:
 
 
 def test_the_golden_facts_are_still_written_the_same_way() -> None:
-    """Spec 5 frames: one encoding; only the first event may gain settings that did not exist then."""
+    """One encoding; only the first event may gain settings that did not exist then."""
     first, *rest = read()
     head = first.head
     for event in rest:
@@ -150,21 +149,21 @@ def test_the_golden_facts_are_still_written_the_same_way() -> None:
 
 
 def test_the_golden_log_folds_to_the_golden_state() -> None:
-    """E10: the same log gives the same state, version after version."""
+    """The same log gives the same state, version after version."""
     folded = fold(event.fact for event in read())
-    assert folded == state.decode(FINAL.read_bytes())
-    assert state.decode(state.encode(folded)) == folded
+    assert folded == states.decode(FINAL.read_bytes())
+    assert states.decode(states.encode(folded)) == folded
 
 
 def test_the_golden_log_has_every_event() -> None:
-    """E10: a kind of event that is not in it would not be protected."""
+    """A kind of event that is not in it would not be protected."""
     seen = {event.name for event in read()}
-    elsewhere = {*get_args(PlanFact), *get_args(SupervisorFact), UnderstandingStarted, UnderstandingCompleted}
-    assert seen == {kind.event for kind in get_args(Fact) if kind not in elsewhere}
+    elsewhere = {*PLAN_FACTS, *SUPERVISOR_FACTS, InputDeferred, UnderstandingStarted, UnderstandingCompleted}
+    assert seen == {kind.event for kind in FACTS if kind not in elsewhere}
 
 
 def test_the_golden_log_speaks_both_languages_and_knows_priorities() -> None:
-    """E10: what is easily forgotten is in the file."""
+    """What is easily forgotten is in the file."""
     lines = LOG.read_text(encoding="utf-8")
     assert '"show_content":"⚠️ \'某人\' 不在当前团队中，已跳过"' in lines
     assert '"show_content":"⚠️ \'ghost\' is not in this team, skipped"' in lines
@@ -174,7 +173,7 @@ def test_the_golden_log_speaks_both_languages_and_knows_priorities() -> None:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_every_notice_of_the_golden_log_can_still_be_shown(language: Language) -> None:
-    """Spec 2 notices: codes are stable; what was logged once is rendered for ever."""
+    """Codes are stable; what was logged once is rendered for ever."""
     notices = only((event.fact for event in read()), NoticePosted)
     assert {"names_skipped", "unresolved", "agent_error", "agent_timeout", "hop_limit", "budget"} <= {
         notice.code for notice in notices

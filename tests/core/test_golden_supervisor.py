@@ -4,14 +4,14 @@
 version that was never released; afterwards a new kind of log is a new file with the next number, and the old ones stay.
 """
 
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 
-from moot.core import state
+from moot.core import states
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
-from moot.core.commands import Pause, Resume
-from moot.core.supervisor.events import SupervisorFact
+from moot.core.flows.supervisor.supervisor_events import SUPERVISOR_FACTS
+from moot.core.session.commands import Pause, Resume
 from moot.testing.supervisor_scenario import SupervisorScenario
 from tests.core.studio import APPROVED, BODY, GOOD, REJECTED, scores
 from tests.core.teams import fold
@@ -58,7 +58,7 @@ def write() -> None:
     session = play()
     events = stamp(session.state.team, SESSION_ID, Head(), session.facts, AT)
     LOG.write_bytes(b"".join(frame(event, "zh") + b"\n" for event in events))
-    FINAL.write_bytes(msgspec.json.format(state.encode(session.state)) + b"\n")
+    FINAL.write_bytes(msgspec.json.format(states.encode(session.state)) + b"\n")
 
 
 def read() -> list[Event]:
@@ -74,18 +74,18 @@ def read() -> list[Event]:
 
 
 def test_the_golden_log_verifies_and_folds_to_the_golden_state() -> None:
-    """E10: the same log gives the same state, version after version."""
+    """The same log gives the same state, version after version."""
     events, previous = read(), ""
     for event in events:
         previous = chain(previous, event.data)
         assert event.hash == previous
     folded = fold(event.fact for event in events)
-    assert folded == state.decode(FINAL.read_bytes())
-    assert state.decode(state.encode(folded)) == folded
+    assert folded == states.decode(FINAL.read_bytes())
+    assert states.decode(states.encode(folded)) == folded
 
 
 def test_the_golden_facts_are_still_written_the_same_way() -> None:
-    """Spec 5 frames: one encoding; only the first event may gain settings that did not exist then."""
+    """One encoding; only the first event may gain settings that did not exist then."""
     first, *rest = read()
     head = first.head
     for event in rest:
@@ -95,8 +95,8 @@ def test_the_golden_facts_are_still_written_the_same_way() -> None:
 
 
 def test_the_golden_log_has_every_event_of_the_flow() -> None:
-    """E10: a kind of event that is not in it would not be protected."""
-    assert {kind.event for kind in get_args(SupervisorFact)} <= {event.name for event in read()}
+    """A kind of event that is not in it would not be protected."""
+    assert {kind.event for kind in SUPERVISOR_FACTS} <= {event.name for event in read()}
 
 
 if __name__ == "__main__":

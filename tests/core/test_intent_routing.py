@@ -7,9 +7,9 @@ import pytest
 from msgspec import convert
 from msgspec.structs import replace
 
-from moot.core.intent import ControlAction, IntentAnalysis, Relation, Route, RoutingDecision, WorkflowStatus
-from moot.core.intent_routing import ACTIVE, decide_route, find_control_action
-from moot.core.settings import RouteThresholds
+from moot.core.intake.intent import ControlAction, IntentAnalysis, Relation, Route, RoutingDecision, WorkflowStatus
+from moot.core.intake.intent_routing import ACTIVE, decide_route, find_control_action
+from moot.core.session.settings import RouteThresholds
 
 IDLE: tuple[WorkflowStatus, ...] = ("idle", "completed", "failed")
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -49,7 +49,7 @@ def routed(analysed: IntentAnalysis, status: WorkflowStatus = "execution") -> tu
 @pytest.mark.parametrize("status", get_args(WorkflowStatus))
 @pytest.mark.parametrize(("confidence", "route"), [(0.6, "control_action"), (0.599, "wait_user_decision")])
 def test_rule_1_control_comes_first(status: WorkflowStatus, confidence: float, route: Route) -> None:
-    """Rule 1: control acts in every state from 0.6 on, and is asked about below."""
+    """Control acts in every state from 0.6 on, and is asked about below."""
     assert routed(analysis("control_instruction", confidence), status) == (route, route == "wait_user_decision")
 
 
@@ -57,14 +57,14 @@ def test_rule_1_control_comes_first(status: WorkflowStatus, confidence: float, r
 @pytest.mark.parametrize("relation", [each for each in RELATIONS if each != "control_instruction"])
 @pytest.mark.parametrize("confidence", [0.0, 0.6, 1.0])
 def test_rule_2_without_work_everything_is_new(status: WorkflowStatus, relation: Relation, confidence: float) -> None:
-    """Rule 2: no active workflow → new_task, never asks, not even when it should be confirmed."""
+    """No active workflow → new_task, never asks, not even when it should be confirmed."""
     assert routed(analysis(relation, confidence, confirm=True), status) == ("new_task", False)
 
 
 @pytest.mark.parametrize("status", sorted(ACTIVE))
 @pytest.mark.parametrize("relation", [each for each in RELATIONS if each != "control_instruction"])
 def test_rule_3_who_is_unsure_asks(status: WorkflowStatus, relation: Relation) -> None:
-    """Rule 3: below 0.6 the person decides, in each of the five active states."""
+    """Below 0.6 the person decides, in each of the five active states."""
     assert routed(analysis(relation, 0.59), status) == ("wait_user_decision", True)
 
 
@@ -72,7 +72,7 @@ def test_rule_3_who_is_unsure_asks(status: WorkflowStatus, relation: Relation) -
     ("confidence", "route"), [(0.6, "wait_user_decision"), (0.7, "wait_user_decision"), (0.701, "minor_replan")]
 )
 def test_rule_4_a_minor_change_must_be_certain(confidence: float, route: Route) -> None:
-    """Rule 4: a minor change is applied above 0.7; at 0.7 exactly it is asked about."""
+    """A minor change is applied above 0.7; at 0.7 exactly it is asked about."""
     assert routed(analysis("same_task_minor_change", confidence))[0] == route
 
 
@@ -87,7 +87,7 @@ def test_rule_4_a_minor_change_must_be_certain(confidence: float, route: Route) 
     ],
 )
 def test_rule_5_a_wish_for_confirmation(relation: Relation, route: Route) -> None:
-    """Rule 5: it is asked for, except by routes that ask by themselves and by control, which came first."""
+    """It is asked for, except by routes that ask by themselves and by control, which came first."""
     assert routed(analysis(relation, confirm=True))[0] == route
 
 
@@ -102,18 +102,18 @@ def test_rule_5_a_wish_for_confirmation(relation: Relation, route: Route) -> Non
 )
 @pytest.mark.parametrize("status", sorted(ACTIVE))
 def test_rule_6_the_table(relation: Relation, route: Route, asks: bool, status: WorkflowStatus) -> None:
-    """Rule 6: one route for each relation; a full replan and a new task ask by themselves."""
+    """One route for each relation; a full replan and a new task ask by themselves."""
     assert routed(analysis(relation), status) == (route, asks)
 
 
 @pytest.mark.parametrize("relation", ["same_task_no_change", "same_task_major_change", "different_task"])
 def test_at_the_threshold_nobody_is_asked_for_certainty(relation: Relation) -> None:
-    """Rule 3: 0.6 exactly is certain enough."""
+    """0.6 exactly is certain enough."""
     assert routed(analysis(relation, 0.6))[0] != "wait_user_decision"
 
 
 def test_thresholds_are_settings() -> None:
-    """Plan: thresholds are settings."""
+    """Thresholds are settings."""
     strict = RouteThresholds(certain=0.95, minor_change=0.99)
     assert decide_route(analysis("same_task_no_change", 0.9), "execution", "en", strict).route == "wait_user_decision"
     assert decide_route(analysis("same_task_minor_change", 0.97), "execution", "en", strict).user_confirmation_required
@@ -123,7 +123,7 @@ def test_thresholds_are_settings() -> None:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("status", ["execution", "idle"])
 def test_a_confidence_that_is_none(confidence: float, relation: Relation, status: WorkflowStatus) -> None:
-    """E98: out of range means that the reading cannot be trusted; the answer's own confidence is a number."""
+    """Out of range means that the reading cannot be trusted; the answer's own confidence is a number."""
     decision = decide_route(analysis(relation, confidence), status)
     assert (decision.route, decision.confidence, decision.user_confirmation_required) == ("wait_user_decision", 0, True)
 
@@ -144,7 +144,7 @@ CONTRADICTIONS: dict[str, IntentAnalysis] = {
 
 @pytest.mark.parametrize("case", CONTRADICTIONS)
 def test_contradictions_are_put_to_the_person(case: str) -> None:
-    """E98: fields that deny each other lead to the person, whatever the confidence."""
+    """Fields that deny each other lead to the person, whatever the confidence."""
     assert routed(CONTRADICTIONS[case]) == ("wait_user_decision", True)
 
 
@@ -162,7 +162,7 @@ def assessment(relation: str, confidence: float = 0.9, similarity: float = 0.5) 
 
 
 def test_an_assessment_must_agree() -> None:
-    """E98: the assessment is part of the analysis; `no_major_change` is its word for no change."""
+    """The assessment is part of the analysis; `no_major_change` is its word for no change."""
     agreeing = analysis("same_task_no_change", assessment=assessment("same_task_no_major_change"))
     assert routed(agreeing)[0] == "continue_execution"
     for wrong in (assessment("different_task"), assessment("same_task_no_major_change", 2.0)):
@@ -186,12 +186,12 @@ def test_an_assessment_must_agree() -> None:
     ],
 )
 def test_where_a_control_action_is_found(action: str, goal: str, found: ControlAction | None) -> None:
-    """Seed 002 §8.2 has no field for it: our field, then the first words of the goal, then the action."""
+    """Our field, then the first words of the goal, then the action."""
     assert find_control_action(analysis("control_instruction", action=action, goal=goal)) == found
 
 
 def test_the_payload_is_that_of_the_route() -> None:
-    """Seed 002 §8.3: each route has its own field, the others stay empty."""
+    """Each route has its own field, the others stay empty."""
     patches = [{"op": "remove", "task_id": "t2"}]
 
     def payload(relation: Relation, **more: Any) -> tuple[object, ...]:
@@ -210,7 +210,7 @@ def test_the_payload_is_that_of_the_route() -> None:
 
 
 def test_a_question_that_must_be_answered_is_what_people_read() -> None:
-    """Plan: need_clarification asks one step, with its own question."""
+    """need_clarification asks one step, with its own question."""
     unclear = analysis("same_task_minor_change", 0.5, clarification="What shall be changed?")
     assert decide_route(unclear, "execution").user_message == "What shall be changed?"
 
@@ -218,7 +218,7 @@ def test_a_question_that_must_be_answered_is_what_people_read() -> None:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("confidence", [0.1, 0.65, 0.9, nan])
 def test_every_decision_speaks_both_languages(relation: Relation, confidence: float) -> None:
-    """Seed 002 §9: the person sees a sentence, never a code."""
+    """The person sees a sentence, never a code."""
 
     def say(language: Any) -> RoutingDecision:
         return decide_route(analysis(relation, confidence), "execution", language)

@@ -1,4 +1,4 @@
-"""Every state machine against the diagrams of the seeds (reliability E49: 100 % of the pairs)."""
+"""Every state machine against its diagram."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from moot.core.fsm import IllegalTransition, Machine, machine
 from moot.core.machines.catalogue import MACHINES, describe, to_mermaid
 from moot.core.machines.session import SESSION, Status
 from moot.core.machines.session import Trigger as SessionTrigger
-from tests.core.seed_tables import EXTENSIONS, SEED_TABLES
+from tests.core.machine_tables import DIAGRAMS, EXTENSIONS
 
 Transition = tuple[str, str, str]
 BY_NAME = {each.name: each for each in MACHINES}
@@ -41,8 +41,8 @@ PAIRS = [
 
 @pytest.mark.parametrize(("each", "state", "trigger"), PAIRS)
 def test_every_pair_is_a_row_or_refused(each: Machine[Any, Any], state: StrEnum, trigger: StrEnum) -> None:
-    """E49: a pair of the diagrams leads where they say; any other is refused and says what is taken instead."""
-    rows = read(SEED_TABLES[each.name]) | read(EXTENSIONS[each.name])
+    """A pair of the diagrams leads where they say; any other is refused and says what is taken instead."""
+    rows = read(DIAGRAMS[each.name]) | read(EXTENSIONS[each.name])
     targets = [to for source, fired, to in rows if (source, fired) == (state, trigger)]
     if targets:
         assert [each.advance(state, trigger)] == targets
@@ -55,21 +55,21 @@ def test_every_pair_is_a_row_or_refused(each: Machine[Any, Any], state: StrEnum,
 
 
 def test_all_pairs_are_tested() -> None:
-    """E49: states x triggers of all seven machines, none left out."""
+    """States x triggers of all seven machines, none left out."""
     assert len(PAIRS) == sum(len(each.states) * len(triggers_of(each)) for each in MACHINES)
-    assert set(BY_NAME) == set(SEED_TABLES)
+    assert set(BY_NAME) == set(DIAGRAMS)
 
 
-@pytest.mark.parametrize("name", sorted(SEED_TABLES))
-def test_the_transitions_of_the_seed_are_exactly_there(name: str) -> None:
-    """Seeds 000, 002 §3-§7, 004 §8: rows that are no extension equal the seed's diagram."""
+@pytest.mark.parametrize("name", sorted(DIAGRAMS))
+def test_a_machine_has_exactly_the_transitions_of_its_diagram(name: str) -> None:
+    """Rows that are no extension equal the diagram."""
     rows = {(row.state, row.trigger, row.target) for row in BY_NAME[name].rows if not row.extension}
-    assert rows == read(SEED_TABLES[name])
+    assert rows == read(DIAGRAMS[name])
 
 
 @pytest.mark.parametrize("name", sorted(EXTENSIONS))
-def test_what_the_seeds_leave_open_is_marked(name: str) -> None:
-    """Spec 4 state machines: the extensions, and only they, carry the mark."""
+def test_transitions_beyond_the_diagrams_are_marked(name: str) -> None:
+    """The extensions, and only they, carry the mark."""
     rows = {(row.state, row.trigger, row.target) for row in BY_NAME[name].rows if row.extension}
     assert rows == read(EXTENSIONS[name])
 
@@ -87,22 +87,22 @@ def test_what_the_seeds_leave_open_is_marked(name: str) -> None:
     ],
 )
 def test_where_machines_start_and_end(name: str, initial: str, final: set[str]) -> None:
-    """Seeds 000, 002, 004: `[*] -->` and `--> [*]`; a final state takes nothing."""
+    """`[*] -->` and `--> [*]`; a final state takes nothing."""
     each = BY_NAME[name]
     assert each.initial == initial
     assert set(each.final) == final
     assert not any(row.state in final for row in each.rows)
 
 
-@pytest.mark.parametrize("name", sorted(SEED_TABLES))
+@pytest.mark.parametrize("name", sorted(DIAGRAMS))
 def test_every_trigger_is_used(name: str) -> None:
-    """Spec 4 state machines: no trigger that no row takes."""
+    """No trigger that no row takes."""
     each = BY_NAME[name]
     assert {row.trigger for row in each.rows} == set(triggers_of(each))
 
 
 def test_a_refused_trigger_changes_nothing() -> None:
-    """E49: advance returns or raises; there is no state of its own to spoil."""
+    """Advance returns or raises; there is no state of its own to spoil."""
     with pytest.raises(IllegalTransition):
         SESSION.advance(Status.COMPLETED, SessionTrigger.HUMAN_INPUT)
     assert SESSION.advance(Status.PAUSED, SessionTrigger.HUMAN_INPUT) is Status.ACTIVE
@@ -122,7 +122,7 @@ class Push(StrEnum):
 
 
 def test_a_table_with_two_rows_for_a_pair_is_refused() -> None:
-    """House style: a duplicate row fails at import, also between rows and extensions."""
+    """A duplicate row fails at import, also between rows and extensions."""
     row = (Light.RED, Push.GO, Light.GREEN)
     back = (Light.GREEN, Push.STOP, Light.RED)
     with pytest.raises(ValueError, match=r"light: two rows for \(red, go\)"):
@@ -132,13 +132,13 @@ def test_a_table_with_two_rows_for_a_pair_is_refused() -> None:
 
 
 def test_a_table_with_an_unreachable_state_is_refused() -> None:
-    """House style: a state nobody can reach fails at import."""
+    """A state nobody can reach fails at import."""
     with pytest.raises(ValueError, match="light: unreachable: green"):
         machine("light", initial=Light.RED, rows=[(Light.RED, Push.GO, Light.RED), (Light.GREEN, Push.STOP, Light.RED)])
 
 
 def test_a_table_with_an_undeclared_dead_end_is_refused() -> None:
-    """House style: a state without a way out is declared final, or fails at import."""
+    """A state without a way out is declared final, or fails at import."""
     rows = [(Light.RED, Push.GO, Light.GREEN)]
     with pytest.raises(ValueError, match="light: dead ends that are not declared final: green"):
         machine("light", initial=Light.RED, rows=rows)
@@ -148,9 +148,9 @@ def test_a_table_with_an_undeclared_dead_end_is_refused() -> None:
 # what other programs read
 
 
-@pytest.mark.parametrize("name", sorted(SEED_TABLES))
+@pytest.mark.parametrize("name", sorted(DIAGRAMS))
 def test_machines_are_described_as_json(name: str) -> None:
-    """Spec 6 `moot machines --json`: name, initial, final, states, transitions with from, trigger, to, extension."""
+    """Name, initial, final, states, transitions with from, trigger, to, extension."""
     each = BY_NAME[name]
     described = json.loads(json.dumps(describe(each)))
     assert list(described) == ["name", "initial", "final", "states", "transitions"]
@@ -160,13 +160,13 @@ def test_machines_are_described_as_json(name: str) -> None:
     assert described["states"] == list(each.states)
     assert all(list(row) == ["from", "trigger", "to", "extension"] for row in described["transitions"])
     rows = {(row["from"], row["trigger"], row["to"]): row["extension"] for row in described["transitions"]}
-    seed, ours = read(SEED_TABLES[name]), read(EXTENSIONS[name])
-    assert rows == {**dict.fromkeys(seed, False), **dict.fromkeys(ours, True)}
+    diagram, extensions = read(DIAGRAMS[name]), read(EXTENSIONS[name])
+    assert rows == {**dict.fromkeys(diagram, False), **dict.fromkeys(extensions, True)}
 
 
-@pytest.mark.parametrize("name", sorted(SEED_TABLES))
+@pytest.mark.parametrize("name", sorted(DIAGRAMS))
 def test_machines_are_drawn_from_their_tables(name: str) -> None:
-    """House style: diagrams are generated; each row is one arrow, extensions carry a plus sign."""
+    """Diagrams are generated; each row is one arrow, extensions carry a plus sign."""
     each = BY_NAME[name]
     lines = to_mermaid(each).splitlines()
     assert lines[:2] == ["stateDiagram-v2", f"  [*] --> {each.initial}"]

@@ -1,11 +1,11 @@
-"""Reading markers out of messages (spec/2: markers; reliability E65)."""
+"""Reading markers out of messages."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core import limits
-from moot.core.markers import DROP_ALL, Markers, Priority, Target, parse
+from moot.core.intake.markers import DROP_ALL, Markers, Priority, Target, parse
 
 P1, P2, P3 = Priority.P1, Priority.P2, Priority.P3
 
@@ -40,7 +40,7 @@ def names(text: str) -> list[str]:
     ],
 )
 def test_next_lists_names_as_written(text: str, expected: list[str]) -> None:
-    """Seed 001 §2.2: any letter case, `,` `，` `、` and `：`; parts trimmed, blanks dropped, `@` and `**` taken off."""
+    """Any letter case, `,` `，` `、` and `：`; parts trimmed, blanks dropped, `@` and `**` taken off."""
     assert names(text) == expected
 
 
@@ -67,7 +67,7 @@ def test_next_lists_names_as_written(text: str, expected: list[str]) -> None:
     ],
 )
 def test_what_only_looks_like_a_marker_is_text(text: str) -> None:
-    """Seed 001 §3, E65: unclosed, spaced, other brackets and homoglyphs route nothing and stay in the text."""
+    """Unclosed, spaced, other brackets and homoglyphs route nothing and stay in the text."""
     assert parse(text) == Markers(clean=text)
 
 
@@ -93,12 +93,12 @@ def test_what_only_looks_like_a_marker_is_text(text: str) -> None:
     ],
 )
 def test_a_priority_follows_the_name(part: str, target: Target) -> None:
-    """Spec 2 markers: `!P1` to `!P3`, any case, spaces before `!`; any other `!x` is part of the name."""
+    """`!P1` to `!P3`, any case, spaces before `!`; any other `!x` is part of the name."""
     assert parse(f"[NEXT: {part}]").next == (target,)
 
 
 def test_each_name_has_its_own_priority() -> None:
-    """Spec 2 markers: a priority belongs to one name, not to the list."""
+    """A priority belongs to one name, not to the list."""
     assert parse("[NEXT: a!P3, b, c!P1]").next == (Target("a", P3), Target("b", P2), Target("c", P1))
 
 
@@ -113,7 +113,7 @@ def test_each_name_has_its_own_priority() -> None:
     ],
 )
 def test_done(text: str, done: bool, clean: str) -> None:
-    """Seed 001 §6.1: `[DONE]` is a marker and leaves the text."""
+    """`[DONE]` is a marker and leaves the text."""
     assert (parse(text).done, parse(text).clean) == (done, clean)
 
 
@@ -129,7 +129,7 @@ def test_done(text: str, done: bool, clean: str) -> None:
     ],
 )
 def test_the_first_from_names_the_speaker_and_stays_in_the_text(text: str, sender: str | None) -> None:
-    """Spec 2 markers: the first `[FROM:]` counts; only NEXT, DONE and DROP leave the text."""
+    """The first `[FROM:]` counts; only NEXT, DONE and DROP leave the text."""
     assert (parse(text).sender, parse(text).clean) == (sender, text)
 
 
@@ -146,7 +146,7 @@ def test_the_first_from_names_the_speaker_and_stays_in_the_text(text: str, sende
     ],
 )
 def test_the_last_team_task_sets_the_goal_and_stays_in_the_text(text: str, team_task: str | None) -> None:
-    """Spec 2 markers: the last `[TEAM_TASK:]` counts; only NEXT, DONE and DROP leave the text."""
+    """The last `[TEAM_TASK:]` counts; only NEXT, DONE and DROP leave the text."""
     assert (parse(text).team_task, parse(text).clean) == (team_task, text)
 
 
@@ -166,7 +166,7 @@ def test_the_last_team_task_sets_the_goal_and_stays_in_the_text(text: str, team_
     ],
 )
 def test_drop(text: str, drop: tuple[str, ...]) -> None:
-    """Spec 2 markers: priorities in DROP are ignored, any `all` is exactly ["ALL"], empty is []; it leaves the text."""
+    """Priorities in DROP are ignored, any `all` is exactly ["ALL"], empty is []; it leaves the text."""
     assert (parse(text).drop, parse(text).clean) == (drop, "")
 
 
@@ -190,7 +190,7 @@ def test_drop(text: str, drop: tuple[str, ...]) -> None:
     ],
 )
 def test_markers_in_code_blocks_and_quotes_are_text(text: str) -> None:
-    """E65: fenced code (also never closed) and quoted lines route nothing and are handed on as they are."""
+    """Fenced code (also never closed) and quoted lines route nothing and are handed on as they are."""
     assert parse(text) == Markers(clean=text)
 
 
@@ -209,18 +209,18 @@ def test_markers_in_code_blocks_and_quotes_are_text(text: str) -> None:
     ],
 )
 def test_markers_elsewhere_count(text: str) -> None:
-    """Spec 2 markers: the same marker in inline code, or behind a block that has ended, counts."""
+    """The same marker in inline code, or behind a block that has ended, counts."""
     assert names(text) == ["bob"]
     assert "NEXT" not in parse(text).clean
 
 
 def test_a_nested_marker_is_read_from_the_inside() -> None:
-    """E65: `[NEXT:[NEXT:a]]` names a; what is left is text and is not read again."""
+    """`[NEXT:[NEXT:a]]` names a; what is left is text and is not read again."""
     assert parse("[NEXT:[NEXT:a]]") == Markers(clean="[NEXT:]", next=(Target("a"),))
 
 
 def test_the_rest_of_the_text_is_unchanged() -> None:
-    """Spec 2 markers: code keeps its indentation, blank lines and trailing spaces."""
+    """Code keeps its indentation, blank lines and trailing spaces."""
     text = "first  \n\n\tdef f():\n\n        return 1  \r\n\n[NEXT: bob]\n  \n"
     assert parse(text).clean == "first  \n\n\tdef f():\n\n        return 1  \r\n\n\n  \n"
 
@@ -228,7 +228,7 @@ def test_the_rest_of_the_text_is_unchanged() -> None:
 @settings(max_examples=200)
 @given(st.text(st.characters(exclude_characters="[")))
 def test_text_without_a_bracket_is_unchanged(text: str) -> None:
-    """Spec 2 markers: without `[` there is no marker."""
+    """Without `[` there is no marker."""
     assert parse(text) == Markers(clean=text)
 
 
@@ -240,7 +240,7 @@ SNIPPETS = st.sampled_from(
 @settings(max_examples=300)
 @given(st.lists(SNIPPETS | st.text(max_size=6), max_size=12).map("".join))
 def test_removing_markers_changes_no_other_character(text: str) -> None:
-    """Spec 2 markers: what is shown is what was said with whole NEXT, DONE and DROP markers cut out."""
+    """What is shown is what was said with whole NEXT, DONE and DROP markers cut out."""
     clean, removed = parse(text).clean, ("[NEXT: bob]", "[DONE]", "[DROP: a]")
 
     def is_reachable(said: str, shown: str) -> bool:
@@ -274,10 +274,10 @@ def test_removing_markers_changes_no_other_character(text: str) -> None:
     ],
 )
 def test_a_hostile_text_of_the_largest_size_is_read(text: str) -> None:
-    """E65: reading takes time in proportion to the size; a quadratic reader would not come back from these."""
+    """Reading takes time in proportion to the size; a quadratic reader would not come back from these."""
     assert len(parse(text).clean) <= len(text)
 
 
 def test_ten_thousand_targets_are_all_seen() -> None:
-    """E65: the reader lists what was written; the cap of ten is the router's, which names the rest as skipped."""
+    """The reader lists what was written; the cap of ten is the router's, which names the rest as skipped."""
     assert len(parse("[NEXT: " + "bob," * 10_000 + "]").next) == 10_000

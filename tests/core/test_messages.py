@@ -1,10 +1,10 @@
-"""What people and AIs may say, and how it is stored (reliability E39, E63, E65, E66)."""
+"""What people and AIs may say, and how it is stored."""
 
 import pytest
 
-from moot.core.events import MessagePosted, TeamTaskSet
 from moot.core.limits import MESSAGE_CHARS
 from moot.core.machines.session import Status
+from moot.core.session.events import MessagePosted, TeamTaskSet
 from moot.testing.scenario import given
 from tests.core.teams import make_chat_team, only
 
@@ -23,40 +23,40 @@ TEAM = make_chat_team()
     ],
 )
 def test_what_a_person_says_is_stored_safely(said: str, stored: str) -> None:
-    """E39: NUL, overrides and escapes are taken out; the rest is stored as it was typed."""
+    """NUL, overrides and escapes are taken out; the rest is stored as it was typed."""
     assert only(given(TEAM).says(said).new, MessagePosted) == [MessagePosted(member="alice", text=stored)]
 
 
 def test_a_message_that_is_too_long_is_refused_with_the_limit() -> None:
-    """E39: the limit is told; exactly the limit is accepted."""
+    """The limit is told; exactly the limit is accepted."""
     scenario = given(TEAM).says("x" * (MESSAGE_CHARS + 1)).refused("message_too_long")
     assert f"{MESSAGE_CHARS}" in scenario.refusal_text
     scenario.says("x" * MESSAGE_CHARS).then("message.posted", "routing.decided", "session.paused")
 
 
 def test_markers_alone_are_a_message_if_they_name_somebody() -> None:
-    """Spec 2 routing: `[NEXT: bob]` without words is accepted; it may also drop, end or set the goal."""
-    assert given(TEAM).says("[NEXT: bob]").state.executing == "bob"
+    """`[NEXT: bob]` without words is accepted; it may also drop, end or set the goal."""
+    assert given(TEAM).says("[NEXT: bob]").state.slice.queue[0] == "bob"
     assert given(TEAM).says("[DROP: bob]").state.status is Status.PAUSED
     assert given(TEAM).says("[TEAM_TASK: win]").state.team_task == "win"
     assert given(TEAM).says("[DONE]").state.status is Status.COMPLETED
 
 
 def test_both_the_shown_and_the_said_text_are_kept() -> None:
-    """Spec 2 markers: `text` is shown and handed on; `raw` keeps what was said where they differ."""
+    """`text` is shown and handed on; `raw` keeps what was said where they differ."""
     posted = only(given(TEAM).says("hi [NEXT: bob]").new, MessagePosted)[0]
     assert (posted.text, posted.raw, posted.turn_id) == ("hi ", "hi [NEXT: bob]", None)
     assert only(given(TEAM).says("hi").new, MessagePosted)[0].raw is None
 
 
 def test_a_message_of_an_ai_names_its_turn() -> None:
-    """Spec 5 facts: what an AI said belongs to the turn it said it in."""
+    """What an AI said belongs to the turn it said it in."""
     posted = only(given(TEAM).says("[NEXT: bob] go").replies("hello").new, MessagePosted)[0]
     assert (posted.member, posted.turn_id) == ("bob", "t1")
 
 
 def test_a_goal_is_shared_until_the_next_one() -> None:
-    """Spec 2 markers: `[TEAM_TASK:]` sets the goal for everybody; an AI may set it too."""
+    """`[TEAM_TASK:]` sets the goal for everybody; an AI may set it too."""
     scenario = given(TEAM).says("[TEAM_TASK: draft it] [NEXT: bob] go")
     assert only(scenario.new, TeamTaskSet) == [TeamTaskSet(member="alice", team_task="draft it")]
     assert scenario.replies("[TEAM_TASK: polish it] done").state.team_task == "polish it"
@@ -64,14 +64,14 @@ def test_a_goal_is_shared_until_the_next_one() -> None:
 
 @pytest.mark.parametrize("text", ["thanks [DONE]", "[DONE]", "[FROM: alice] [DONE]"])
 def test_done_of_an_ai_means_nothing(text: str) -> None:
-    """E66: `[DONE]` from an AI is removed and ends nothing, whoever it claims to be."""
+    """`[DONE]` from an AI is removed and ends nothing, whoever it claims to be."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go").replies(text)
-    assert scenario.state.executing == "carol"
+    assert scenario.state.slice.queue[0] == "carol"
     assert "[DONE]" not in scenario.state.history[-1].text
 
 
 def test_markers_that_an_ai_quotes_do_not_route() -> None:
-    """E65: code blocks and quoted lines of an AI's answer are handed on and route nothing."""
+    """Code blocks and quoted lines of an AI's answer are handed on and route nothing."""
     said = "> [NEXT: carol]\n```\n[NEXT: dave]\n```\nthat is how it works"
     scenario = given(TEAM).says("[NEXT: bob] explain").replies(said)
     assert scenario.state.waiting_for == "alice"
@@ -79,7 +79,7 @@ def test_markers_that_an_ai_quotes_do_not_route() -> None:
 
 
 def test_ten_thousand_targets_do_no_harm() -> None:
-    """E65: ten count, the rest are skipped with one notice."""
+    """Ten count, the rest are skipped with one notice."""
     scenario = given(TEAM).says("[NEXT: " + "bob, carol, " * 5_000 + "]")
-    assert [scenario.state.executing, *scenario.queue] == ["bob", "carol"] * 5
+    assert [scenario.state.slice.queue[0], *scenario.queue] == ["bob", "carol"] * 5
     assert len(scenario.notices) == 1

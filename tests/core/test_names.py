@@ -1,11 +1,10 @@
-"""How a typed name finds a member (spec/2: resolving names)."""
+"""How a typed name finds a member."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.names import normalise
-from moot.core.team import Team, member
+from moot.core.session.team import Team, member, normalise
 
 TEAM = Team(
     name="t",
@@ -37,7 +36,7 @@ TEAM = Team(
     ],
 )
 def test_normalise(written: str, expected: str) -> None:
-    """Spec 2 names: NFKC, lower case, without spaces, `-`, `_` and one trailing full stop."""
+    """NFKC, lower case, without spaces, `-`, `_` and one trailing full stop."""
     assert normalise(written) == expected
 
 
@@ -56,7 +55,7 @@ def test_normalise(written: str, expected: str) -> None:
     ],
 )
 def test_a_name_resolves_when_it_equals_id_name_or_display_name(written: str, found: str) -> None:
-    """Seed 001 §8.2: id, name and display name all lead to the member."""
+    """Id, name and display name all lead to the member."""
     resolved = TEAM.find(written)
     assert resolved is not None
     assert resolved.id == found
@@ -64,11 +63,11 @@ def test_a_name_resolves_when_it_equals_id_name_or_display_name(written: str, fo
 
 @pytest.mark.parametrize("written", ["ali", "alic", "alicee", "liddell", "dev", "bot", "", " ", ".", "аlice"])
 def test_no_prefixes_and_no_guesses(written: str) -> None:
-    """Spec 2 names: a part of a name, or a homoglyph, is nobody."""
+    """A part of a name, or a homoglyph, is nobody."""
     assert TEAM.find(written) is None
 
 
 @given(st.text(max_size=30))
 def test_spaces_dashes_and_case_never_matter(written: str) -> None:
-    """Spec 2 names: decorating a name with what is dropped leads to the same name."""
+    """Decorating a name with what is dropped leads to the same name."""
     assert normalise(f" {written}".replace(" ", " -_ ")) == normalise(written)

@@ -1,4 +1,4 @@
-"""A worker asks people in the middle of its turn (spec/5 steps, kind tool)."""
+"""A worker asks people in the middle of its turn."""
 
 from collections.abc import Callable
 
@@ -6,33 +6,30 @@ import pytest
 
 from moot.config.loading import load_team
 from moot.core import limits
-from moot.core.commands import (
+from moot.core.effects import Deadline, DeliverAnswer, RunTurn, StepDeadline
+from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, EndGrace, Replan, RestartTask
+from moot.core.flows.registry import show
+from moot.core.machines.session import Status
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import (
+    TOO_MANY_QUESTIONS,
     Answer,
     AskHuman,
-    CancelPlan,
-    CancelTask,
     CancelTurn,
     Command,
     CompleteTurn,
     End,
-    EndGrace,
     ExpireLease,
     ExpireStep,
     ExpireTurn,
     FailTurn,
     Pause,
     Post,
-    Replan,
-    RestartTask,
     Resume,
 )
-from moot.core.events import NoticePosted, Option, StepAsked, StepClosed, TurnFailed
-from moot.core.failures import TOO_MANY_QUESTIONS
-from moot.core.machines.session import Status
-from moot.core.notices import show
-from moot.core.outstanding import Deadline, DeliverAnswer, RunTurn, StepDeadline, outstanding
-from moot.core.permissions import name_step
-from moot.core.state import decode, encode
+from moot.core.session.events import NoticePosted, Option, StepAsked, StepClosed, TurnFailed
+from moot.core.session.permissions import name_step
+from moot.core.states import decode, encode
 from moot.testing.scenario import AT, Scenario, given
 from moot.testing.supervisor_scenario import supervisor_given
 from tests.core.plan_teams import planned, solving

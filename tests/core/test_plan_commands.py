@@ -1,36 +1,18 @@
-"""What people may do to work, in every state of it (seed 004 §10; spec 4; E48): an edge, or a typed refusal."""
+"""What people may do to work, in every state of it: an edge, or a typed refusal."""
 
 from collections.abc import Callable
 
 import pytest
 
-from moot.core.commands import (
-    CancelPlan,
-    CancelTask,
-    CancelTurn,
-    Command,
-    CreateSession,
-    EndGrace,
-    Pause,
-    Replan,
-    RestartTask,
-    Resume,
-    Retry,
-    SolveTasks,
-)
 from moot.core.decide import create, decide
 from moot.core.errors import Refused
-from moot.core.events import SessionPaused
-from moot.core.machines.task import State
-from moot.core.machines.workflow import State as Flow
+from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, EndGrace, Replan, RestartTask, SolveTasks
+from moot.core.flows.plan.plan_events import Interrupted, PlanCancelled, PlanStarted, SolverCancelled, SolverRestarted
+from moot.core.machines.task import TaskState
+from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
-from moot.core.plan.events import (
-    Interrupted,
-    PlanCancelled,
-    PlanStarted,
-    SolverCancelled,
-    SolverRestarted,
-)
+from moot.core.session.commands import CancelTurn, Command, CreateSession, Pause, Resume, Retry
+from moot.core.session.events import SessionPaused
 from moot.testing import PlanScenario, plan_given, task
 from moot.testing.scenario import AT
 from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, solving
@@ -85,7 +67,7 @@ def tell(place: str, command: Command) -> PlanScenario:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_cancel_ends_the_work_wherever_it_is(place: str) -> None:
-    """E48: user.cancel → solver.cancelled for each task under way, agent.interrupted, FAILED(user_abort), paused."""
+    """user.cancel → solver.cancelled for each task under way, agent.interrupted, FAILED(user_abort), paused."""
     scenario = tell(place, CancelTurn(by="alice"))
     if place in OVER:
         scenario.refused("nothing_running")
@@ -98,7 +80,7 @@ def test_cancel_ends_the_work_wherever_it_is(place: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_cancel_plan_says_so(place: str) -> None:
-    """Seed 004: user.cancel_plan → plan.cancelled {reason: user_cancel}; the next message begins anew."""
+    """user.cancel_plan → plan.cancelled {reason: user_cancel}; the next message begins anew."""
     scenario = tell(place, CancelPlan(by="alice"))
     if place in OVER:
         scenario.refused("no_workflow")
@@ -109,7 +91,7 @@ def test_cancel_plan_says_so(place: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_replan_plans_again_wherever_there_is_work(place: str) -> None:
-    """Spec 4: user.replan with feedback; what is under way is stopped, one planner works."""
+    """user.replan with feedback; what is under way is stopped, one planner works."""
     scenario = tell(place, Replan(feedback="\x1b[2Jshorter", by="alice"))
     if place in OVER:
         scenario.refused("no_workflow")
@@ -123,7 +105,7 @@ def test_replan_plans_again_wherever_there_is_work(place: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_tasks_that_are_brought_wait_for_nobody(place: str) -> None:
-    """Spec 4: user.solve_tasks is refused while work is under way."""
+    """user.solve_tasks is refused while work is under way."""
     scenario = tell(place, SolveTasks(tasks=(task("x"),), by="alice"))
     if place in OVER:
         assert scenario.offered == ["x"]
@@ -134,7 +116,7 @@ def test_tasks_that_are_brought_wait_for_nobody(place: str) -> None:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("kind", [CancelTask, RestartTask])
 def test_single_tasks(place: str, kind: type[CancelTask] | type[RestartTask]) -> None:
-    """Spec 4: user.cancel_task → solver.cancelled, user.restart_task → solver.restarted; else a typed refusal."""
+    """user.cancel_task → solver.cancelled, user.restart_task → solver.restarted; else a typed refusal."""
     scenario = tell(place, kind(task_id="a", by="alice"))
     if place in OVER:
         scenario.refused("no_workflow")
@@ -148,11 +130,11 @@ def test_single_tasks(place: str, kind: type[CancelTask] | type[RestartTask]) ->
         told = [fact.task["id"] for fact in scenario.new if isinstance(fact, SolverCancelled | SolverRestarted)]
         assert told == ["a"]
         assert any(isinstance(fact, SolverCancelled) for fact in scenario.new) == (kind is CancelTask)
-        assert scenario.state_of("a") in (State.CANCELLED, State.READY, State.DISPATCHING)
+        assert scenario.state_of("a") in (TaskState.CANCELLED, TaskState.READY, TaskState.DISPATCHING)
 
 
 def test_a_task_is_given_to_another_member() -> None:
-    """UX task board: a human reassigns a task that runs; who is nobody, or a human, is refused with those who could."""
+    """A human reassigns a task that runs; who is nobody, or a human, is refused with those who could."""
     scenario = tell("running", RestartTask(task_id="a", member="w2", by="alice"))
     restarted = next(fact for fact in scenario.new if isinstance(fact, SolverRestarted))
     assert (restarted.task["id"], restarted.member, restarted.reason) == ("a", "w2", "reassign")
@@ -162,7 +144,7 @@ def test_a_task_is_given_to_another_member() -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_retry_needs_something_that_failed(place: str) -> None:
-    """Spec 2 commands: /retry where a human is asked about a failure, else a typed refusal."""
+    """/retry where a human is asked about a failure, else a typed refusal."""
     scenario = tell(place, Retry(by="alice"))
     if place in OVER:
         scenario.refused("no_workflow")
@@ -174,7 +156,7 @@ def test_retry_needs_something_that_failed(place: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_resume_needs_a_pause(place: str) -> None:
-    """Spec 2 commands: /resume ends a pause, reached or not; else a typed refusal."""
+    """/resume ends a pause, reached or not; else a typed refusal."""
     scenario = tell(place, Resume(by="alice"))
     if place in ("pausing", "paused"):
         assert (scenario.state.interrupt, scenario.offered) == ("EXECUTION", ["a"])
@@ -184,7 +166,7 @@ def test_resume_needs_a_pause(place: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_pause_always_comes_to_rest(place: str) -> None:
-    """E48, E50: wherever it is asked for, at the end of the grace nothing runs and a human has the floor.
+    """Wherever it is asked for, at the end of the grace nothing runs and a human has the floor.
 
     What is only being understood cannot be held up, and is soon work that can: that is said.
     """
@@ -201,7 +183,7 @@ def test_a_pause_always_comes_to_rest(place: str) -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_an_unknown_task_is_named(place: str) -> None:
-    """Spec 4: the refusal says which tasks there are."""
+    """The refusal says which tasks there are."""
     scenario = tell(place, CancelTask(task_id="ghost\x00" * 50, by="alice"))
     assert scenario.refusal is not None
     if place in OVER:
@@ -217,7 +199,7 @@ def test_an_unknown_task_is_named(place: str) -> None:
     "command", [SolveTasks(tasks=()), CancelTask(task_id="a"), RestartTask(task_id="a"), CancelPlan(), Replan()]
 )
 def test_the_commands_of_this_flow_mean_nothing_in_another(command: Command) -> None:
-    """Spec 4: not_in_this_flow, with the name that the client sent."""
+    """not_in_this_flow, with the name that the client sent."""
     chat = create(CreateSession(team=make_chat_team())).state
     with pytest.raises(Refused, match="not_in_this_flow") as caught:
         decide(chat, command, AT)
@@ -228,7 +210,7 @@ def test_the_commands_of_this_flow_mean_nothing_in_another(command: Command) -> 
 
 
 def test_dependants_of_a_cancelled_task_are_asked_about() -> None:
-    """Spec 4: run without it, cancel them too, or run it after all."""
+    """Run without it, cancel them too, or run it after all."""
     scenario = solving().when(CancelTask(task_id="a", by="alice"))
     asked = scenario.step("task_dropped")
     assert (asked.names, [option.id for option in asked.options]) == (
@@ -239,13 +221,13 @@ def test_dependants_of_a_cancelled_task_are_asked_about() -> None:
 
 
 def test_dependants_may_run_without_it() -> None:
-    """Spec 4: they start without its result; the pipeline is partial."""
+    """They start without its result; the pipeline is partial."""
     scenario = solving().when(CancelTask(task_id="a", by="alice")).answers("task_dropped", "run_without")
     assert scenario.offered == ["b", "c"]
 
 
 def test_dependants_may_be_cancelled_too() -> None:
-    """Spec 4: also those that depend on them, in the order of the plan."""
+    """Also those that depend on them, in the order of the plan."""
     chain = (task("a"), task("b", "a"), task("c", "b"), task("d", "c"), task("z"))
     scenario = solving(TEAM, *chain).when(CancelTask(task_id="a", by="alice"))
     scenario.answers("task_dropped", "cancel_dependants")
@@ -254,7 +236,7 @@ def test_dependants_may_be_cancelled_too() -> None:
 
 
 def test_a_cancelled_task_may_be_run_after_all() -> None:
-    """Spec 4: restart takes the cancelling back."""
+    """Restart takes the cancelling back."""
     scenario = solving().when(CancelTask(task_id="a", by="alice")).answers("task_dropped", "restart")
     assert (scenario.offered, scenario.state.open_steps) == (["a"], {})
 
@@ -281,7 +263,7 @@ def test_a_blocked_task_can_be_cancelled() -> None:
     """Never stuck: its question closes, and with nothing left to do the answer is made."""
     scenario = solving(TEAM, task("a"), task("b")).completes("b").task_fails("a", "auth")
     scenario.when(CancelTask(task_id="a", by="alice"))
-    assert (scenario.state_of("a"), scenario.state.open_steps) == (State.CANCELLED, {})
+    assert (scenario.state_of("a"), scenario.state.open_steps) == (TaskState.CANCELLED, {})
     assert scenario.turn("aggregate")
 
 
@@ -295,22 +277,22 @@ def test_a_task_that_was_cancelled_may_be_restarted_while_the_answer_is_made() -
 
 
 def test_what_is_done_is_not_done_again() -> None:
-    """Spec 4: a finished task can neither be cancelled nor restarted; a replan can change it."""
+    """A finished task can neither be cancelled nor restarted; a replan can change it."""
     scenario = solving().completes("a")
     assert "user.replan" in scenario.when(RestartTask(task_id="a", by="alice")).refused("task_over").refusal_text
     scenario.when(CancelTask(task_id="a", by="alice")).refused("task_over")
 
 
 def test_a_restarted_task_begins_at_the_beginning() -> None:
-    """Spec 4: the next attempt, no failures of before; the worker that had it is stopped, its result is stale."""
+    """The next attempt, no failures of before; the worker that had it is stopped, its result is stale."""
     scenario = solving(TEAM, task("a")).task_fails("a").waits().starts("a")
     scenario.when(RestartTask(task_id="a", by="alice"))
     run = scenario.run("a")
-    assert (run.attempt, run.retries, run.state, run.dispatch_id) == (3, 0, State.DISPATCHING, "d3")
+    assert (run.attempt, run.retries, run.state, run.dispatch_id) == (3, 0, TaskState.DISPATCHING, "d3")
 
 
 def test_teams_speak_chinese() -> None:
-    """Spec 2 language: questions and options are in the language of the session."""
+    """Questions and options are in the language of the session."""
     scenario = solving(make_plan_team(language="zh")).when(CancelTask(task_id="a", by="alice"))
     assert [option.label for option in scenario.step("task_dropped").options] == [
         "不等它，继续执行",

@@ -1,14 +1,15 @@
-"""The human's confirmation of a plan (seed 004 §2, §6; reliability E41–E46)."""
+"""The human's confirmation of a plan."""
 
 import pytest
 
-from moot.core.commands import Answer, ExpireStep
-from moot.core.events import SessionPaused, StepAsked, StepClosed
-from moot.core.machines.workflow import State as Flow
-from moot.core.outstanding import StepDeadline, outstanding
-from moot.core.plan.events import PlanApproved, SolverStarted
-from moot.core.plan.tasks import plan_hash
-from moot.core.state import decode, encode
+from moot.core.effects import StepDeadline
+from moot.core.flows.plan.plan_events import PlanApproved, SolverStarted
+from moot.core.flows.plan.tasks import plan_hash
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import Answer, ExpireStep
+from moot.core.session.events import SessionPaused, StepAsked, StepClosed
+from moot.core.states import decode, encode
 from moot.testing import task
 from tests.core.plan_teams import PAIR, TEAM, planned, solving
 from tests.core.teams import only
@@ -17,7 +18,7 @@ CONFIRM = "confirm_plan_p1"
 
 
 def test_what_runs_is_what_was_shown() -> None:
-    """E44: the hash of the question is that of what was approved, and of what the solvers are given."""
+    """The hash of the question is that of what was approved, and of what the solvers are given."""
     scenario = solving()
     approved = only(scenario.new, PlanApproved)[0]
     assert approved.plan_hash == only(scenario.facts, StepAsked)[0].plan_hash
@@ -26,7 +27,7 @@ def test_what_runs_is_what_was_shown() -> None:
 
 
 def test_the_answer_may_edit_the_tasks() -> None:
-    """Seed 004 §2: the edited tasks run, their hash is new, and the answer keeps them."""
+    """The edited tasks run, their hash is new, and the answer keeps them."""
     edited = (task("a", objective="in blue"), task("x", "a"))
     scenario = planned().approves(tasks=edited, by="alice")
     approved, shown = only(scenario.new, PlanApproved)[0], only(scenario.facts, StepAsked)[0]
@@ -37,7 +38,7 @@ def test_the_answer_may_edit_the_tasks() -> None:
 
 
 def test_answering_with_the_tasks_as_shown_changes_nothing() -> None:
-    """Spec 4: unknown keys are kept, so that the tasks exactly as shown are valid."""
+    """Unknown keys are kept, so that the tasks exactly as shown are valid."""
     scenario = planned(TEAM, task("a", colour="red", nested={"deep": [1, None, True]}), {"id": 7, "title": "seven"})
     shown = scenario.step("confirm_plan")
     approved = only(scenario.approves(tasks=shown.tasks).new, PlanApproved)[0]
@@ -47,7 +48,7 @@ def test_answering_with_the_tasks_as_shown_changes_nothing() -> None:
 
 
 def test_the_first_answer_wins() -> None:
-    """E41: two humans answer one step; the second is told who was first."""
+    """Two humans answer one step; the second is told who was first."""
     scenario = planned(PAIR).approves(by="adam").when(Answer(step_id=CONFIRM, by="alice", confirmed=False))
     assert "adam" in scenario.refused("already_answered").refusal_text
 
@@ -61,7 +62,7 @@ def test_the_first_answer_wins() -> None:
     ],
 )
 def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
-    """E42: one millisecond before it is an answer; at and after it has expired."""
+    """One millisecond before it is an answer; at and after it has expired."""
     scenario = planned().when(Answer(step_id=CONFIRM, by="alice", confirmed=True), at=at)
     if accepted:
         assert scenario.work.status is Flow.EXECUTION
@@ -70,10 +71,10 @@ def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
 
 
 def test_expiry_cancels_the_plan() -> None:
-    """Seed 004 §2: no answer in five minutes → plan.cancelled(timeout); asking anew makes a new plan."""
+    """No answer in five minutes → plan.cancelled(timeout); asking anew makes a new plan."""
     scenario = planned().when(ExpireStep(step_id=CONFIRM))
     scenario.then("agent.user_confirm_closed", "plan.cancelled", "workflow.changed", "session.paused")
-    assert scenario.new[1].reason == "timeout"  # type: ignore[union-attr]
+    assert scenario.new[1].reason == "timeout"  # type: ignore[attr-defined]
     scenario.when(Answer(step_id=CONFIRM, by="alice", confirmed=True)).refused("confirmation_expired")
     scenario.says("write a report").understands("different_task")
     assert scenario.work.plan_id == "p2"
@@ -81,17 +82,17 @@ def test_expiry_cancels_the_plan() -> None:
 
 @pytest.mark.parametrize("step_id", ["confirm_plan_p2", "confirm_plan", "", "other-session"])
 def test_a_guessed_step_is_unknown(step_id: str) -> None:
-    """E43: a step nobody asked is refused."""
+    """A step nobody asked is refused."""
     planned().when(Answer(step_id=step_id, by="alice", confirmed=True)).refused("unknown_step")
 
 
 def test_an_ai_cannot_approve_its_plan() -> None:
-    """E43: answers come from humans."""
+    """Answers come from humans."""
     planned().when(Answer(step_id=CONFIRM, by="planner", confirmed=True)).refused("sender_is_ai")
 
 
 def test_the_question_is_still_there_after_a_restart() -> None:
-    """E45: the deadline is a time of the clock, and the snapshot has the question."""
+    """The deadline is a time of the clock, and the snapshot has the question."""
     scenario = planned()
     scenario.state = decode(encode(scenario.state))
     assert outstanding(scenario.state) == [StepDeadline(CONFIRM, "2026-01-01T00:05:00.000Z")]
@@ -99,7 +100,7 @@ def test_the_question_is_still_there_after_a_restart() -> None:
 
 
 def test_two_plans_are_asked_about_in_one_run() -> None:
-    """E46: each confirmation has a step id of its own; both are shown."""
+    """Each confirmation has a step id of its own; both are shown."""
     scenario = planned().answers("confirm_plan", answer="make it shorter", by="alice").plans(task("a"))
     assert scenario.step("confirm_plan").step_id == "confirm_plan_p2"
     assert [step.step_id for step in only(scenario.facts, StepAsked)] == ["confirm_plan_p1", "confirm_plan_p2"]
@@ -107,23 +108,23 @@ def test_two_plans_are_asked_about_in_one_run() -> None:
 
 @pytest.mark.parametrize("fields", [{}, {"choice": "explode"}, {"answer": " "}, {"choice": "retry", "confirmed": True}])
 def test_an_answer_that_does_not_fit_leaves_the_plan_waiting(fields: dict[str, object]) -> None:
-    """Spec 5 steps: refused with the options; the next answer counts."""
+    """Refused with the options; the next answer counts."""
     scenario = planned().when(Answer(step_id=CONFIRM, by="alice", **fields))  # type: ignore[arg-type]
     assert "approve, reject" in scenario.refused("bad_answer").refusal_text
     assert scenario.approves().offered == ["a"]
 
 
-# seed 004 §6: rejection
+# rejection
 
 
 @pytest.mark.parametrize(
     "fields", [{"confirmed": False}, {"choice": "reject"}, {"choice": "reject", "confirmed": True}]
 )
 def test_a_rejected_plan_is_cancelled_and_the_session_waits(fields: dict[str, object]) -> None:
-    """Seed 004 §6: plan.cancelled(user_reject), then the session waits for new input; a choice beats `confirmed`."""
+    """plan.cancelled(user_reject), then the session waits for new input; a choice beats `confirmed`."""
     scenario = planned().when(Answer(step_id=CONFIRM, by="alice", **fields))  # type: ignore[arg-type]
     scenario.then("agent.user_confirm_closed", "plan.cancelled", "workflow.changed", "session.paused")
-    assert scenario.new[1].reason == "user_reject"  # type: ignore[union-attr]
+    assert scenario.new[1].reason == "user_reject"  # type: ignore[attr-defined]
     assert (scenario.work.status, scenario.offered) == (Flow.FAILED, [])
     assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="finished")
     assert outstanding(scenario.state) == []

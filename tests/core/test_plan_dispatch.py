@@ -1,24 +1,11 @@
-"""The dispatch handshake (seed 002 §10; reliability E73–E77): acks, nacks, timeouts, leases, breakers."""
+"""The dispatch handshake: acks, nacks, timeouts, leases, breakers."""
 
 import pytest
 
 from moot.core import limits
-from moot.core.commands import (
-    AckDispatch,
-    CompleteTurn,
-    ExpireDispatch,
-    ExpireLease,
-    ExpireTurn,
-    FailTurn,
-    NackDispatch,
-    Pause,
-    ProbeMember,
-    StartTask,
-)
-from moot.core.machines.agent import State as Slot
-from moot.core.machines.task import State
-from moot.core.outstanding import Deadline, LeaseCheck, RunTask, outstanding
-from moot.core.plan.events import (
+from moot.core.effects import Deadline, LeaseCheck, RunTask
+from moot.core.flows.plan.plan_commands import ProbeMember
+from moot.core.flows.plan.plan_events import (
     DispatchNacked,
     DispatchRequested,
     LeaseExpired,
@@ -27,11 +14,25 @@ from moot.core.plan.events import (
     SolverStarted,
     TaskBlocked,
 )
-from moot.core.settings import PlanSettings
-from moot.core.turns import task_input
+from moot.core.machines.agent import State as Slot
+from moot.core.machines.task import TaskState
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import (
+    AckDispatch,
+    CompleteTurn,
+    ExpireDispatch,
+    ExpireLease,
+    ExpireTurn,
+    FailTurn,
+    NackDispatch,
+    Pause,
+    StartTask,
+)
+from moot.core.session.settings import PlanSettings
 from moot.testing import PlanScenario, task
+from moot.testing.scenario import AT
 from tests.core.plan_teams import TEAM, make_plan_team, retrying, solving, worker
-from tests.core.teams import only
+from tests.core.teams import only, task_input
 
 ONE = make_plan_team(worker("w1"))
 
@@ -40,11 +41,11 @@ def deadlines(scenario: PlanScenario) -> dict[str, float]:
     return {each.key: each.after_s for each in outstanding(scenario.state) if isinstance(each, Deadline)}
 
 
-# §10.1 the handshake
+# the handshake
 
 
 def test_an_offer_names_task_slot_and_dispatch() -> None:
-    """Seed 002 §10.1: task_dispatch_requested(taskId, agentId, dispatchId); one worker from the offer to the end."""
+    """task_dispatch_requested(taskId, agentId, dispatchId); one worker from the offer to the end."""
     scenario = solving(ONE, task("a"))
     offer = only(scenario.new, DispatchRequested)[0]
     assert (offer.task_id, offer.agent_id, offer.dispatch_id, offer.member) == ("a", "w1#1", "d1", "w1")
@@ -52,45 +53,45 @@ def test_an_offer_names_task_slot_and_dispatch() -> None:
 
 
 def test_taken_and_started_are_two_facts() -> None:
-    """Seed 002 §10.1: ack, then solver.start with the whole task, the attempt and the dispatch."""
+    """Ack, then solver.start with the whole task, the attempt and the dispatch."""
     scenario = solving(ONE, task("a")).acks("a").then("task.dispatch_acked")
     scenario.starts("a").then("solver.start")
     assert only(scenario.new, SolverStarted)[0] == SolverStarted(
-        task=task("a"), member="w1", attempt=1, dispatch_id="d1"
+        task=task("a"), member="w1", attempt=1, dispatch_id="d1", started_at=AT, state=TaskState.RUNNING
     )
 
 
 def test_an_executor_is_given_its_task_and_what_it_builds_on() -> None:
-    """Seed 004 §1: the results of the dependencies, nothing of the others."""
+    """The results of the dependencies, nothing of the others."""
     scenario = solving(TEAM, task("a"), task("z"), task("b", "a")).completes("z", "Z").completes("a", "A")
     run = scenario.run("b")
-    given = task_input("session-1", scenario.state, run, run.dispatch_id or "").assignment
+    given = task_input("session-1", scenario.state, run).assignment
     assert given is not None
     assert given.task is not None
     assert (given.task.id, given.attempt, given.question) == ("b", 1, "write a report")
     assert [(report.task.id, report.result) for report in given.tasks] == [("a", "A")]
 
 
-# §10.2 which failure it is
+# which failure it is
 
 
 @pytest.mark.parametrize("reason", ["busy", "no_resource", ""])
 def test_not_taken_is_a_dispatch_failure(reason: str) -> None:
-    """Seed 002 §10.2: before the start it is DISPATCH_FAILED, however it is called; no execution failed."""
+    """Before the start it is DISPATCH_FAILED, however it is called; no execution failed."""
     scenario = solving(TEAM, task("a")).nacks("a", reason).then("task.dispatch_nacked")
-    assert scenario.state_of("a") is State.DISPATCH_FAILED
+    assert scenario.state_of("a") is TaskState.DISPATCH_FAILED
     assert only(scenario.new, DispatchNacked)[0].reason == (reason or "refused")
 
 
 def test_failed_after_the_start_is_an_execution_failure() -> None:
-    """Seed 002 §10.2: after the start it is EXECUTION_FAILED; the member is not blamed for its dispatches."""
+    """After the start it is EXECUTION_FAILED; the member is not blamed for its dispatches."""
     scenario = solving(TEAM, task("a")).task_fails("a", "timeout")
-    assert scenario.state_of("a") is State.EXECUTION_FAILED
+    assert scenario.state_of("a") is TaskState.EXECUTION_FAILED
     assert scenario.work.slots["w1"].failures == 0
 
 
 def test_a_worker_may_only_say_what_fits() -> None:
-    """Seed 002 §10.2: no result before the start, no refusal after it, no start without an ack."""
+    """No result before the start, no refusal after it, no start without an ack."""
     scenario = solving(TEAM, task("a"))
     scenario.when(StartTask(dispatch_id="d1")).refused("stale_turn")
     scenario.when(CompleteTurn(turn_id="d1", text="x")).refused("stale_turn")
@@ -101,11 +102,11 @@ def test_a_worker_may_only_say_what_fits() -> None:
     scenario.when(StartTask(dispatch_id="d1")).refused("stale_turn")
 
 
-# §10.3 timeouts
+# timeouts
 
 
 def test_no_answer_in_time_counts_as_a_refusal() -> None:
-    """E73: 30 s without an answer is nack(timeout): counted on the member, offered to another one after the delay."""
+    """30 s without an answer is nack(timeout): counted on the member, offered to another one after the delay."""
     scenario = solving(TEAM, task("a"))
     assert deadlines(scenario) == {"dispatch:d1": 30.0}
     scenario.when(ExpireDispatch(dispatch_id="d1")).then("task.dispatch_nacked")
@@ -116,31 +117,31 @@ def test_no_answer_in_time_counts_as_a_refusal() -> None:
 
 
 def test_a_late_ack_is_ignored() -> None:
-    """E74: the ack of a dispatch that timed out is stale, also when the task was offered again meanwhile."""
+    """The ack of a dispatch that timed out is stale, also when the task was offered again meanwhile."""
     scenario = solving(TEAM, task("a")).when(ExpireDispatch(dispatch_id="d1"))
     scenario.when(AckDispatch(dispatch_id="d1")).refused("stale_turn")
     scenario.waits().when(AckDispatch(dispatch_id="d1")).refused("stale_turn")
-    assert scenario.state_of("a") is State.DISPATCHING
+    assert scenario.state_of("a") is TaskState.DISPATCHING
 
 
 def test_taken_but_not_started_is_a_dispatch_failure_too() -> None:
-    """Spec 4: a start timeout is DISPATCH_FAILED; the slot is given back."""
+    """A start timeout is DISPATCH_FAILED; the slot is given back."""
     scenario = solving(TEAM, task("a")).acks("a").when(ExpireDispatch(dispatch_id="d1"))
-    assert scenario.state_of("a") is State.DISPATCH_FAILED
+    assert scenario.state_of("a") is TaskState.DISPATCH_FAILED
     assert scenario.work.slots["w1"].states == {"w1#1": Slot.IDLE}
 
 
 def test_a_task_that_runs_too_long_fails() -> None:
-    """Spec 4: the turn timeout ends an execution, not an offer."""
+    """The turn timeout ends an execution, not an offer."""
     scenario = solving(TEAM, task("a"))
     scenario.when(ExpireTurn(turn_id="d1")).refused("stale_turn")
     scenario.starts("a").when(ExpireDispatch(dispatch_id="d1")).refused("stale_turn")
     scenario.when(ExpireTurn(turn_id="d1"))
-    assert (scenario.state_of("a"), scenario.run("a").error_type) == (State.EXECUTION_FAILED, "timeout")
+    assert (scenario.state_of("a"), scenario.run("a").error_type) == (TaskState.EXECUTION_FAILED, "timeout")
 
 
 def test_two_results_of_one_dispatch_are_one() -> None:
-    """E76: the first commit wins, the second is stale."""
+    """The first commit wins, the second is stale."""
     scenario = solving(TEAM, task("a"), task("b")).completes("a", "first")
     scenario.when(CompleteTurn(turn_id="d1", text="second")).refused("stale_turn")
     scenario.when(FailTurn(turn_id="d1", error_type="agent", message="x")).refused("stale_turn")
@@ -148,7 +149,7 @@ def test_two_results_of_one_dispatch_are_one() -> None:
 
 
 def test_dispatch_failures_have_their_own_counter() -> None:
-    """Spec 4: they share the retry settings, not the count; then BLOCKED and a human is asked."""
+    """They share the retry settings, not the count; then BLOCKED and a human is asked."""
     scenario = solving(ONE, task("a"))
     delays = []
     for _ in range(4):
@@ -162,13 +163,13 @@ def test_dispatch_failures_have_their_own_counter() -> None:
         "agent.user_confirm",
         "session.paused",
     ]
-    assert only(scenario.new, TaskBlocked) == [TaskBlocked(task_id="a", reason="dispatch")]
+    assert only(scenario.new, TaskBlocked) == [TaskBlocked(task_id="a", reason="dispatch", state=TaskState.BLOCKED)]
     assert scenario.step("task_failed").error_type == "dispatch"
     assert "error.execution" not in {fact.event for fact in scenario.facts}
 
 
 def test_a_task_that_starts_forgets_its_refusals() -> None:
-    """Spec 4: the count is of refusals in a row."""
+    """The count is of refusals in a row."""
     scenario = solving(ONE, task("a")).nacks("a").waits().nacks("a").waits().task_fails("a").waits()
     scenario.nacks("a")
     assert only(scenario.new, DispatchNacked)[0].retry_in_s == 1.0
@@ -186,7 +187,7 @@ def storm() -> PlanScenario:
 
 
 def test_five_refusals_in_a_row_open_the_breaker() -> None:
-    """E77: the member is unavailable; its slots are BREAKER_OPEN, and nothing more is offered to it."""
+    """The member is unavailable; its slots are BREAKER_OPEN, and nothing more is offered to it."""
     scenario = storm()
     opened = only(scenario.new, MemberUnavailable)[0]
     assert (opened.member, opened.failures, opened.retry_in_s) == ("w1", 5, 2.0)
@@ -196,7 +197,7 @@ def test_five_refusals_in_a_row_open_the_breaker() -> None:
 
 
 def test_one_offer_is_the_probe() -> None:
-    """E77: after the base delay one task is offered; until it is answered there is no second probe."""
+    """After the base delay one task is offered; until it is answered there is no second probe."""
     scenario = storm().nacks("b").waits()
     assert {key: delay for key, delay in deadlines(scenario).items() if "probe" in key} == {"probe:w1:2": 2.0}
     scenario.when(ProbeMember(member="w1")).then("member.probed", "task.dispatch_requested")
@@ -206,7 +207,7 @@ def test_one_offer_is_the_probe() -> None:
 
 
 def test_a_probe_that_is_taken_closes_the_breaker() -> None:
-    """E77: the ack lets the others follow at once."""
+    """The ack lets the others follow at once."""
     scenario = storm().nacks("b").waits().when(ProbeMember(member="w1")).acks("a")
     scenario.then("task.dispatch_acked", "task.dispatch_requested")
     assert scenario.offered == ["a", "b"]
@@ -214,14 +215,14 @@ def test_a_probe_that_is_taken_closes_the_breaker() -> None:
 
 
 def test_a_probe_that_is_refused_waits_again() -> None:
-    """E77: the breaker stays open, another probe follows after the delay."""
+    """The breaker stays open, another probe follows after the delay."""
     scenario = storm().nacks("b").waits().when(ProbeMember(member="w1")).nacks("a")
     scenario.then("task.dispatch_nacked", "member.unavailable")
     assert any(key.startswith("probe:w1:3") for key in deadlines(scenario))
 
 
 def test_one_ack_begins_the_count_again() -> None:
-    """E77: five *in a row*."""
+    """Five *in a row*."""
     scenario = solving(make_plan_team(worker("w1"), plan=retrying(20)), task("a"), task("b"))
     for _ in range(4):
         scenario.nacks("a").waits()
@@ -229,7 +230,7 @@ def test_one_ack_begins_the_count_again() -> None:
 
 
 def test_a_probe_waits_for_something_to_offer() -> None:
-    """E77: with every task blocked nothing is offered, and no timer runs for nothing."""
+    """With every task blocked nothing is offered, and no timer runs for nothing."""
     scenario = solving(make_plan_team(worker("w1"), plan=retrying(0)), *[task(str(number)) for number in range(5)])
     for number in range(5):
         scenario.nacks(str(number))
@@ -245,7 +246,7 @@ def test_a_probe_of_somebody_who_works_is_stale() -> None:
 
 
 def test_failed_executions_do_not_open_the_breaker() -> None:
-    """Spec 4: five *dispatch* failures; a member whose tasks fail takes the next one all the same."""
+    """Five *dispatch* failures; a member whose tasks fail takes the next one all the same."""
     scenario = solving(ONE, *[task(str(number)) for number in range(6)])
     for number in range(6):
         scenario.task_fails(str(number), "auth")
@@ -253,7 +254,7 @@ def test_failed_executions_do_not_open_the_breaker() -> None:
 
 
 def test_another_member_takes_over() -> None:
-    """E73: who refused a task before comes last when it is offered again."""
+    """Who refused a task before comes last when it is offered again."""
     scenario = solving(TEAM, task("a")).nacks("a").waits()
     assert scenario.run("a").member == "w2"
     assert scenario.nacks("a").waits().run("a").member == "w1"
@@ -263,7 +264,7 @@ def test_another_member_takes_over() -> None:
 
 
 def test_a_member_runs_as_many_tasks_as_it_may() -> None:
-    """Spec 4: `concurrency` tasks at once, each in a slot of its own; the next member takes what is left."""
+    """`concurrency` tasks at once, each in a slot of its own; the next member takes what is left."""
     team = make_plan_team(
         worker("w1", concurrency=1), worker("w2", 21, concurrency=2), plan=PlanSettings(max_parallel=9)
     )
@@ -273,7 +274,7 @@ def test_a_member_runs_as_many_tasks_as_it_may() -> None:
 
 
 def test_no_more_tasks_run_than_the_plan_allows() -> None:
-    """Spec 4: max_parallel counts offers too."""
+    """max_parallel counts offers too."""
     scenario = solving(make_plan_team(plan=PlanSettings(max_parallel=3)), *[task(str(each)) for each in range(9)])
     assert len(scenario.offered) == 3
     assert len(scenario.completes("0").task_fails("1").offered) == 3
@@ -283,7 +284,7 @@ def test_no_more_tasks_run_than_the_plan_allows() -> None:
 
 
 def test_a_lost_lease_offers_the_same_attempt_again() -> None:
-    """E75: the worker is gone, after the ack or while running; the same attempt, at the same place of its script."""
+    """The worker is gone, after the ack or while running; the same attempt, at the same place of its script."""
     scenario = solving(ONE, task("a")).starts("a").loses_lease("a")
     scenario.then("task.lease_expired", "task.dispatch_requested")
     again = only(scenario.new, DispatchRequested)[0]
@@ -293,7 +294,7 @@ def test_a_lost_lease_offers_the_same_attempt_again() -> None:
 
 
 def test_a_lease_is_looked_after_once_a_task_is_taken() -> None:
-    """E75: every 30 s; an offer that nobody took has no lease."""
+    """Every 30 s; an offer that nobody took has no lease."""
     scenario = solving(ONE, task("a"))
     assert not any(isinstance(each, LeaseCheck) for each in outstanding(scenario.state))
     scenario.when(ExpireLease(dispatch_id="d1")).refused("stale_turn")
@@ -301,38 +302,38 @@ def test_a_lease_is_looked_after_once_a_task_is_taken() -> None:
 
 
 def test_a_result_after_the_lease_was_lost_is_stale() -> None:
-    """E75: one outcome: a worker that comes back is told to drop its task."""
+    """One outcome: a worker that comes back is told to drop its task."""
     scenario = solving(ONE, task("a")).starts("a").loses_lease("a")
     scenario.when(CompleteTurn(turn_id="d1", text="late")).refused("stale_turn")
     assert scenario.completes("a", "fresh").run("a").result == "fresh"
 
 
 def test_a_restart_voids_every_lease_but_no_offer() -> None:
-    """Spec 4: an embedded worker's leases are void when the server starts again."""
+    """An embedded worker's leases are void when the server starts again."""
     scenario = solving(TEAM, task("a"), task("b"), task("c")).starts("a").acks("b").when(ExpireLease())
     assert [fact.task_id for fact in only(scenario.new, LeaseExpired)] == ["a", "b"]
     assert scenario.dispatch_id("c") == "d3"
-    assert {scenario.state_of(each) for each in "abc"} == {State.DISPATCHING}
+    assert {scenario.state_of(each) for each in "abc"} == {TaskState.DISPATCHING}
 
 
 def test_a_restart_with_nothing_taken_changes_nothing() -> None:
-    """Spec 4: there is no lease to lose, running or paused."""
+    """There is no lease to lose, running or paused."""
     assert solving(TEAM, task("a")).when(ExpireLease()).then()
     assert solving(TEAM, task("a")).when(Pause(by="alice")).when(ExpireLease()).then()
 
 
 @pytest.mark.parametrize("is_started", [True, False])
 def test_a_task_that_kills_its_workers_is_not_offered_for_ever(is_started: bool) -> None:
-    """Spec 4 limits: after LEASES_LOST lost workers it fails: executing for good, only taken like any refusal."""
+    """After LEASES_LOST lost workers it fails: executing for good, only taken like any refusal."""
     scenario = solving(ONE, task("a"))
     for _ in range(limits.LEASES_LOST):
         (scenario.starts if is_started else scenario.acks)("a")
         scenario.loses_lease("a")
-    assert scenario.state_of("a") is State.DISPATCHING
+    assert scenario.state_of("a") is TaskState.DISPATCHING
     (scenario.starts if is_started else scenario.acks)("a")
     scenario.loses_lease("a")
     if is_started:
-        assert (scenario.state_of("a"), scenario.step("task_failed").error_type) == (State.BLOCKED, "config")
+        assert (scenario.state_of("a"), scenario.step("task_failed").error_type) == (TaskState.BLOCKED, "config")
     else:
         scenario.then("task.dispatch_nacked")
         assert scenario.run("a").wait is not None

@@ -1,13 +1,11 @@
-"""Plan, confirm, solve, aggregate (seed 004 §1, §2, §5, §6, §7, §10; seed 002 §8, §9, §11, §12)."""
+"""Plan, confirm, solve, aggregate."""
 
 import msgspec
 
 from moot.core.codec import Head, frame, stamp
-from moot.core.commands import CancelTurn, End, ExpireTurn, ReportStep, SolveTasks
-from moot.core.events import SessionPaused, StepAsked, UnderstandingCompleted
-from moot.core.machines.workflow import State as Flow
-from moot.core.outstanding import RunTurn, outstanding
-from moot.core.plan.events import (
+from moot.core.effects import RunTurn
+from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.flows.plan.plan_events import (
     DispatchRequested,
     FinalAnswered,
     PipelineCompleted,
@@ -16,11 +14,15 @@ from moot.core.plan.events import (
     PlanStepped,
     SolverProgressed,
 )
-from moot.core.settings import PlanSettings
-from moot.core.turns import turn_input
+from moot.core.flows.plan.plan_slice import find_work
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import CancelTurn, End, ExpireTurn, ReportStep
+from moot.core.session.events import SessionPaused, StepAsked, UnderstandingCompleted
+from moot.core.session.settings import PlanSettings
 from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_teams import EDITED, GATED, PAIR, TEAM, make_plan_team, planned, solving, worker
-from tests.core.teams import only
+from tests.core.teams import only, turn_input
 
 CONFIRM = "confirm_plan_p1"
 
@@ -35,11 +37,11 @@ def frames(scenario: PlanScenario) -> list[dict[str, object]]:
     return [msgspec.json.decode(frame(event, "en")) for event in events]
 
 
-# seed 004 §1 and §7: the whole way
+# the whole way
 
 
 def test_a_message_leads_to_a_plan() -> None:
-    """Seed 004 §1, §10: user.message starts planning; the planner acts."""
+    """user.message starts planning; the planner acts."""
     scenario = plan_given(TEAM).says("write a report")
     scenario.then("message.posted", "understanding.started", "session.activated")
     scenario.understands("different_task")
@@ -49,7 +51,7 @@ def test_a_message_leads_to_a_plan() -> None:
 
 
 def test_each_step_of_the_planner_is_told() -> None:
-    """Seed 004 §1: plan.step_completed × N, counted."""
+    """plan.step_completed × N, counted."""
     scenario = plan_given(TEAM).says("write a report").understands("different_task")
     turn_id = scenario.turn("plan").turn_id
     scenario.when(ReportStep(turn_id=turn_id, thought="one"), ReportStep(turn_id=turn_id, action="two"))
@@ -62,7 +64,7 @@ def test_each_step_of_the_planner_is_told() -> None:
 
 
 def test_a_plan_is_shown_and_asked_about() -> None:
-    """Seed 004 §1, §2: plan.completed with tasks and summary, then agent.user_confirm with a step id of its own."""
+    """plan.completed with tasks and summary, then agent.user_confirm with a step id of its own."""
     scenario = planned()
     scenario.then("turn.completed", "plan.completed", "agent.user_confirm", "workflow.changed", "session.paused")
     shown, asked = only(scenario.new, PlanCompleted)[0], only(scenario.new, StepAsked)[0]
@@ -75,7 +77,7 @@ def test_a_plan_is_shown_and_asked_about() -> None:
 
 
 def test_the_plan_runs_in_parallel_after_its_dependencies_and_is_aggregated() -> None:
-    """Seed 004 §1, §5, §7: solver.* for each task, then aggregate.*, pipeline.completed, agent.final_answer."""
+    """solver.* for each task, then aggregate.*, pipeline.completed, agent.final_answer."""
     scenario = solving()
     scenario.then(
         "agent.user_confirm_closed",
@@ -102,15 +104,15 @@ def test_the_plan_runs_in_parallel_after_its_dependencies_and_is_aggregated() ->
 
 
 def test_the_session_goes_on_after_the_pipeline() -> None:
-    """Seed 004 §1: the pipeline is complete, the session continues with new input."""
+    """The pipeline is complete, the session continues with new input."""
     scenario = finished(solving()).aggregates().says("and now a poem").understands("same_task_no_change")
     assert scenario.state.door.current_routing_decision is not None
     assert scenario.state.door.current_routing_decision.route == "new_task"  # nothing is under way: never asks
     assert (scenario.work.question, scenario.work.plan_id) == ("and now a poem", "p2")
 
 
-def test_seed_004_section_5_order_of_events() -> None:
-    """Seed 004 §5: three tasks at once, the third times out and is retried while the others are done already."""
+def test_the_order_of_events() -> None:
+    """Three tasks at once, the third times out and is retried while the others are done already."""
     team = make_plan_team(worker("w1"), plan=PlanSettings(max_parallel=3))
     scenario = solving(team, task("1"), task("2"), task("3"))
     before = len(scenario.facts)
@@ -139,14 +141,14 @@ def test_seed_004_section_5_order_of_events() -> None:
 
 
 def test_without_an_aggregator_the_planner_aggregates() -> None:
-    """Spec 4: an aggregator is optional."""
+    """An aggregator is optional."""
     assert finished(solving()).turn("aggregate").member == "planner"
     scenario = solving(EDITED, task("a")).completes("a")
     assert scenario.turn("aggregate").member == "editor"
 
 
 def test_the_aggregator_is_given_all_results() -> None:
-    """Seed 004 §1: the answer is made of the results."""
+    """The answer is made of the results."""
     scenario = finished(solving())
     given = turn_input("session-1", scenario.state, scenario.turn("aggregate")).assignment
     assert given is not None
@@ -158,13 +160,13 @@ def test_the_aggregator_is_given_all_results() -> None:
 
 
 def test_an_aggregator_with_nothing_to_say_does_not_lose_the_results() -> None:
-    """E97: an empty answer becomes the results themselves."""
+    """An empty answer becomes the results themselves."""
     scenario = finished(solving()).aggregates(" ")
     assert only(scenario.new, FinalAnswered)[0].text == "Task a: A\n\nTask b: B\n\nTask c: C"
 
 
 def test_plans_may_run_without_being_confirmed() -> None:
-    """Spec 4: plan.confirm = never starts at once."""
+    """plan.confirm = never starts at once."""
     scenario = planned(make_plan_team(plan=PlanSettings(confirm="never")), task("a"))
     scenario.then(
         "turn.completed", "plan.completed", "workflow.plan_approved", "workflow.changed", "task.dispatch_requested"
@@ -176,7 +178,7 @@ def test_plans_may_run_without_being_confirmed() -> None:
 
 
 def test_tasks_that_are_brought_run_without_planning() -> None:
-    """Seed 004 §1: user.solve_tasks: no planning, no confirmation, the same ending."""
+    """user.solve_tasks: no planning, no confirmation, the same ending."""
     scenario = plan_given(TEAM).when(SolveTasks(tasks=(task("a"), task("b", "a")), question="do it", by="alice"))
     scenario.then(
         "workflow.changed", "workflow.plan_approved", "workflow.changed", "task.dispatch_requested", "session.activated"
@@ -187,15 +189,15 @@ def test_tasks_that_are_brought_run_without_planning() -> None:
 
 
 def test_tasks_that_are_brought_need_a_free_session_and_a_sound_plan() -> None:
-    """Spec 4: typed refusals: work is under way already, or the tasks cannot be run."""
+    """Typed refusals: work is under way already, or the tasks cannot be run."""
     solving().when(SolveTasks(tasks=(task("a"),))).refused("workflow_active")
     scenario = plan_given(TEAM).when(SolveTasks(tasks=(task("a", "zz"),))).refused("invalid_plan")
     assert "tasks[0].depends_on" in scenario.refusal_text
-    assert scenario.state.work is None
+    assert find_work(scenario.state) is None
 
 
 def test_the_question_of_brought_tasks_is_made_safe() -> None:
-    """E63: it is untrusted text; without one the titles say what it is about."""
+    """It is untrusted text; without one the titles say what it is about."""
     scenario = plan_given(TEAM).when(SolveTasks(tasks=(task("a"),), question="\x1b[2Jdo\u202e it"))
     assert scenario.work.question == "do it"
     assert plan_given(TEAM).when(SolveTasks(tasks=(task("a"), task("b")))).work.question == "Task a; Task b"
@@ -205,7 +207,7 @@ def test_the_question_of_brought_tasks_is_made_safe() -> None:
 
 
 def test_the_timeline_names_come_in_order() -> None:
-    """Seed 002 §9: the twelve names, in the order in which a person meets them."""
+    """The twelve names, in the order in which a person meets them."""
     scenario = solving(GATED, task("a")).starts("a").steps("a").completes("a").reviews("a", passes=True)
     told = [str(sent["timeline"]) for sent in frames(scenario) if "timeline" in sent]
     assert told == [
@@ -227,7 +229,7 @@ def test_the_timeline_names_come_in_order() -> None:
 
 
 def test_a_failed_handshake_and_a_failed_run_have_their_timeline_names() -> None:
-    """Seed 002 §9: task_dispatch_nack; task_execution_result also tells failures."""
+    """task_dispatch_nack; task_execution_result also tells failures."""
     scenario = solving(TEAM, task("a")).nacks("a").waits().task_fails("a")
     told = {str(sent["event"]): sent.get("timeline") for sent in frames(scenario)}
     assert told["task.dispatch_nacked"] == "task_dispatch_nack"
@@ -235,7 +237,7 @@ def test_a_failed_handshake_and_a_failed_run_have_their_timeline_names() -> None
 
 
 def test_every_event_names_its_loop_and_role() -> None:
-    """Seed 002 §12: `{loop_id}.{role}`; the front end never guesses."""
+    """`{loop_id}.{role}`; the front end never guesses."""
     scenario = solving(GATED, task("a")).completes("a").reviews("a", passes=True).aggregates()
     sources = {str(sent["event"]): sent["source"] for sent in frames(scenario)}
 
@@ -255,7 +257,7 @@ def test_every_event_names_its_loop_and_role() -> None:
 
 
 def test_frames_show_the_tasks_in_content_too() -> None:
-    """Spec 4: clients of the seed's protocol find tasks and summary in `content`; stored they are once."""
+    """Clients find tasks and summary in `content`; stored they are once."""
     sent = {str(each["event"]): each for each in frames(planned())}
     for event in ("plan.completed", "agent.user_confirm"):
         metadata = sent[event]["metadata"]
@@ -265,19 +267,19 @@ def test_frames_show_the_tasks_in_content_too() -> None:
 
 
 def test_the_final_answer_is_content() -> None:
-    """Spec 4: agent.final_answer has the aggregator's text as its content, a string."""
+    """agent.final_answer has the aggregator's text as its content, a string."""
     sent = {str(each["event"]): each for each in frames(finished(solving()).aggregates("all"))}
     assert sent["agent.final_answer"]["content"] == "all"
 
 
 def test_a_decision_says_that_it_asks_nothing() -> None:
-    """Seed 002 §8.3: `user_confirmation_required` is a field of every decision, also when it is false."""
+    """`user_confirmation_required` is a field of every decision, also when it is false."""
     [decided] = [each for each in frames(planned()) if each["event"] == "routing.decided"]
     assert decided["metadata"]["user_confirmation_required"] is False  # type: ignore[index]
 
 
 def test_the_analysis_is_in_the_log() -> None:
-    """Seed 002 §8.2–8.4: what was understood and how it was routed are events, and the newest are in the state."""
+    """What was understood and how it was routed are events, and the newest are in the state."""
     scenario = planned()
     analysis = only(scenario.facts, UnderstandingCompleted)[0].analysis
     assert scenario.state.door.current_intent_analysis == analysis
@@ -287,7 +289,7 @@ def test_the_analysis_is_in_the_log() -> None:
 
 
 def test_the_fields_of_section_11_follow_the_work() -> None:
-    """Seed 002 §11: status, replan_reason, decision_required, decision_options, latest_execution_snapshot_id."""
+    """Status, replan_reason, decision_required, decision_options, latest_execution_snapshot_id."""
     scenario = planned()
     work = scenario.work
     assert (work.status, work.decision_required, work.decision_options) == (
@@ -309,12 +311,12 @@ def test_the_fields_of_section_11_follow_the_work() -> None:
 
 
 def test_giving_up_is_no_reason_to_replan() -> None:
-    """Seed 002 §11: replan_reason is one of four reasons; a user's abort is none of them."""
+    """replan_reason is one of four reasons; a user's abort is none of them."""
     assert solving().when(CancelTurn(by="alice")).work.replan_reason is None
 
 
 def test_the_end_of_the_session_stops_everything() -> None:
-    """E51: workers are stopped, questions withdrawn, inputs forgotten; nothing is outstanding."""
+    """Workers are stopped, questions withdrawn, inputs forgotten; nothing is outstanding."""
     scenario = solving().says("faster").when(End(by="alice"))
     scenario.then("solver.cancelled", "agent.interrupted", "workflow.changed", "session.completed")
     assert outstanding(scenario.state) == []
@@ -322,7 +324,7 @@ def test_the_end_of_the_session_stops_everything() -> None:
 
 
 def test_progress_is_counted_and_never_nonsense() -> None:
-    """E78: totals of 0, less than done, or beyond all bounds are ignored; percent stays within 0 and 100."""
+    """Totals of 0, less than done, or beyond all bounds are ignored; percent stays within 0 and 100."""
     scenario = solving(TEAM, task("a")).starts("a")
     for total in (4, -1, 0, 1, 10**30, 8):
         scenario.steps("a", total=total)
@@ -338,14 +340,14 @@ def test_progress_is_counted_and_never_nonsense() -> None:
 
 
 def test_steps_after_the_end_are_stale() -> None:
-    """E78: a step of a task that is done is ignored, so the board never goes back."""
+    """A step of a task that is done is ignored, so the board never goes back."""
     scenario = solving(TEAM, task("a")).starts("a")
     dispatch_id = scenario.dispatch_id("a")
     scenario.completes("a").when(ReportStep(turn_id=dispatch_id, thought="late")).refused("stale_turn")
 
 
 def test_only_humans_have_the_floor() -> None:
-    """Promise 1: the log ends in session.paused with the human who asked, not with the first of the team."""
+    """The log ends in session.paused with the human who asked, not with the first of the team."""
     scenario = plan_given(PAIR).says("write", by="adam").understands("different_task").plans(task("a"))
     assert scenario.new[-1] == SessionPaused(waiting_for="adam", reason="step")
 
@@ -357,7 +359,7 @@ def test_a_turn_that_runs_is_what_is_outstanding() -> None:
 
 
 def test_offers_follow_the_order_of_the_plan() -> None:
-    """Seed 004 §5: tasks that can start are offered in the order of the plan, up to max_parallel."""
+    """Tasks that can start are offered in the order of the plan, up to max_parallel."""
     team = make_plan_team(worker("w1"), plan=PlanSettings(max_parallel=2))
     scenario = solving(team, task("c"), task("a"), task("b"))
     assert [fact.task_id for fact in only(scenario.new, DispatchRequested)] == ["c", "a"]

@@ -1,4 +1,4 @@
-"""A log of the plan flow that an earlier version wrote still decodes, verifies and folds to the same state (E10).
+"""A log of the plan flow that an earlier version wrote still decodes, verifies and folds to the same state.
 
 `python -m tests.core.test_plan_golden` from the root of the repository writes the files anew. Do that only for a
 version that was never released; afterwards a new kind of log is a new file with the next number, and the old ones stay.
@@ -6,24 +6,25 @@ version that was never released; afterwards a new kind of log is a new file with
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self, get_args
+from typing import Self
 
 import msgspec
 import pytest
 
-from moot.core import state
+from moot.core import states
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
-from moot.core.commands import CancelTurn, Command, EndGrace, Pause, Post, ProbeMember, Replan, ReportStep, Resume
-from moot.core.events import Fact, NoticePosted, StepAsked, UnderstandingCompleted, UnderstandingStarted
 from moot.core.evolve import evolve
-from moot.core.intent import Deltas, PlanPatch, TaskRelationAssessment
-from moot.core.machines.workflow import State as Flow
-from moot.core.notices import show
-from moot.core.plan.events import PlanFact
-from moot.core.settings import PlanSettings, Retry
-from moot.core.state import State
-from moot.core.team import Flow as TeamFlow
-from moot.core.team import Language, Team, member
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_commands import EndGrace, ProbeMember, Replan
+from moot.core.flows.plan.plan_events import PLAN_FACTS
+from moot.core.flows.registry import show
+from moot.core.intake.intent import Deltas, PlanPatch, TaskRelationAssessment
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.session.commands import CancelTurn, Command, Pause, Post, ReportStep, Resume
+from moot.core.session.events import NoticePosted, StepAsked, UnderstandingCompleted, UnderstandingStarted
+from moot.core.session.settings import PlanSettings, Retry
+from moot.core.session.state import State
+from moot.core.session.team import Language, Team, member
 from moot.testing import PlanScenario, control, task
 from moot.testing.scenario import AT
 from tests.core.teams import fold, only
@@ -34,7 +35,7 @@ SESSION_ID = "golden-plan-v1"
 
 TEAM = Team(
     name="golden",
-    flow=TeamFlow.PLAN,
+    flow="plan",
     language="zh",
     members=(
         member("alice", "human", name="Alice", display_name="爱丽丝"),
@@ -149,7 +150,7 @@ def write() -> None:
         lines.append(frame(event, now.language))
     GOLDEN.mkdir(parents=True, exist_ok=True)
     LOG.write_bytes(b"".join(line + b"\n" for line in lines))
-    FINAL.write_bytes(msgspec.json.format(state.encode(played.state)) + b"\n")
+    FINAL.write_bytes(msgspec.json.format(states.encode(played.state)) + b"\n")
 
 
 def read() -> Iterator[Event]:
@@ -164,7 +165,7 @@ def read() -> Iterator[Event]:
 
 
 def test_the_golden_plan_decodes_and_its_chain_verifies() -> None:
-    """E10: dense seq, and every hash follows from the one before."""
+    """Dense seq, and every hash follows from the one before."""
     previous = ""
     for number, event in enumerate(read(), start=1):
         previous = chain(previous, event.data)
@@ -172,7 +173,7 @@ def test_the_golden_plan_decodes_and_its_chain_verifies() -> None:
 
 
 def test_the_golden_plan_is_still_written_the_same_way() -> None:
-    """Spec 5 frames: one encoding; only the first event may gain settings that did not exist then."""
+    """One encoding; only the first event may gain settings that did not exist then."""
     first, *rest = read()
     head = first.head
     for event in rest:
@@ -182,22 +183,22 @@ def test_the_golden_plan_is_still_written_the_same_way() -> None:
 
 
 def test_the_golden_plan_folds_to_the_golden_state() -> None:
-    """E10: the same log gives the same state, version after version."""
+    """The same log gives the same state, version after version."""
     folded = fold(event.fact for event in read())
-    assert folded == state.decode(FINAL.read_bytes())
-    assert state.decode(state.encode(folded)) == folded
+    assert folded == states.decode(FINAL.read_bytes())
+    assert states.decode(states.encode(folded)) == folded
 
 
 def test_the_golden_plan_has_every_event_of_the_flow() -> None:
-    """E10: a kind of event that is not in it would not be protected."""
+    """A kind of event that is not in it would not be protected."""
     seen = {event.name for event in read()}
-    kinds = (*get_args(PlanFact), UnderstandingStarted, UnderstandingCompleted, StepAsked)
+    kinds: tuple[type[Fact], ...] = (*PLAN_FACTS, UnderstandingStarted, UnderstandingCompleted, StepAsked)
     assert {kind.event for kind in kinds} - seen == set()
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_everything_the_golden_plan_says_can_still_be_shown(language: Language) -> None:
-    """Spec 2 notices: codes are stable; what was logged once is rendered for ever."""
+    """Codes are stable; what was logged once is rendered for ever."""
     facts = [event.fact for event in read()]
     told: list[Fact] = [*only(facts, NoticePosted), *only(facts, StepAsked)]
     assert all(show(fact, language) for fact in told)

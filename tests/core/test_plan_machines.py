@@ -1,4 +1,4 @@
-"""The five machines of seed 002, walked by the real flow: every row that the flow can reach is reached.
+"""The five machines of the plan flow, walked by the real flow: every row that the flow can reach is reached.
 
 A row that is listed here as being in the table only is one that nothing in Moot triggers today.
 """
@@ -9,31 +9,21 @@ from typing import Any
 
 import pytest
 
-from moot.core.commands import (
-    CancelTask,
-    CancelTurn,
-    EndGrace,
-    ExpireDispatch,
-    ExpireLease,
-    Pause,
-    ProbeMember,
-    Replan,
-    Resume,
-)
+from moot.core.flows.plan.plan_commands import CancelTask, EndGrace, ProbeMember, Replan
+from moot.core.flows.plan.plan_events import WorkflowChanged
 from moot.core.fsm import Machine
-from moot.core.intent import PlanPatch
+from moot.core.intake.intent import PlanPatch
 from moot.core.machines.agent import AGENT
 from moot.core.machines.agent import State as Slot
 from moot.core.machines.input_routing import INPUT_ROUTING
 from moot.core.machines.input_routing import State as Door
 from moot.core.machines.interrupt import INTERRUPT
 from moot.core.machines.interrupt import State as Interrupt
-from moot.core.machines.task import TASK
-from moot.core.machines.task import State as TaskState
+from moot.core.machines.task import TASK, TaskState
 from moot.core.machines.workflow import WORKFLOW
-from moot.core.machines.workflow import State as Flow
-from moot.core.plan.events import WorkflowChanged
-from moot.core.settings import PlanSettings
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.session.commands import CancelTurn, ExpireDispatch, ExpireLease, Pause, Resume
+from moot.core.session.settings import PlanSettings
 from moot.testing import PlanScenario, control, plan_given, task
 from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, retrying, solving, worker
 from tests.core.teams import only
@@ -106,7 +96,7 @@ def paused(scenario: PlanScenario) -> PlanScenario:
 
 
 def inputs() -> None:
-    """Seed 002 §3."""
+    """The machine of an input."""
     said = solving().says("x")
     said.understands("same_task_no_change", clarification="what?").answers("", answer="this")
     said.understands("same_task_no_change")
@@ -126,7 +116,7 @@ def inputs() -> None:
 
 
 def failures() -> None:
-    """Seed 002 §4: what the planner should know of, and what people decide."""
+    """What the planner should know of, and what people decide."""
     solving().task_fails("a", "auth").answers("task_failed", "retry")
     solving().task_fails("a", "auth").answers("task_failed", "replan")
     solving().task_fails("a", "auth").answers("task_failed", "abort")
@@ -138,7 +128,7 @@ def failures() -> None:
 
 
 def tasks_and_agents() -> None:
-    """Seed 002 §5, §6: the handshake, retries, reviews, leases, cancelling in every state."""
+    """The handshake, retries, reviews, leases, cancelling in every state."""
     one = solving(GATED, task("a")).starts("a").steps("a").completes("a")
     one.reviews("a", passes=False).completes("a").reviews("a", passes=True)
     solving(TEAM, task("a")).completes("a")
@@ -154,6 +144,9 @@ def tasks_and_agents() -> None:
     rejected = solving(GATED, task("a"))
     for _ in range(3):
         rejected.completes("a").reviews("a", passes=False)
+    waits = PlanPatch(op="modify", task_id="a", changes={"depends_on": ["z"]})
+    serial = solving(make_plan_team(worker("w1", concurrency=1)), task("z"), task("a"))
+    serial.says("a after z").understands("same_task_minor_change", plan_patches=(waits,))
     breaker()
     cancelling()
 
@@ -183,7 +176,7 @@ def cancelling() -> None:
 
 
 def interrupts() -> None:
-    """Seed 002 §7: pause, and every way on from there."""
+    """Pause, and every way on from there."""
     paused(solving()).when(Resume(by="alice"))
     paused(solving()).says("go on").understands("same_task_no_change")
     paused(solving()).says("title").understands("same_task_minor_change", plan_patches=PATCH)
@@ -210,7 +203,7 @@ def walked() -> Walked:
 
 @pytest.mark.parametrize("machine", WATCHED, ids=lambda machine: machine.name)
 def test_the_flow_walks_every_row(machine: Machine[Any, Any], walked: Walked) -> None:
-    """Seed 002 §3–§7: each row is met by a story, or listed with the reason why nothing triggers it."""
+    """Each row is met by a story, or listed with the reason why nothing triggers it."""
     rows = {(str(row.state), str(row.trigger)) for row in machine.rows}
     missed = rows - walked[machine.name]
     assert missed == ONLY_IN_TABLE[machine.name]
@@ -224,7 +217,7 @@ def door(scenario: PlanScenario) -> Door:
 
 
 def test_an_input_walks_from_idle_to_the_end_of_its_work() -> None:
-    """Seed 002 §3: IDLE → SEMANTIC_UNDERSTANDING → (ROUTING_DECISION, NEW_TASK) → PLAN_LOOP → EXECUTION → COMPLETED."""
+    """IDLE → SEMANTIC_UNDERSTANDING → (ROUTING_DECISION, NEW_TASK) → PLAN_LOOP → EXECUTION → COMPLETED."""
     scenario = plan_given(TEAM)
     assert door(scenario) is Door.IDLE
     assert door(scenario.says("x")) is Door.SEMANTIC_UNDERSTANDING
@@ -235,7 +228,7 @@ def test_an_input_walks_from_idle_to_the_end_of_its_work() -> None:
 
 
 def test_a_question_about_an_input_waits_in_the_machine_too() -> None:
-    """Seed 002 §3: WAIT_USER_DECISION until the human chooses; the work goes on meanwhile."""
+    """WAIT_USER_DECISION until the human chooses; the work goes on meanwhile."""
     scenario = solving().says("?").understands("same_task_no_change", 0.4)
     assert door(scenario) is Door.WAIT_USER_DECISION
     assert door(scenario.answers("ask_unsure", "continue")) is Door.EXECUTION
@@ -246,7 +239,7 @@ def test_a_question_about_an_input_waits_in_the_machine_too() -> None:
 
 
 def test_an_input_that_comes_while_another_is_on_its_way_walks_alone() -> None:
-    """Seed 002 §3: the machine is that of the newest input; every one is understood and routed."""
+    """The machine is that of the newest input; every one is understood and routed."""
     scenario = solving().says("bigger").understands("same_task_major_change").says("go on")
     assert door(scenario) is Door.SEMANTIC_UNDERSTANDING
     assert door(scenario.understands("same_task_no_change")) is Door.EXECUTION
@@ -254,7 +247,7 @@ def test_an_input_that_comes_while_another_is_on_its_way_walks_alone() -> None:
 
 
 def test_the_workflow_tells_each_of_its_moves() -> None:
-    """Seed 002 §4: from plan to end, each move one event with its trigger."""
+    """From plan to end, each move one event with its trigger."""
     scenario = finish(solving())
     moves = [(str(move.was), move.trigger, str(move.state)) for move in only(scenario.facts, WorkflowChanged)]
     assert moves == [
@@ -266,7 +259,7 @@ def test_the_workflow_tells_each_of_its_moves() -> None:
 
 
 def test_a_failure_that_others_depend_on_is_evaluated() -> None:
-    """Seed 002 §4: EXECUTION → REPLAN_EVALUATION → WAIT_USER_DECISION; a task that nobody needs leaves EXECUTION be."""
+    """EXECUTION → REPLAN_EVALUATION → WAIT_USER_DECISION; a task that nobody needs leaves EXECUTION be."""
     scenario = solving().task_fails("a", "auth")
     moves = [move.trigger for move in only(scenario.new, WorkflowChanged)]
     assert moves == ["major_failure", "user_decision_required"]
@@ -276,7 +269,7 @@ def test_a_failure_that_others_depend_on_is_evaluated() -> None:
 
 
 def test_a_task_walks_to_done() -> None:
-    """Seed 002 §5: CREATED → READY → DISPATCHING → DISPATCHED → RUNNING → (EXECUTION_SUCCEEDED) REVIEWING → DONE."""
+    """CREATED → READY → DISPATCHING → DISPATCHED → RUNNING → (EXECUTION_SUCCEEDED) REVIEWING → DONE."""
     scenario = solving(GATED, task("z"), task("a", "z"))
     seen = [scenario.state_of("a")]
     scenario.completes("z").reviews("z", passes=True)
@@ -294,7 +287,7 @@ def test_a_task_walks_to_done() -> None:
 
 
 def test_a_slot_walks_with_its_task() -> None:
-    """Seed 002 §6: IDLE → RESERVED → RUNNING → ERROR → IDLE, each slot of a member on its own."""
+    """IDLE → RESERVED → RUNNING → ERROR → IDLE, each slot of a member on its own."""
     scenario = solving(make_plan_team(worker("w1")), task("a"), task("b"))
 
     def slots() -> dict[str, Slot]:
@@ -312,7 +305,7 @@ def test_a_slot_walks_with_its_task() -> None:
 
 
 def test_an_interruption_walks_from_pause_to_its_decision() -> None:
-    """Seed 002 §7: EXECUTION → PAUSING → PAUSED → WAIT_USER_DECISION → EXECUTION."""
+    """EXECUTION → PAUSING → PAUSED → WAIT_USER_DECISION → EXECUTION."""
     scenario = solving().starts("a")
     seen = [scenario.when(Pause(by="alice")).state.interrupt, scenario.when(EndGrace()).state.interrupt]
     seen.append(scenario.says("bigger").understands("same_task_major_change").state.interrupt)

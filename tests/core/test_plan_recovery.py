@@ -1,11 +1,10 @@
-"""What becomes of failures (seed 004 §3; reliability E84, E95, E97): retries, delays, and the human's decision."""
+"""What becomes of failures: retries, delays, and the human's decision."""
 
 import pytest
 
-from moot.core.commands import Answer, EndWait, FailTurn, Retry
-from moot.core.machines.workflow import State as Flow
-from moot.core.plan import recovery
-from moot.core.plan.events import (
+from moot.core.flows.plan import recovery
+from moot.core.flows.plan.plan_commands import EndWait
+from moot.core.flows.plan.plan_events import (
     ExecutionFailed,
     PipelineCompleted,
     PlanCancelled,
@@ -14,17 +13,18 @@ from moot.core.plan.events import (
     RecoverySucceeded,
     SolverStarted,
 )
-from moot.core.settings import Retry as Policy
-from moot.core.turns import task_input, turn_input
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.session.commands import Answer, FailTurn, Retry
+from moot.core.session.settings import Retry as Policy
 from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_teams import EDITED, GATED, TEAM, make_plan_team, retrying, solving, worker
-from tests.core.teams import only
+from tests.core.teams import only, task_input, turn_input
 
 ONE = make_plan_team(worker("w1"))
 
 
 def errors(scenario: PlanScenario) -> list[str]:
-    """The story of the failures, as E84 tells it."""
+    """The story of the failures, from the first to the human's decision."""
     told = []
     for fact in scenario.facts:
         match fact:
@@ -41,11 +41,11 @@ def errors(scenario: PlanScenario) -> list[str]:
     return told
 
 
-# E84
+# retries and what people decide
 
 
 def test_a_failed_task_is_tried_again_and_recovers() -> None:
-    """E84: execution → recovery_started{1} → the retry → solver.completed → recovery_success."""
+    """Execution → recovery_started{1} → the retry → solver.completed → recovery_success."""
     scenario = solving(ONE, task("a")).task_fails("a")
     scenario.then("task.failed", "error.execution", "error.recovery_started")
     scenario.waits().then("task.retry_due", "task.dispatch_requested").starts("a")
@@ -55,7 +55,7 @@ def test_a_failed_task_is_tried_again_and_recovers() -> None:
 
 
 def test_the_whole_story_of_a_task_that_never_recovers() -> None:
-    """E84: one first run and three retries; error.execution once; then a human is always asked."""
+    """One first run and three retries; error.execution once; then a human is always asked."""
     scenario = solving(ONE, task("a"))
     for _ in range(4):
         scenario.task_fails("a").waits() if scenario.run("a").retries < 3 else scenario.task_fails("a")
@@ -73,7 +73,7 @@ def test_the_whole_story_of_a_task_that_never_recovers() -> None:
 
 
 def test_a_task_that_recovers_late_has_one_episode() -> None:
-    """E84: success at the third retry; a later failure of the same task would be a new episode."""
+    """Success at the third retry; a later failure of the same task would be a new episode."""
     scenario = solving(GATED, task("a"))
     for _ in range(3):
         scenario.task_fails("a").waits()
@@ -92,7 +92,7 @@ def test_a_task_that_recovers_late_has_one_episode() -> None:
 
 @pytest.mark.parametrize("error_type", ["auth", "refused", "budget", "config"])
 def test_terminal_errors_are_not_retried(error_type: str) -> None:
-    """E95: trying again would end the same: execution(recoverable=false) → recovery_failed → the human."""
+    """Trying again would end the same: execution(recoverable=false) → recovery_failed → the human."""
     scenario = solving(ONE, task("a")).task_fails("a", error_type, "check key OPENAI_API_KEY")
     failure = only(scenario.new, ExecutionFailed)[0]
     assert (failure.recoverable, failure.suggested_action, failure.error_type) == (False, "decide", error_type)
@@ -102,19 +102,19 @@ def test_terminal_errors_are_not_retried(error_type: str) -> None:
 
 @pytest.mark.parametrize("error_type", ["validation", "timeout", "network", "agent", "rate_limit", "something new"])
 def test_other_errors_are_retried(error_type: str) -> None:
-    """Seed 004 §3: recoverable errors are retried; an unknown type is worth a try."""
+    """Recoverable errors are retried; an unknown type is worth a try."""
     failure = only(solving(ONE, task("a")).task_fails("a", error_type).new, ExecutionFailed)[0]
     assert (failure.recoverable, failure.suggested_action) == (True, "retry")
 
 
 def test_a_terminal_error_ends_an_episode_that_had_hope() -> None:
-    """E84: one error.execution an episode, whatever ends it."""
+    """One error.execution an episode, whatever ends it."""
     scenario = solving(ONE, task("a")).task_fails("a").waits().task_fails("a", "auth")
     assert errors(scenario) == ["execution", "recovery_started 1", "recovery_failed 1"]
 
 
 def test_without_retries_a_human_decides_at_once() -> None:
-    """Spec 4: max_attempts counts retries; 0 means none."""
+    """max_attempts counts retries; 0 means none."""
     assert errors(solving(make_plan_team(plan=retrying(0)), task("a")).task_fails("a")) == [
         "execution",
         "recovery_failed 0",
@@ -125,7 +125,7 @@ def test_without_retries_a_human_decides_at_once() -> None:
 
 
 def test_delays_double_with_full_jitter_up_to_the_cap() -> None:
-    """Seed 004 §3: retry 1 after the base, retry n ≥ 2 after chance × base × 2^(n−1), never above the cap."""
+    """Retry 1 after the base, retry n ≥ 2 after chance × base × 2^(n−1), never above the cap."""
     policy = Policy(max_attempts=9, base_delay_s=2.0, cap_s=20.0)
     assert [recovery.delay_s(policy, attempt, 1.0) for attempt in range(1, 7)] == [2.0, 4.0, 8.0, 16.0, 20.0, 20.0]
     assert [recovery.delay_s(policy, attempt, 0.5) for attempt in range(1, 5)] == [2.0, 2.0, 4.0, 8.0]
@@ -134,7 +134,7 @@ def test_delays_double_with_full_jitter_up_to_the_cap() -> None:
 
 
 def test_a_validation_error_is_retried_at_once_the_first_time() -> None:
-    """Seed 004 §3: 验证错误 → 立即重试; from the second retry on like the others."""
+    """验证错误 → 立即重试; from the second retry on like the others."""
     scenario = solving(ONE, task("a")).task_fails("a", "validation")
     assert scenario.then(
         "task.failed", "error.execution", "error.recovery_started", "task.dispatch_requested"
@@ -149,7 +149,7 @@ def test_a_validation_error_is_retried_at_once_the_first_time() -> None:
     [(0.0, 1.0), (7.0, 7.0), (0.5, 1.0), (1e9, 60.0), (float("inf"), 60.0), (float("nan"), 1.0), (-5.0, 1.0)],
 )
 def test_retry_after_is_honoured_up_to_the_cap(asked_s: float, delay_s: float) -> None:
-    """E95: whoever was asked may want to be left alone for longer; nonsense is ignored."""
+    """Whoever was asked may want to be left alone for longer; nonsense is ignored."""
     scenario = solving(ONE, task("a")).starts("a")
     scenario.when(FailTurn(turn_id="d1", error_type="rate_limit", message="slow down", retry_after_s=asked_s))
     assert [fact.delay_s for fact in only(scenario.new, RecoveryStarted)] == [delay_s]
@@ -171,7 +171,7 @@ def test_a_wait_ends_once() -> None:
 
 
 def test_others_go_on_meanwhile() -> None:
-    """Spec 4: a task that waits or is asked about holds up nobody else."""
+    """A task that waits or is asked about holds up nobody else."""
     scenario = solving(TEAM, task("a"), task("b"), task("c", "b")).task_fails("a", "auth").completes("b")
     assert scenario.offered == ["c"]
     scenario.completes("c")
@@ -186,7 +186,7 @@ def failed(*tasks: object) -> PlanScenario:
 
 
 def test_retry_begins_a_new_episode() -> None:
-    """Spec 4: retry starts the task anew, with the next attempt and a fresh count of failures."""
+    """Retry starts the task anew, with the next attempt and a fresh count of failures."""
     scenario = failed().answers("task_failed", "retry")
     scenario.then(
         "agent.user_confirm_closed",
@@ -200,11 +200,11 @@ def test_retry_begins_a_new_episode() -> None:
 
 
 def test_skip_lets_the_others_run_without_it() -> None:
-    """Spec 4: skip goes on without the result; the pipeline is partial then."""
+    """Skip goes on without the result; the pipeline is partial then."""
     scenario = failed().answers("task_failed", "skip")
     assert (scenario.offered, scenario.run("a").is_skipped) == (["b"], True)
     run = scenario.run("b")
-    given = task_input("session-1", scenario.state, run, "d9").assignment
+    given = task_input("session-1", scenario.state, run).assignment
     assert given is not None
     assert [(report.task.id, report.state) for report in given.tasks] == [("a", "SKIPPED")]
     scenario.completes("b").aggregates()
@@ -212,13 +212,13 @@ def test_skip_lets_the_others_run_without_it() -> None:
 
 
 def test_reassign_gives_it_to_another_member() -> None:
-    """Spec 4: the one that is named, else the first other one who could do it."""
+    """The one that is named, else the first other one who could do it."""
     assert failed().answers("task_failed", "reassign").run("a").member == "w2"
     assert failed().answers("task_failed", "reassign", answer="planner").run("a").member == "planner"
 
 
 def test_reassign_looks_for_somebody_with_the_same_role() -> None:
-    """Spec 4: a painter's task goes to another painter before it goes to any executor."""
+    """A painter's task goes to another painter before it goes to any executor."""
     painters = (worker("p1", 30, role="painter"), worker("p2", 31, role="painter"))
     scenario = solving(make_plan_team(worker("w1"), *painters), task("a", role="painter")).task_fails("a", "auth")
     assert scenario.answers("task_failed", "reassign").run("a").member == "p2"
@@ -226,20 +226,20 @@ def test_reassign_looks_for_somebody_with_the_same_role() -> None:
 
 @pytest.mark.parametrize(("name", "code"), [("ghost", "no_such_member"), ("alice", "no_such_member")])
 def test_reassign_needs_an_ai(name: str, code: str) -> None:
-    """Spec 4: typed refusals; the question stays open."""
+    """Typed refusals; the question stays open."""
     scenario = failed().answers("task_failed", "reassign", answer=name).refused(code)
     assert scenario.step("task_failed")
 
 
 def test_reassign_needs_somebody_else() -> None:
-    """Spec 4: a team with one executor cannot reassign."""
+    """A team with one executor cannot reassign."""
     scenario = solving(ONE, task("a")).task_fails("a", "auth")
     scenario.answers("task_failed", "reassign").refused("nobody_else")
     assert scenario.answers("task_failed", "retry").offered == ["a"]
 
 
 def test_replan_tells_the_planner_what_failed() -> None:
-    """Seed 002 §4: with the snapshot and the reason; the human's words instead of the error where there are some."""
+    """With the snapshot and the reason; the human's words instead of the error where there are some."""
     scenario = failed().answers("task_failed", "replan")
     given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
     assert given is not None
@@ -250,7 +250,7 @@ def test_replan_tells_the_planner_what_failed() -> None:
 
 
 def test_abort_ends_the_work() -> None:
-    """Spec 4: workflow FAILED, what runs is cancelled, the session waits for new input."""
+    """Workflow FAILED, what runs is cancelled, the session waits for new input."""
     scenario = failed(task("a"), task("c")).answers("task_failed", "abort")
     scenario.then(
         "agent.user_confirm_closed", "solver.cancelled", "agent.interrupted", "workflow.changed", "session.paused"
@@ -259,14 +259,14 @@ def test_abort_ends_the_work() -> None:
 
 
 def test_a_choice_that_was_not_offered_is_refused() -> None:
-    """Spec 5 steps: only the options count; a plain yes means nothing among five."""
+    """Only the options count; a plain yes means nothing among five."""
     scenario = failed()
     scenario.answers("task_failed", "approve").refused("bad_answer")
     scenario.when(Answer(step_id=scenario.step("task_failed").step_id, confirmed=True)).refused("bad_answer")
 
 
 def test_two_failures_are_two_questions() -> None:
-    """E46: both are shown; the last answer lets the workflow go on."""
+    """Both are shown; the last answer lets the workflow go on."""
     scenario = solving(TEAM, task("a"), task("b"), task("c", "a", "b")).task_fails("a", "auth").task_fails("b", "auth")
     assert len(scenario.state.open_steps) == 2
     scenario.answers("task_failed", "skip")
@@ -276,7 +276,7 @@ def test_two_failures_are_two_questions() -> None:
 
 
 def test_slash_retry_starts_everything_that_failed() -> None:
-    """Spec 2 commands: /retry answers every question about a failure; with none it is refused."""
+    """/retry answers every question about a failure; with none it is refused."""
     scenario = (
         solving(TEAM, task("a"), task("b")).task_fails("a", "auth").task_fails("b", "auth").when(Retry(by="alice"))
     )
@@ -289,7 +289,7 @@ def test_slash_retry_starts_everything_that_failed() -> None:
 
 
 def test_a_planner_that_fails_is_retried_like_a_task() -> None:
-    """Spec 4: the same events, with `job` and without a task."""
+    """The same events, with `job` and without a task."""
     scenario = plan_given(TEAM).says("x").understands("different_task").job_fails("plan")
     scenario.then("turn.failed", "error.execution", "error.recovery_started")
     assert [(fact.task_id, fact.job) for fact in only(scenario.new, RecoveryStarted)] == [(None, "plan")]
@@ -298,7 +298,7 @@ def test_a_planner_that_fails_is_retried_like_a_task() -> None:
 
 
 def test_a_planner_that_cannot_is_the_humans_decision() -> None:
-    """Spec 4: retry or abort; an aborted plan is cancelled."""
+    """Retry or abort; an aborted plan is cancelled."""
     scenario = plan_given(TEAM).says("x").understands("different_task").job_fails("plan", "auth")
     assert [option.id for option in scenario.step("job_failed").options] == ["retry", "abort"]
     assert scenario.answers("job_failed", "abort").work.status is Flow.FAILED
@@ -306,7 +306,7 @@ def test_a_planner_that_cannot_is_the_humans_decision() -> None:
 
 
 def test_slash_retry_restarts_a_failed_job() -> None:
-    """Spec 2 commands: /retry is the same as answering retry."""
+    """/retry is the same as answering retry."""
     scenario = (
         plan_given(TEAM).says("x").understands("different_task").job_fails("plan", "auth").when(Retry(by="alice"))
     )
@@ -315,7 +315,7 @@ def test_slash_retry_restarts_a_failed_job() -> None:
 
 
 def test_an_aggregator_that_fails_is_retried_and_then_asked_about() -> None:
-    """Spec 4: the results are not lost; retry makes the answer after all."""
+    """The results are not lost; retry makes the answer after all."""
     scenario = solving(EDITED, task("a")).completes("a").job_fails("aggregate", "auth")
     assert scenario.step("job_failed").who == "editor"
     scenario.answers("job_failed", "retry").aggregates("fine")

@@ -1,51 +1,51 @@
-"""The review gate (seed 002 §5; spec 4): pass, rework with the feedback, the human; reviewers that say nothing."""
+"""The review gate: pass, rework with the feedback, the human; reviewers that say nothing."""
 
 import pytest
 
-from moot.core.commands import CancelTask, CompleteTurn, RestartTask, Retry
-from moot.core.machines.task import State
-from moot.core.machines.workflow import State as Flow
-from moot.core.plan.events import RecoveryStarted, TaskReviewed
-from moot.core.turns import task_input, turn_input
+from moot.core.flows.plan.plan_commands import CancelTask, RestartTask
+from moot.core.flows.plan.plan_events import RecoveryStarted, TaskReviewed
+from moot.core.machines.task import TaskState
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.session.commands import CompleteTurn, Retry
 from moot.testing import task
 from tests.core.plan_teams import GATED, planned, solving
-from tests.core.teams import only
+from tests.core.teams import only, task_input, turn_input
 
 
 def test_a_passed_review_is_done() -> None:
-    """Seed 002 §5: task_review_result pass → DONE, and what depends on it starts."""
+    """task_review_result pass → DONE, and what depends on it starts."""
     scenario = solving(GATED).completes("a").then("solver.completed", "turn.started")
-    assert (scenario.state_of("a"), scenario.offered) == (State.REVIEWING, [])
+    assert (scenario.state_of("a"), scenario.offered) == (TaskState.REVIEWING, [])
     scenario.reviews("a", passes=True).then(
         "turn.completed", "task.reviewed", "task.dispatch_requested", "task.dispatch_requested"
     )
-    assert scenario.state_of("a") is State.DONE
+    assert scenario.state_of("a") is TaskState.DONE
 
 
 def test_a_rejected_task_is_done_again_with_the_feedback() -> None:
-    """Seed 002 §5: review_reject → rework; the worker is told what was wrong."""
+    """review_reject → rework; the worker is told what was wrong."""
     scenario = solving(GATED, task("a")).completes("a").reviews("a", passes=False, feedback="too long\x1b[0m")
     scenario.then("turn.completed", "task.reviewed", "task.dispatch_requested")
     run = scenario.run("a")
-    given = task_input("session-1", scenario.state, run, "d2").assignment
+    given = task_input("session-1", scenario.state, run).assignment
     assert given is not None
     assert (given.feedback, given.attempt) == ("too long", 2)
 
 
 def test_after_the_last_rework_a_human_decides() -> None:
-    """Spec 4: at most max_rework (2); then the planner's matter: REPLAN_EVALUATION and a question."""
+    """At most max_rework (2); then the planner's matter: REPLAN_EVALUATION and a question."""
     scenario = solving(GATED, task("a"))
     for _ in range(3):
         scenario.completes("a").reviews("a", passes=False, feedback="no")
     assert [fact.is_reworked for fact in only(scenario.facts, TaskReviewed)] == [True, True, False]
-    assert (scenario.state_of("a"), scenario.work.replan_reason) == (State.BLOCKED, "review_reject")
+    assert (scenario.state_of("a"), scenario.work.replan_reason) == (TaskState.BLOCKED, "review_reject")
     assert scenario.step("review_failed").detail == "no"
     assert scenario.answers("review_failed", "skip").turn("aggregate")
 
 
 @pytest.mark.parametrize("said", ["looks fine to me", '{"pass": "yes"}', '{"verdict": true}', ""])
 def test_a_reviewer_without_a_verdict_is_asked_again(said: str) -> None:
-    """E97: no verdict is a failed review: retried at once the first time, never taken for a pass."""
+    """No verdict is a failed review: retried at once the first time, never taken for a pass."""
     scenario = solving(GATED, task("a")).completes("a")
     scenario.when(CompleteTurn(turn_id=scenario.turn("review").turn_id, text=said))
     scenario.then("turn.failed", "error.execution", "error.recovery_started")
@@ -54,23 +54,23 @@ def test_a_reviewer_without_a_verdict_is_asked_again(said: str) -> None:
     given = turn_input("session-1", scenario.state, scenario.turn("review")).assignment
     assert given is not None
     assert "no verdict found" in given.problems[0]
-    assert scenario.reviews("a", passes=True).state_of("a") is State.DONE
+    assert scenario.reviews("a", passes=True).state_of("a") is TaskState.DONE
 
 
 def test_a_reviewer_that_cannot_is_the_humans_decision() -> None:
-    """Spec 4: skip takes the result as it is."""
+    """Skip takes the result as it is."""
     scenario = solving(GATED, task("a")).completes("a").job_fails("review", "auth")
     assert [option.id for option in scenario.step("job_failed").options] == ["retry", "skip", "abort"]
-    assert scenario.answers("job_failed", "skip", by="alice").state_of("a") is State.DONE
+    assert scenario.answers("job_failed", "skip", by="alice").state_of("a") is TaskState.DONE
     assert only(scenario.new, TaskReviewed)[0].member == "alice"
 
 
 def test_the_verdict_may_stand_in_prose() -> None:
-    """E81: one tolerant reader."""
+    """One tolerant reader."""
     scenario = solving(GATED, task("a")).completes("a")
     said = 'I think\n```json\n{"pass": true, "feedback": ""}\n```'
     scenario.when(CompleteTurn(turn_id=scenario.turn("review").turn_id, text=said))
-    assert scenario.state_of("a") is State.DONE
+    assert scenario.state_of("a") is TaskState.DONE
 
 
 def test_a_last_answer_of_another_kind_lets_the_workflow_go_on_too() -> None:
@@ -84,7 +84,7 @@ def test_a_last_answer_of_another_kind_lets_the_workflow_go_on_too() -> None:
 
 
 def test_a_plan_waiting_for_confirmation_is_no_failure() -> None:
-    """Spec 2 commands: /retry means nothing then."""
+    """/retry means nothing then."""
     planned().when(Retry(by="alice")).refused("nothing_to_retry")
 
 

@@ -1,17 +1,11 @@
-"""Steering a running plan with what people say (seed 002 §7, §8; spec 4: steering)."""
+"""Steering a running plan with what people say."""
 
 import pytest
 
 from moot.core import limits
-from moot.core.commands import Answer, CancelTurn, Pause, Resume
-from moot.core.events import NoticePosted, SessionPaused, StepAsked, StepClosed
-from moot.core.intent import PlanPatch
-from moot.core.machines.task import State
-from moot.core.machines.workflow import State as Flow
-from moot.core.outstanding import Understand, outstanding
-from moot.core.plan.events import (
+from moot.core.effects import Understand
+from moot.core.flows.plan.plan_events import (
     ChangeRequested,
-    InputDeferred,
     PlanApproved,
     PlanCompleted,
     PlanPatched,
@@ -20,10 +14,15 @@ from moot.core.plan.events import (
     SolverRestarted,
     WorkflowChanged,
 )
-from moot.core.turns import turn_input
+from moot.core.intake.intent import PlanPatch
+from moot.core.machines.task import TaskState
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import Answer, CancelTurn, Pause, Resume
+from moot.core.session.events import InputDeferred, NoticePosted, SessionPaused, StepAsked, StepClosed
 from moot.testing import PlanScenario, task
 from tests.core.plan_teams import TEAM, make_plan_team, planned, solving
-from tests.core.teams import only
+from tests.core.teams import only, turn_input
 
 
 def patch(op: str, task_id: str, **changes: object) -> PlanPatch:
@@ -43,15 +42,15 @@ def codes(scenario: PlanScenario) -> list[str]:
 
 
 def test_a_simple_change_to_a_task_that_waits_is_applied_at_once() -> None:
-    """Spec 4 steering: patches straight from the rules; what runs is not touched."""
+    """Patches straight from the rules; what runs is not touched."""
     scenario = said(solving().starts("a"), patch("modify", "b", title="Bee"))
     scenario.then("understanding.completed", "routing.decided", "workflow.patched")
     assert scenario.run("b").task.title == "Bee"
-    assert scenario.state_of("a") is State.RUNNING
+    assert scenario.state_of("a") is TaskState.RUNNING
 
 
 def test_a_change_to_a_task_that_runs_restarts_it() -> None:
-    """Spec 4 steering: running tasks that a patch touches are restarted, with what is new."""
+    """Running tasks that a patch touches are restarted, with what is new."""
     scenario = said(solving().starts("a"), patch("modify", "a", objective="in blue"))
     scenario.then(
         "understanding.completed", "routing.decided", "workflow.patched", "solver.restarted", "task.dispatch_requested"
@@ -62,7 +61,7 @@ def test_a_change_to_a_task_that_runs_restarts_it() -> None:
 
 
 def test_tasks_may_be_added_removed_and_moved() -> None:
-    """Seed 002 §8.3: add, remove, reorder; each plan is checked like any other."""
+    """Add, remove, reorder; each plan is checked like any other."""
     scenario = said(
         solving(),
         patch("add", "d", title="Dee", depends_on=["a"]),
@@ -75,7 +74,7 @@ def test_tasks_may_be_added_removed_and_moved() -> None:
 
 
 def test_a_removed_task_is_stopped() -> None:
-    """Spec 4 steering: its worker stops, its question closes, what it held up is checked."""
+    """Its worker stops, its question closes, what it held up is checked."""
     scenario = said(solving(TEAM, task("a"), task("b")).starts("a"), patch("remove", "a"))
     assert [fact.event for fact in scenario.new][2:] == ["solver.cancelled", "workflow.patched"]
     assert scenario.offered == ["b"]
@@ -84,16 +83,16 @@ def test_a_removed_task_is_stopped() -> None:
 
 
 def test_a_change_may_give_a_task_something_to_wait_for() -> None:
-    """Seed 002 §5: a task that could start waits again when a patch gives it a dependency."""
+    """A task that could start waits again when a patch gives it a dependency."""
     serial = make_plan_team(*TEAM.ais[1:2])
     scenario = solving(serial, task("z", member="w1"), task("a"), task("b"))
     scenario = said(scenario, patch("modify", "b", depends_on=["a"]))
-    assert scenario.state_of("b") is State.CREATED
-    assert scenario.completes("a").state_of("b") is State.DISPATCHING
+    assert scenario.state_of("b") is TaskState.CREATED
+    assert scenario.completes("a").state_of("b") is TaskState.DISPATCHING
 
 
 def test_what_does_not_fit_the_plan_goes_to_the_planner() -> None:
-    """Spec 4 steering: patches of the rules that are no sound plan are left to the planner; all or none are applied."""
+    """Patches of the rules that are no sound plan are left to the planner; all or none are applied."""
     scenario = said(solving(), patch("modify", "b", title="Bee"), patch("remove", "ghost"))
     scenario.then("understanding.completed", "routing.decided", "workflow.change_requested", "turn.started")
     assert scenario.run("b").task.title == "Task b"
@@ -114,7 +113,7 @@ def test_what_does_not_fit_the_plan_goes_to_the_planner() -> None:
     ],
 )
 def test_patches_that_make_no_sound_plan_are_sent_back(wrong: PlanPatch, words: str) -> None:
-    """Spec 4 steering: validated like a plan, applied to tasks not yet done; the planner gets the reasons."""
+    """Validated like a plan, applied to tasks not yet done; the planner gets the reasons."""
     scenario = solving().completes("a").says("change").understands("same_task_minor_change")
     scenario.patches({"op": wrong.op, "task_id": wrong.task_id, "changes": wrong.changes})
     scenario.then("turn.completed", "workflow.plan_refused", "turn.started")
@@ -124,7 +123,7 @@ def test_patches_that_make_no_sound_plan_are_sent_back(wrong: PlanPatch, words: 
 
 
 def test_the_planner_turns_words_into_patches() -> None:
-    """Spec 4 steering: it is given the change and how far the plan is; its patches are applied while work goes on."""
+    """It is given the change and how far the plan is; its patches are applied while work goes on."""
     scenario = solving().starts("a").says("call b Bee").understands("same_task_minor_change")
     given = turn_input("session-1", scenario.state, scenario.turn("patch")).assignment
     assert given is not None
@@ -136,7 +135,7 @@ def test_the_planner_turns_words_into_patches() -> None:
 
 
 def test_patches_are_made_safe() -> None:
-    """E63: what a planner writes into a patch is untrusted, and must be stored."""
+    """What a planner writes into a patch is untrusted, and must be stored."""
     scenario = solving().says("x").understands("same_task_minor_change")
     scenario.patches({"op": "modify", "task_id": "b", "changes": {"title": "\x1b[2JBee", "n": 10**40}})
     patched = only(scenario.new, PlanPatched)[0]
@@ -154,7 +153,7 @@ def test_two_changes_in_a_row_are_made_together() -> None:
 
 
 def test_patches_that_are_never_right_are_the_humans_decision() -> None:
-    """Spec 4: sent back twice, then asked: try again, go on as planned, or plan again."""
+    """Sent back twice, then asked: try again, go on as planned, or plan again."""
     scenario = solving().says("x").understands("same_task_minor_change")
     for _ in range(3):
         scenario.patches({"op": "explode"})
@@ -183,7 +182,7 @@ def test_an_answer_waits_for_a_change() -> None:
 
 
 def test_a_big_change_is_asked_about_while_work_goes_on() -> None:
-    """Spec 4 routing 6: major_change → full_replan, which asks; declined, nothing changes."""
+    """major_change → full_replan, which asks; declined, nothing changes."""
     scenario = solving().says("in Chinese").understands("same_task_major_change")
     asked = only(scenario.new, StepAsked)[0]
     assert (asked.code, [option.id for option in asked.options]) == ("ask_replan", ["replan", "continue"])
@@ -193,7 +192,7 @@ def test_a_big_change_is_asked_about_while_work_goes_on() -> None:
 
 
 def test_a_full_replan_keeps_finished_work() -> None:
-    """Seed 002 §4: with the snapshot of what is done; what runs is stopped, what still fits is not done again."""
+    """With the snapshot of what is done; what runs is stopped, what still fits is not done again."""
     scenario = solving().completes("a", "A").starts("b").says("other end").understands("same_task_major_change")
     scenario.answers("ask_replan", "replan", by="alice")
     scenario.then(
@@ -213,22 +212,22 @@ def test_a_full_replan_keeps_finished_work() -> None:
     scenario.plans(task("a"), task("x", "a"))
     assert only(scenario.new, PlanCompleted)[0].kept == ("a",)
     scenario.approves()
-    assert (scenario.state_of("a"), scenario.run("a").result, scenario.offered) == (State.DONE, "A", ["x"])
+    assert (scenario.state_of("a"), scenario.run("a").result, scenario.offered) == (TaskState.DONE, "A", ["x"])
 
 
 def test_a_plan_of_finished_work_goes_straight_to_the_answer() -> None:
-    """Spec 4: nothing is left to run."""
+    """Nothing is left to run."""
     scenario = solving(TEAM, task("a")).completes("a").says("again").understands("same_task_major_change")
     assert scenario.answers("ask_replan", "replan").plans(task("a")).approves().turn("aggregate")
 
 
 def test_finished_work_that_changed_is_done_again() -> None:
-    """Spec 4: kept where it still fits: another objective, or another basis, is another task; who does it is not."""
+    """Kept where it still fits: another objective, or another basis, is another task; who does it is not."""
     scenario = solving(TEAM, task("a"), task("b", "a"), task("z")).completes("a").completes("b").completes("z")
     scenario.says("again").understands("same_task_major_change").answers("ask_replan", "replan")
     scenario.plans(task("a", objective="new"), task("b", "a"), task("z", member="w2")).approves()
     assert only(scenario.new, PlanApproved)[0].kept == ("z",)
-    assert [scenario.state_of(each) for each in "abz"] == [State.DISPATCHING, State.CREATED, State.DONE]
+    assert [scenario.state_of(each) for each in "abz"] == [TaskState.DISPATCHING, TaskState.CREATED, TaskState.DONE]
 
 
 def test_what_waits_to_be_tried_again_is_forgotten_by_a_replan() -> None:
@@ -239,7 +238,7 @@ def test_what_waits_to_be_tried_again_is_forgotten_by_a_replan() -> None:
 
 
 def test_feedback_on_a_plan_that_waits_makes_another_one() -> None:
-    """Spec 4: minor or major → the planner plans again with the input as feedback; the old step is superseded."""
+    """Minor or major → the planner plans again with the input as feedback; the old step is superseded."""
     scenario = planned().says("shorter").understands("same_task_minor_change")
     assert only(scenario.new, StepClosed) == [StepClosed(step_id="confirm_plan_p1", outcome="superseded")]
     given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
@@ -260,14 +259,14 @@ def test_feedback_adds_up_until_a_plan_is_approved() -> None:
 
 
 def test_what_is_said_about_a_later_plan_goes_to_the_planner() -> None:
-    """Spec 4: a plan that is being made, the first one or a later one; the old plan is not patched any more."""
+    """A plan that is being made, the first one or a later one; the old plan is not patched any more."""
     scenario = solving().says("bigger").understands("same_task_major_change").answers("ask_replan", "replan")
     said(scenario, patch("remove", "b"))
     assert (scenario.work.feedback, "b" in scenario.work.tasks) == ("bigger\na little different", True)
 
 
 def test_nothing_new_never_approves() -> None:
-    """Spec 4: no_change while a plan waits: a notice says that it still waits."""
+    """no_change while a plan waits: a notice says that it still waits."""
     scenario = planned().says("looks good, go ahead").understands("same_task_no_change")
     assert codes(scenario) == ["plan_waits"]
     assert (scenario.work.status, scenario.offered) == (Flow.WAIT_USER_DECISION, [])
@@ -278,7 +277,7 @@ def test_nothing_new_never_approves() -> None:
 
 
 def test_another_task_is_asked_about() -> None:
-    """Spec 4 routing 6: different_task while work is under way: finish first, close and start, or drop."""
+    """different_task while work is under way: finish first, close and start, or drop."""
     scenario = solving().says("a poem").understands("different_task")
     assert [option.id for option in scenario.step("ask_new_task").options] == [
         "finish_first",
@@ -289,7 +288,7 @@ def test_another_task_is_asked_about() -> None:
 
 
 def test_finish_first_begins_when_the_work_is_complete() -> None:
-    """Spec 4: the new input is never lost; it begins by itself after pipeline.completed, in order."""
+    """The new input is never lost; it begins by itself after pipeline.completed, in order."""
     scenario = solving(TEAM, task("a"))
     for text in ("a poem", "a song"):
         scenario.says(text).understands("different_task").answers("ask_new_task", "finish_first")
@@ -301,7 +300,7 @@ def test_finish_first_begins_when_the_work_is_complete() -> None:
 
 
 def test_close_and_start_ends_the_current_work() -> None:
-    """Seed 002 §7: close_and_new_task: what runs is cancelled, the new plan begins at once."""
+    """close_and_new_task: what runs is cancelled, the new plan begins at once."""
     scenario = solving().says("a poem").understands("different_task").answers("ask_new_task", "close_and_start")
     scenario.then(
         "agent.user_confirm_closed",
@@ -316,7 +315,7 @@ def test_close_and_start_ends_the_current_work() -> None:
 
 
 def test_drop_forgets_the_input() -> None:
-    """Spec 4: dropped, and said so."""
+    """Dropped, and said so."""
     scenario = solving().says("a poem").understands("different_task").answers("ask_new_task", "drop")
     assert codes(scenario) == ["input_dropped"]
     assert scenario.state.door.deferred == ()
@@ -338,7 +337,7 @@ def test_an_input_that_is_understood_after_the_end_is_a_new_task() -> None:
 
 
 def test_what_was_put_off_waits_after_a_cancel() -> None:
-    """Spec 4: cancelled work does not start the next by itself; /resume does, and so does the end of later work."""
+    """Cancelled work does not start the next by itself; /resume does, and so does the end of later work."""
     scenario = solving(TEAM, task("a")).says("a poem").understands("different_task")
     scenario.answers("ask_new_task", "finish_first").when(CancelTurn(by="alice"))
     assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="finished")
@@ -348,7 +347,7 @@ def test_what_was_put_off_waits_after_a_cancel() -> None:
 
 
 def test_a_pause_holds_what_was_put_off_too() -> None:
-    """Seed 002 §7: the last turn ends within the grace; the next work begins when somebody resumes."""
+    """The last turn ends within the grace; the next work begins when somebody resumes."""
     scenario = solving(TEAM, task("a")).says("a poem").understands("different_task")
     scenario.answers("ask_new_task", "finish_first").completes("a").when(Pause(by="alice")).aggregates()
     assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="user_pause")

@@ -1,4 +1,4 @@
-"""Which plans can be run (spec 4: plan, confirm; reliability E44): planners' plans and people's edits, one rule."""
+"""Which plans can be run: planners' plans and people's edits, one rule."""
 
 import time
 from typing import Any
@@ -7,15 +7,14 @@ import pytest
 
 from moot.core import limits
 from moot.core.codec import Head, decode, stamp
-from moot.core.commands import CompleteTurn
-from moot.core.events import StepAsked
-from moot.core.machines.workflow import State as Flow
-from moot.core.plan.events import PlanCancelled, PlanCompleted, PlanRefused
-from moot.core.plan.tasks import InvalidPlan, find_circle, read_tasks
-from moot.core.turns import turn_input
+from moot.core.flows.plan.plan_events import PlanCancelled, PlanCompleted, PlanRefused
+from moot.core.flows.plan.tasks import InvalidPlan, find_circle, read_tasks
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.session.commands import CompleteTurn
+from moot.core.session.events import StepAsked
 from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, worker
-from tests.core.teams import only
+from tests.core.teams import only, turn_input
 
 TOO_MANY = [task(str(number)) for number in range(10_000)]
 WRONG: list[tuple[Any, str, str]] = [
@@ -49,7 +48,7 @@ WRONG: list[tuple[Any, str, str]] = [
 
 @pytest.mark.parametrize(("tasks", "path", "words"), WRONG, ids=[f"{path} {words}" for _, path, words in WRONG])
 def test_a_plan_that_cannot_be_run_says_where_and_why(tasks: Any, path: str, words: str) -> None:
-    """E44: the path of the error and a sentence."""
+    """The path of the error and a sentence."""
     with pytest.raises(InvalidPlan) as caught:
         read_tasks(tasks, TEAM)
     assert any(problem.path == path and words in problem.text for problem in caught.value.problems), caught.value
@@ -57,7 +56,7 @@ def test_a_plan_that_cannot_be_run_says_where_and_why(tasks: Any, path: str, wor
 
 @pytest.mark.parametrize(("tasks", "path", "words"), WRONG, ids=[f"{path} {words}" for _, path, words in WRONG])
 def test_an_edited_plan_that_cannot_be_run_starts_nothing(tasks: Any, path: str, words: str) -> None:
-    """E44: invalid_plan with the path; the question stays open and a sound answer still counts."""
+    """invalid_plan with the path; the question stays open and a sound answer still counts."""
     edited = tuple(tasks) if isinstance(tasks, list) else (tasks,)
     scenario = planned().approves(tasks=edited).refused("invalid_plan")
     if isinstance(tasks, list):
@@ -68,7 +67,7 @@ def test_an_edited_plan_that_cannot_be_run_starts_nothing(tasks: Any, path: str,
 
 
 def test_a_task_without_an_id_hides_no_other_problem() -> None:
-    """Spec 4: the path of each error, whatever else is wrong; a task without an id is nobody's double."""
+    """The path of each error, whatever else is wrong; a task without an id is nobody's double."""
     broken = [task("a", "b"), task("b", "a"), {"title": "x"}, {"title": "y"}, task("b", member="ghost"), 7]
     with pytest.raises(InvalidPlan) as caught:
         read_tasks(broken, TEAM)
@@ -79,7 +78,7 @@ def test_a_task_without_an_id_hides_no_other_problem() -> None:
 
 
 def test_all_problems_are_told_at_once_but_not_without_end() -> None:
-    """Spec 4: every error with its path, at most twenty of them."""
+    """Every error with its path, at most twenty of them."""
     with pytest.raises(InvalidPlan) as caught:
         read_tasks([task(f"t{number}", "nowhere", member="ghost") for number in range(50)], TEAM)
     assert len(caught.value.problems) == limits.PROBLEMS
@@ -87,7 +86,7 @@ def test_all_problems_are_told_at_once_but_not_without_end() -> None:
 
 
 def test_ten_thousand_tasks_are_refused_quickly() -> None:
-    """E44: a plan that is too long costs nothing: it is not read."""
+    """A plan that is too long costs nothing: it is not read."""
     before = time.perf_counter()
     for _ in range(100):
         with pytest.raises(InvalidPlan):
@@ -96,14 +95,14 @@ def test_ten_thousand_tasks_are_refused_quickly() -> None:
 
 
 def test_a_hundred_tasks_in_a_chain_are_a_plan() -> None:
-    """Spec 4: up to a hundred tasks, however they depend on each other."""
+    """Up to a hundred tasks, however they depend on each other."""
     chain = [task("t0"), *(task(f"t{number}", f"t{number - 1}") for number in range(1, 100))]
     assert [each.id for each in read_tasks(list(reversed(chain)), TEAM)][-1] == "t0"
     assert find_circle({"a": ["b"], "b": ["a"], "c": []}) == ["a", "b", "a"]
 
 
 def test_what_a_task_says_is_made_safe_and_bounded() -> None:
-    """E63: escapes, overrides and lone surrogates go, in keys too; numbers that JSON cannot hold do not stay."""
+    """Escapes, overrides and lone surrogates go, in keys too; numbers that JSON cannot hold do not stay."""
     hostile = {
         "id": "a\x1b[2J",
         "title": "evil\u202e\ud800",
@@ -138,7 +137,7 @@ def test_a_hostile_plan_can_be_logged_and_read_again() -> None:
     ],
 )
 def test_a_plan_may_stand_in_prose(said: str) -> None:
-    """E81: one tolerant reader finds the object in what a model writes."""
+    """One tolerant reader finds the object in what a model writes."""
     scenario = plan_given(TEAM).says("x").understands("different_task")
     scenario.when(CompleteTurn(turn_id=scenario.turn("plan").turn_id, text=said))
     shown = only(scenario.new, PlanCompleted)[0]
@@ -146,7 +145,7 @@ def test_a_plan_may_stand_in_prose(said: str) -> None:
 
 
 def test_prose_instead_of_a_plan_is_sent_back_with_the_shape_that_is_wanted() -> None:
-    """E97: the planner gets the problem; nothing is shown to people yet."""
+    """The planner gets the problem; nothing is shown to people yet."""
     scenario = plan_given(TEAM).says("x").understands("different_task")
     scenario.when(CompleteTurn(turn_id=scenario.turn("plan").turn_id, text="I would rather not plan."))
     scenario.then("turn.completed", "workflow.plan_refused", "turn.started")
@@ -161,7 +160,7 @@ def refused_three_times() -> PlanScenario:
 
 
 def test_a_wrong_plan_is_sent_back_twice_then_a_human_decides() -> None:
-    """Spec 4: three tries in all; then agent.user_confirm with what is wrong, and the session waits for the human."""
+    """Three tries in all; then agent.user_confirm with what is wrong, and the session waits for the human."""
     scenario = refused_three_times()
     scenario.then("turn.completed", "workflow.plan_refused", "agent.user_confirm", "session.paused")
     assert [fact.n for fact in only(scenario.facts, PlanRefused)] == [1, 2, 3]
@@ -171,21 +170,21 @@ def test_a_wrong_plan_is_sent_back_twice_then_a_human_decides() -> None:
 
 
 def test_the_human_may_let_the_planner_try_again() -> None:
-    """Spec 4: retry gives the planner another try; a sound plan then is shown as usual."""
+    """Retry gives the planner another try; a sound plan then is shown as usual."""
     scenario = refused_three_times().answers("plan_refused", "retry")
     scenario.then("agent.user_confirm_closed", "turn.started", "session.activated")
     assert scenario.plans(task("a")).approves().offered == ["a"]
 
 
 def test_the_human_may_give_the_plan_up() -> None:
-    """Spec 4: abort → plan.cancelled(invalid_plan)."""
+    """Abort → plan.cancelled(invalid_plan)."""
     scenario = refused_three_times().answers("plan_refused", "abort")
     assert only(scenario.new, PlanCancelled) == [PlanCancelled(reason="invalid_plan")]
     assert scenario.work.status is Flow.FAILED
 
 
 def test_a_sound_plan_forgets_the_wrong_ones() -> None:
-    """Spec 4: twice at most *in a row*: the count starts again with each plan."""
+    """Twice at most *in a row*: the count starts again with each plan."""
     scenario = plan_given(TEAM).says("x").understands("different_task").plans().plans(task("a"))
     scenario.says("more").understands("same_task_major_change").plans().plans()
     assert [fact.n for fact in only(scenario.facts, PlanRefused)] == [1, 1, 2]
@@ -193,7 +192,7 @@ def test_a_sound_plan_forgets_the_wrong_ones() -> None:
 
 
 def test_who_runs_a_task() -> None:
-    """Spec 4: the member it names, else one with its role, else the first free executor by order."""
+    """The member it names, else one with its role, else the first free executor by order."""
     painter = worker("pat", 19, role="painter")
     team = make_plan_team(worker("w2", 22), worker("w1", 21), painter)
     scenario = planned(team, task("a"), task("b", role="painter"), task("c", member="W2"), task("d", role="executor"))
@@ -207,6 +206,6 @@ def test_who_runs_a_task() -> None:
 
 
 def test_planners_and_reviewers_run_no_tasks_unless_they_are_named() -> None:
-    """Spec 4: executors are those without a role or with the role executor."""
+    """Executors are those without a role or with the role executor."""
     scenario = planned(GATED, task("a"), task("b", member="critic")).approves()
     assert (scenario.run("a").member, scenario.run("b").member) == ("w1", "critic")

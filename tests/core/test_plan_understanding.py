@@ -1,14 +1,16 @@
-"""The front door of the plan flow (seed 002 §2, §3, §8; reliability E98): understood, routed, asked about."""
+"""The front door of the plan flow: understood, routed, asked about."""
 
 import pytest
 
 from moot.core import limits
 from moot.core.codec import Head, decode, stamp
-from moot.core.commands import Answer, Post, ReportUnderstanding
-from moot.core.events import NoticePosted, RoutingDecided, SessionPaused, StepAsked, UnderstandingStarted
-from moot.core.machines.workflow import State as Flow
-from moot.core.outstanding import Understand, outstanding
-from moot.core.plan.status import semantic_input
+from moot.core.effects import Understand
+from moot.core.flows.registry import flow_of
+from moot.core.intake.front_door import semantic_input
+from moot.core.machines.workflow import WorkflowState as Flow
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import Answer, Post, ReportUnderstanding
+from moot.core.session.events import NoticePosted, RoutingDecided, SessionPaused, StepAsked, UnderstandingStarted
 from moot.testing import PlanScenario, analyse, control, plan_given, task
 from tests.core.plan_teams import PAIR, TEAM, make_plan_team, planned, solving
 from tests.core.teams import only
@@ -21,7 +23,7 @@ def options(scenario: PlanScenario, code: str) -> list[str]:
 
 
 def test_inputs_are_understood_one_after_the_other() -> None:
-    """Seed 002 §2: each in its turn, none lost; the work goes on meanwhile."""
+    """Each in its turn, none lost; the work goes on meanwhile."""
     scenario = solving().says("one").says("two").says("three")
     assert [each.text for each in scenario.state.door.inputs] == ["one", "two", "three"]
     understand = [effect.input.text for effect in outstanding(scenario.state) if isinstance(effect, Understand)]
@@ -47,7 +49,7 @@ def test_no_more_inputs_wait_than_the_limit() -> None:
 
 @pytest.mark.parametrize("confidence", [0.0, 0.3, 0.59])
 def test_low_confidence_asks(confidence: float) -> None:
-    """Spec 4 routing 3: below 0.6 the human says what it means; nothing happens before."""
+    """Below 0.6 the human says what it means; nothing happens before."""
     scenario = solving().says("hm").understands("same_task_major_change", confidence)
     assert only(scenario.new, RoutingDecided)[0].route == "wait_user_decision"
     assert only(scenario.new, RoutingDecided)[0].user_confirmation_required
@@ -63,7 +65,7 @@ def test_low_confidence_asks(confidence: float) -> None:
 
 @pytest.mark.parametrize("confidence", [1.7, -0.1, float("inf"), float("nan")])
 def test_an_impossible_confidence_asks(confidence: float) -> None:
-    """E98: validated, then WAIT_USER_DECISION; and the log can be read again."""
+    """Validated, then WAIT_USER_DECISION; and the log can be read again."""
     scenario = solving().says("hm").understands("same_task_no_change", confidence)
     assert scenario.step("ask_unsure")
     events = stamp(TEAM, "session-1", Head(), scenario.new, "2026-01-01T00:00:00.000Z")
@@ -71,14 +73,14 @@ def test_an_impossible_confidence_asks(confidence: float) -> None:
 
 
 def test_a_doubtful_control_is_one_of_the_choices() -> None:
-    """Spec 4 routing 1: below 0.6 → wait_user_decision; what was probably meant comes first."""
+    """Below 0.6 → wait_user_decision; what was probably meant comes first."""
     scenario = solving().starts("a").says("er, stop?").understands(control("pause", 0.4))
     assert options(scenario, "ask_unsure")[0] == "pause"
     assert scenario.answers("ask_unsure", "pause").state.interrupt == "PAUSING"
 
 
 def test_a_doubtful_small_change_is_asked_about() -> None:
-    """Spec 4 routing 4: minor_change at 0.7 or below."""
+    """minor_change at 0.7 or below."""
     scenario = solving().says("hm").understands("same_task_minor_change", 0.7)
     scenario.answers("ask_unsure", "minor_replan")
     assert scenario.turn("patch")
@@ -86,7 +88,7 @@ def test_a_doubtful_small_change_is_asked_about() -> None:
 
 @pytest.mark.parametrize("choice", ["continue", "minor_replan", "replan", "finish_first", "close_and_start", "drop"])
 def test_every_choice_leads_somewhere(choice: str) -> None:
-    """Seed 002 §3: WAIT_USER_DECISION → what the human chose."""
+    """WAIT_USER_DECISION → what the human chose."""
     scenario = solving().says("a poem").understands("different_task", 0.4).answers("ask_unsure", choice)
     match choice:
         case "continue":
@@ -104,14 +106,14 @@ def test_every_choice_leads_somewhere(choice: str) -> None:
 
 
 def test_a_plan_in_the_making_offers_no_small_change() -> None:
-    """Spec 4: minor or major, the planner plans again."""
+    """Minor or major, the planner plans again."""
     scenario = planned().says("hm").understands("same_task_no_change", 0.4)
     assert "minor_replan" not in options(scenario, "ask_unsure")
     assert scenario.answers("ask_unsure", "replan").turn("plan")
 
 
 def test_a_question_is_for_who_spoke() -> None:
-    """Promise 1: the human whose input it is has the floor; anybody may answer."""
+    """The human whose input it is has the floor; anybody may answer."""
     scenario = planned(PAIR).says("hm", by="adam").understands("same_task_no_change", 0.4)
     assert scenario.step("ask_unsure").asked_by == "adam"
     scenario.rejects(by="alice")
@@ -120,7 +122,7 @@ def test_a_question_is_for_who_spoke() -> None:
 
 
 def test_clarifications_are_asked_at_most_twice() -> None:
-    """Spec 4: need_clarification asks one step, at most twice; then the analysis counts as it is."""
+    """need_clarification asks one step, at most twice; then the analysis counts as it is."""
     scenario = plan_given(TEAM).says("do it")
     for answer in ("the thing", "you know"):
         scenario.understands("different_task", clarification="do what?")
@@ -133,7 +135,7 @@ def test_clarifications_are_asked_at_most_twice() -> None:
 
 
 def test_a_clarification_needs_words() -> None:
-    """Spec 5 steps: an empty answer is refused and the question stays; a choice of it means nothing."""
+    """An empty answer is refused and the question stays; a choice of it means nothing."""
     scenario = plan_given(TEAM).says("do it").understands("different_task", clarification="what?")
     scenario.answers("", answer=" ").refused("bad_answer")
     scenario.when(Answer(step_id=scenario.step("").step_id, by="alice", choice="close_and_start")).refused("bad_answer")
@@ -141,13 +143,13 @@ def test_a_clarification_needs_words() -> None:
 
 
 def test_a_question_that_asks_is_made_safe() -> None:
-    """E63: what a model asks is untrusted text."""
+    """What a model asks is untrusted text."""
     scenario = plan_given(TEAM).says("do it").understands("different_task", clarification="\x1b[2Jwhat?\u202e")
     assert scenario.step("").question == "what?"
 
 
 def test_another_input_while_a_question_is_open() -> None:
-    """Spec 4: while a question waits, work and inputs go on; both answers count."""
+    """While a question waits, work and inputs go on; both answers count."""
     scenario = solving().says("a poem").understands("different_task").says("a song").understands("different_task")
     assert [step.input.text for step in scenario.state.open_steps.values() if step.input] == ["a poem", "a song"]
     scenario.answers("ask_new_task", "finish_first").answers("ask_new_task", "finish_first")
@@ -155,14 +157,14 @@ def test_another_input_while_a_question_is_open() -> None:
 
 
 def test_a_fallback_to_the_rules_is_said() -> None:
-    """Spec 4: invalid output of a model is asked for once more, then the rules answer and a notice says so."""
+    """Invalid output of a model is asked for once more, then the rules answer and a notice says so."""
     report = ReportUnderstanding(input_id="i1", analysis=analyse("different_task"), fallback_reason="no JSON")
     scenario = plan_given(TEAM).says("x").when(report)
     assert [fact.code for fact in only(scenario.new, NoticePosted)] == ["understood_by_rules"]
 
 
 def test_explicit_understanding_needs_no_understander() -> None:
-    """Spec 4: markers and commands only: a new goal when nothing is under way, else the human says what it means."""
+    """Markers and commands only: a new goal when nothing is under way, else the human says what it means."""
     scenario = plan_given(EXPLICIT).says("write")
     scenario.then(
         "message.posted", "routing.decided", "workflow.changed", "plan.start", "turn.started", "session.activated"
@@ -173,7 +175,7 @@ def test_explicit_understanding_needs_no_understander() -> None:
 
 
 def test_markers_have_no_queue_to_change_here() -> None:
-    """Spec 4: [NEXT:] and [DROP:] mean nothing; what else was said still counts."""
+    """[NEXT:] and [DROP:] mean nothing; what else was said still counts."""
     scenario = plan_given(TEAM).says("[NEXT: w1] write")
     assert [fact.code for fact in only(scenario.new, NoticePosted)] == ["no_queue_here"]
     assert [each.text for each in scenario.state.door.inputs] == ["write"]
@@ -181,16 +183,16 @@ def test_markers_have_no_queue_to_change_here() -> None:
 
 @pytest.mark.parametrize("text", ["[DONE]", "/end"])
 def test_people_end_the_session(text: str) -> None:
-    """Seed 000: the work stops with it."""
+    """The work stops with it."""
     scenario = solving().when(Post(text=text, by="alice"))
     assert [fact.event for fact in scenario.new][-1] == "session.completed"
     assert scenario.work.status is Flow.FAILED
 
 
 def test_what_an_understander_is_given() -> None:
-    """Seed 002 §8.1: status, current task with its counts, tasks, history without the input itself."""
+    """Status, current task with its counts, tasks, history without the input itself."""
     scenario = solving(TEAM, task("a"), task("b"), task("c")).completes("a").task_fails("b", "auth").says("and now?")
-    given = semantic_input(scenario.state, "and now?")
+    given = semantic_input(scenario.state, "and now?", flow_of(scenario.state))
     current = given.system_state.current_task
     assert current is not None
     assert given.system_state.workflow_status == "execution"

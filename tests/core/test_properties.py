@@ -8,37 +8,41 @@ import hashlib
 from collections import Counter
 from functools import reduce
 from itertools import pairwise
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from moot.core import commands, state
+from moot.core import states
 from moot.core.codec import Head, decode, stamp
-from moot.core.commands import Command
 from moot.core.decide import Decided, create, decide
+from moot.core.effects import RunTurn
 from moot.core.errors import Refused
-from moot.core.events import (
-    Fact,
+from moot.core.evolve import evolve
+from moot.core.facts import Fact
+from moot.core.flows.chat.chat_slice import ChatSlice, Entry
+from moot.core.flows.plan.plan_events import PLAN_FACTS
+from moot.core.flows.registry import FACTS
+from moot.core.flows.supervisor.supervisor_events import SUPERVISOR_FACTS
+from moot.core.intake.slash import OBEY
+from moot.core.machines.session import Status
+from moot.core.outstanding import outstanding
+from moot.core.session import commands
+from moot.core.session.commands import Command
+from moot.core.session.events import (
+    InputDeferred,
     SessionCompleted,
     SessionPaused,
     TurnStarted,
     UnderstandingCompleted,
     UnderstandingStarted,
 )
-from moot.core.evolve import evolve
-from moot.core.machines.session import Status
-from moot.core.outstanding import RunTurn, outstanding
-from moot.core.plan.events import PlanFact
-from moot.core.routing import Entry
-from moot.core.settings import Budget, ChatSettings
-from moot.core.slash import OBEY
-from moot.core.state import State
-from moot.core.supervisor.events import SupervisorFact
-from moot.core.team import Team
-from moot.core.usage import Usage
+from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.state import State
+from moot.core.session.team import Team
+from moot.core.session.usage import Usage
 from tests.core.teams import fold, make_chat_team, only
 
 HUMANS, AIS = ("alice", "adam", "eve"), ("bob", "carol", "dave")
@@ -136,7 +140,7 @@ def check_never_stuck(before: State, decided: Decided) -> None:
     now, last = decided.state, decided.facts[-1] if decided.facts else None
     assert (now.status is Status.ACTIVE) == bool(now.running)
     assert len(now.running) <= 1  # strictly serial
-    assert now.executing == (now.running[0].member if now.running else None)
+    assert now.slice.queue[0] == (now.running[0].member if now.running else None)
     assert [effect.turn for effect in outstanding(now) if isinstance(effect, RunTurn)] == list(now.running)
     if now.status is Status.PAUSED:
         assert isinstance(last, SessionPaused) if last else now == before
@@ -144,7 +148,7 @@ def check_never_stuck(before: State, decided: Decided) -> None:
         assert now.waiting_for == (last.waiting_for if isinstance(last, SessionPaused) else before.waiting_for)
     if now.status is Status.COMPLETED:
         assert isinstance(last, SessionCompleted)
-        assert (now.queue, now.running, now.open_steps, now.waiting_for) == ((), (), {}, None)
+        assert (now.part(ChatSlice).entries, now.running, now.open_steps, now.waiting_for) == ((), (), {}, None)
 
 
 def check_bounds(before: State, command: Command, now: State) -> None:
@@ -153,8 +157,8 @@ def check_bounds(before: State, command: Command, now: State) -> None:
     assert not limit or now.hops <= limit
     assert len(now.history) <= max(now.team.chat.history, 1)
     removes = isinstance(command, commands.ChangeQueue) or "DROP" in getattr(command, "text", "")
-    if not removes and "/queue" not in getattr(command, "text", "") and not has_twins(before.queue):
-        assert not has_twins(now.queue)
+    if not removes and "/queue" not in getattr(command, "text", "") and not has_twins(before.part(ChatSlice).entries):
+        assert not has_twins(now.part(ChatSlice).entries)
 
 
 def play(team: Team, history: list[Command]) -> tuple[list[Fact], State]:
@@ -163,15 +167,15 @@ def play(team: Team, history: list[Command]) -> tuple[list[Fact], State]:
     facts, now = list(created.facts), created.state
     for wanted in history:
         command = aim(wanted, now)
-        kept = state.encode(now)
+        kept = states.encode(now)
         try:
             decided = decide(now, command, AT)
         except Refused:
-            assert state.encode(now) == kept  # a refusal changes nothing
+            assert states.encode(now) == kept  # a refusal changes nothing
             continue
-        assert state.encode(now) == kept  # neither does deciding
-        assert decide(state.decode(kept), command, AT) == decided  # from a snapshot: the same, byte for byte
-        assert state.encode(reduce(evolve, decided.facts, now)) == state.encode(decided.state)
+        assert states.encode(now) == kept  # neither does deciding
+        assert decide(states.decode(kept), command, AT) == decided  # from a snapshot: the same, byte for byte
+        assert states.encode(reduce(evolve, decided.facts, now)) == states.encode(decided.state)
         check_never_stuck(now, decided)
         check_bounds(now, command, decided.state)
         facts += decided.facts
@@ -191,14 +195,14 @@ def check_log(team: Team, facts: list[Fact], final: State) -> None:
         assert event.hash == previous
     read_back = [decode(event.data, event.hash) for event in events]
     assert read_back == events
-    assert state.encode(fold(event.fact for event in read_back)) == state.encode(final)
+    assert states.encode(fold(event.fact for event in read_back)) == states.encode(final)
 
 
 def check_turns(facts: list[Fact], final: State) -> None:
     """Each turn starts once and ends once: done, failed or cancelled, unless it still runs."""
     started = [fact.turn_id for fact in only(facts, TurnStarted)]
     ends = Counter(
-        fact.turn_id  # type: ignore[union-attr]
+        fact.turn_id  # type: ignore[attr-defined]
         for fact in facts
         if fact.event in {"turn.completed", "turn.failed", "turn.cancelled"}
     )
@@ -206,8 +210,9 @@ def check_turns(facts: list[Fact], final: State) -> None:
     assert ends + Counter(turn.turn_id for turn in final.running) == Counter(started)
 
 
+@pytest.mark.slow
 def test_sessions_keep_the_promises() -> None:
-    """Seed 001 §1: never stuck; and pure replay, dense order, each turn ends once, completed accepts nothing."""
+    """Never stuck; and pure replay, dense order, each turn ends once, completed accepts nothing."""
     seen: Counter[str] = Counter()
 
     @settings(max_examples=400)
@@ -220,16 +225,16 @@ def test_sessions_keep_the_promises() -> None:
         seen.update(fact.event for fact in facts)
 
     explore()
-    elsewhere = {*get_args(PlanFact), *get_args(SupervisorFact)}
+    elsewhere = {*PLAN_FACTS, *SUPERVISOR_FACTS, InputDeferred}
     elsewhere |= {UnderstandingStarted, UnderstandingCompleted}  # not in chat as it is by default
-    never = [kind.event for kind in get_args(Fact) if kind not in elsewhere and not seen[kind.event]]
+    never = [kind.event for kind in FACTS if kind not in elsewhere and not seen[kind.event]]
     assert never == []  # a search that misses an event proves nothing about it
 
 
 @settings(max_examples=60)
 @given(teams, (anything | last_words).filter(lambda command: not isinstance(command, commands.Rename)))
 def test_completed_accepts_nothing(team: Team, command: Command) -> None:
-    """Seed 000: completed → [*]; whatever comes but another name is refused with one code."""
+    """Completed → [*]; whatever comes but another name is refused with one code."""
     ended = decide(create(commands.CreateSession(team=team)).state, commands.End(), AT).state
     with pytest.raises(Refused, match="session_completed"):
         decide(ended, command, AT)
@@ -238,11 +243,11 @@ def test_completed_accepts_nothing(team: Team, command: Command) -> None:
 @settings(max_examples=60)
 @given(teams, histories, st.integers(0, 10))
 def test_a_human_can_always_go_on(team: Team, parts: tuple[list[Command], list[Command]], failures: int) -> None:
-    """Seed 001 §1: from any state that is not the end, a named AI can be reached again with plain messages."""
+    """From any state that is not the end, a named AI can be reached again with plain messages."""
     _, now = play(team, parts[0])
     if now.status is Status.COMPLETED:
         return
-    for _ in range(failures + len(now.queue) + 3):  # pauses, limits and people in the queue
+    for _ in range(failures + len(now.part(ChatSlice).entries) + 3):  # pauses, limits and people in the queue
         if now.running:
             late = commands.FailTurn(turn_id=now.running[0].turn_id, error_type="agent", message="")
             now = decide(now, late, AT).state

@@ -1,4 +1,4 @@
-"""The pure functions of seed 001 §8: decide, resolve_addressees, get_fallback_target; and the queue behind them."""
+"""The pure functions of chat: decide, resolve_addressees, get_fallback_target; and the queue behind them."""
 
 from collections import Counter
 from itertools import pairwise
@@ -8,17 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moot.core import limits
-from moot.core.markers import DROP_ALL, Priority, Target
-from moot.core.routing import (
-    ActionType,
-    Entry,
-    decide,
-    enqueue,
-    get_fallback_target,
-    resolve_addressees,
-    take_out,
-)
-from moot.core.team import Team, member
+from moot.core.flows.chat.chat_slice import Entry
+from moot.core.flows.chat.routing import decide, enqueue, get_fallback_target, resolve_addressees, take_out
+from moot.core.intake.intent import AddressingType
+from moot.core.intake.markers import DROP_ALL, Priority, Target
+from moot.core.session.team import Team, member
 from tests.core.teams import make_chat_team
 
 TEAM = make_chat_team(("alice", "adam"))
@@ -43,14 +37,14 @@ def ids(entries: tuple[Entry, ...]) -> list[str]:
 
 
 def test_resolving_separates_and_keeps_order_and_duplicates() -> None:
-    """Seed 001 §8.2: {resolved, unresolved}, in order, duplicates kept."""
+    """{resolved, unresolved}, in order, duplicates kept."""
     resolution = resolve_addressees(["Bob", "zoe", "carol", "BOB", "yan", "zoe"], TEAM)
     assert [found.id for found in resolution.resolved] == ["bob", "carol", "bob"]
     assert resolution.unresolved == ("zoe", "yan", "zoe")
 
 
 def test_resolving_nothing_gives_nothing() -> None:
-    """Seed 001 §8.2: no names, no members."""
+    """No names, no members."""
     resolution = resolve_addressees([], TEAM)
     assert (resolution.resolved, resolution.unresolved) == ((), ())
 
@@ -59,7 +53,7 @@ def test_resolving_nothing_gives_nothing() -> None:
 
 
 def test_the_fallback_is_the_first_human_by_order() -> None:
-    """Seed 001 §3.4: by `order`, not by position; AIs never."""
+    """By `order`, not by position; AIs never."""
     team = Team(
         name="t",
         members=(
@@ -72,7 +66,7 @@ def test_the_fallback_is_the_first_human_by_order() -> None:
 
 
 def test_humans_of_equal_order_stand_as_they_are_written() -> None:
-    """Seed 001 §3.4: a tie is settled by the position in the team, so the answer is always the same."""
+    """A tie is settled by the position in the team, so the answer is always the same."""
     team = Team(
         name="t", members=(member("zoe", "human", order=1), member("adam", "human", order=1), member("bob", "ai"))
     )
@@ -85,23 +79,23 @@ def test_humans_of_equal_order_stand_as_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("names", "queue", "action", "who", "updates"),
     [
-        (("bob",), (), ActionType.SEND_TO_AI, "bob", ["bob"]),
-        (("adam",), (), ActionType.WAIT_FOR_HUMAN, "adam", ["adam"]),
-        (("bob", "adam"), (), ActionType.SEND_TO_AI, "bob", ["bob", "adam"]),
-        (("adam", "bob"), (), ActionType.WAIT_FOR_HUMAN, "adam", ["adam", "bob"]),
-        (("zoe", "bob"), (), ActionType.SEND_TO_AI, "bob", ["bob"]),
-        ((), (), ActionType.WAIT_FOR_HUMAN, "alice", []),
-        ((), ("bob",), ActionType.CONTINUE_QUEUE, None, []),
-        (("carol",), ("bob",), ActionType.CONTINUE_QUEUE, None, ["carol"]),
-        (("adam",), ("bob",), ActionType.CONTINUE_QUEUE, None, ["adam"]),
-        (("bob", "bob", "carol"), (), ActionType.SEND_TO_AI, "bob", ["bob", "carol"]),
-        (("carol", "dave"), ("bob", "carol"), ActionType.CONTINUE_QUEUE, None, ["dave"]),
+        (("bob",), (), AddressingType.SEND_TO_AI, "bob", ["bob"]),
+        (("adam",), (), AddressingType.WAIT_FOR_HUMAN, "adam", ["adam"]),
+        (("bob", "adam"), (), AddressingType.SEND_TO_AI, "bob", ["bob", "adam"]),
+        (("adam", "bob"), (), AddressingType.WAIT_FOR_HUMAN, "adam", ["adam", "bob"]),
+        (("zoe", "bob"), (), AddressingType.SEND_TO_AI, "bob", ["bob"]),
+        ((), (), AddressingType.WAIT_FOR_HUMAN, "alice", []),
+        ((), ("bob",), AddressingType.CONTINUE_QUEUE, None, []),
+        (("carol",), ("bob",), AddressingType.CONTINUE_QUEUE, None, ["carol"]),
+        (("adam",), ("bob",), AddressingType.CONTINUE_QUEUE, None, ["adam"]),
+        (("bob", "bob", "carol"), (), AddressingType.SEND_TO_AI, "bob", ["bob", "carol"]),
+        (("carol", "dave"), ("bob", "carol"), AddressingType.CONTINUE_QUEUE, None, ["dave"]),
     ],
 )
 def test_decide_says_what_happens_next(
-    names: tuple[str, ...], queue: tuple[str, ...], action: ActionType, who: str | None, updates: list[str]
+    names: tuple[str, ...], queue: tuple[str, ...], action: AddressingType, who: str | None, updates: list[str]
 ) -> None:
-    """Seed 001 §8.1: `queue_updates` lists all members to append, the action describes what happens then."""
+    """`queue_updates` lists all members to append, the action describes what happens then."""
     decision = decide(targets(*names), line(*queue), TEAM)
     assert (decision.action.type, decision.action.member) == (action, who)
     assert ids(decision.queue_updates) == updates
@@ -109,16 +103,16 @@ def test_decide_says_what_happens_next(
 
 
 def test_decide_tells_who_is_available_when_nobody_resolves() -> None:
-    """Seed 001 §8.1: `error_unresolved` carries the names and the display names of all members; the queue stays."""
+    """`error_unresolved` carries the names and the display names of all members; the queue stays."""
     decision = decide(targets("zoe", "yan"), line("bob"), TEAM)
-    assert decision.action.type is ActionType.ERROR_UNRESOLVED
+    assert decision.action.type is AddressingType.ERROR_UNRESOLVED
     assert decision.action.addressees == ("zoe", "yan")
     assert decision.action.available_members == ("Alice", "Adam", "Bob", "Carol", "Dave")
     assert (decision.queue_updates, decision.queue) == ((), line("bob"))
 
 
 def test_at_most_ten_targets_count() -> None:
-    """E65: the first ten names count, the rest are skipped by name."""
+    """The first ten names count, the rest are skipped by name."""
     names = ["bob", "carol"] * 5 + ["dave", "adam"]
     decision = decide(targets(*names), (), TEAM)
     assert ids(decision.queue_updates) == names[:10]
@@ -126,7 +120,7 @@ def test_at_most_ten_targets_count() -> None:
 
 
 def test_a_full_queue_takes_nobody() -> None:
-    """Bounded: a queue never holds more than its limit; who does not fit is skipped by name."""
+    """A queue never holds more than its limit; who does not fit is skipped by name."""
     full = line(*(["bob", "carol"] * (limits.QUEUE_ENTRIES // 2)))
     decision = decide(targets("dave"), full[:-1], TEAM)
     assert len(decision.queue) == limits.QUEUE_ENTRIES
@@ -153,7 +147,7 @@ def test_a_full_queue_takes_nobody() -> None:
     ],
 )
 def test_priorities_place_members(queue: tuple[str, ...], new: tuple[str, ...], expected: list[str]) -> None:
-    """Spec 2 markers: P1 to the front in the order named, P2 to the tail, P3 behind every P2."""
+    """P1 to the front in the order named, P2 to the tail, P3 behind every P2."""
     after, added = enqueue(line(*queue), line(*new))
     assert ids(after) == expected
     assert added == line(*new)
@@ -172,7 +166,7 @@ def test_priorities_place_members(queue: tuple[str, ...], new: tuple[str, ...], 
     ],
 )
 def test_nobody_stands_behind_himself(queue: tuple[str, ...], new: tuple[str, ...], expected: list[str]) -> None:
-    """Seed 001 §5: adjacent duplicates are dropped wherever the priority places them; the named order stays."""
+    """Adjacent duplicates are dropped wherever the priority places them; the named order stays."""
     assert ids(enqueue(line(*queue), line(*new))[0]) == expected
 
 
@@ -183,7 +177,7 @@ ENTRIES = st.lists(
 
 @given(ENTRIES, ENTRIES)
 def test_enqueueing_never_makes_neighbours_of_one_member(first: list[Entry], second: list[Entry]) -> None:
-    """Seed 001 §5: however a queue came to be, no member stands next to itself, and nobody gets lost."""
+    """However a queue came to be, no member stands next to itself, and nobody gets lost."""
     queue, added = enqueue((), first)
     after, more = enqueue(queue, second)
     assert all(left.member != right.member for left, right in pairwise(after))
@@ -193,7 +187,7 @@ def test_enqueueing_never_makes_neighbours_of_one_member(first: list[Entry], sec
 
 @given(ENTRIES, ENTRIES)
 def test_those_who_wait_keep_their_order(first: list[Entry], second: list[Entry]) -> None:
-    """Seed 001 §2.2: FIFO; newcomers never change the order of those who are in the queue already."""
+    """FIFO; newcomers never change the order of those who are in the queue already."""
     queue, _ = enqueue((), first)
     after, _ = enqueue(queue, second)
     remaining = iter(after)
@@ -204,17 +198,17 @@ def test_those_who_wait_keep_their_order(first: list[Entry], second: list[Entry]
 
 
 def test_drop_takes_members_out_wherever_they_stand() -> None:
-    """Spec 2 markers: `[DROP: a]` removes every entry of a and tells names that are nobody's."""
+    """`[DROP: a]` removes every entry of a and tells names that are nobody's."""
     queue, unknown = take_out(line("bob", "carol", "bob!P3", "dave"), ("BOB", "zoe"), TEAM)
     assert (ids(queue), unknown) == (["carol", "dave"], ("zoe",))
 
 
 def test_drop_all_empties_the_queue() -> None:
-    """Spec 2 markers: `[DROP: ALL]` leaves nobody."""
+    """`[DROP: ALL]` leaves nobody."""
     assert take_out(line("bob", "carol"), DROP_ALL, TEAM) == ((), ())
 
 
 def test_drop_of_nobody_changes_nothing() -> None:
-    """Spec 2 markers: an empty `[DROP:]` and a member who is not queued change nothing."""
+    """An empty `[DROP:]` and a member who is not queued change nothing."""
     assert take_out(line("bob"), (), TEAM) == (line("bob"), ())
     assert take_out(line("bob"), ("carol",), TEAM) == (line("bob"), ())

@@ -1,15 +1,17 @@
-"""The routing rules v2, section by section (seed 001; the flow charts of seed 000 say the same)."""
+"""How messages are routed in a chat: every rule, edge case and regression."""
 
 import pytest
 
-from moot.core.commands import ChangeQueue, End, ExpireTurn
-from moot.core.events import MessagePosted, NoticePosted, QueueChanged, SessionPaused, TurnStarted
+from moot.core.decide import check_team
+from moot.core.flows.chat.chat_events import QueueChanged
+from moot.core.flows.turns import TurnInput
 from moot.core.machines.session import Status
-from moot.core.state import Message
-from moot.core.team import Language, Team, check, member
-from moot.core.turns import TurnInput, turn_input
+from moot.core.session.commands import ChangeQueue, End, ExpireTurn
+from moot.core.session.events import MessagePosted, NoticePosted, SessionPaused, TurnStarted
+from moot.core.session.state import Message
+from moot.core.session.team import Language, Team, member
 from moot.testing.scenario import Scenario, given
-from tests.core.teams import make_chat_team, only
+from tests.core.teams import make_chat_team, only, turn_input
 
 TO_ONE_AI = [
     "message.posted",
@@ -34,29 +36,29 @@ def last_pause(scenario: Scenario) -> tuple[str, str]:
     return paused.waiting_for, paused.reason
 
 
-# §0.1: what a team needs
+# what a team needs
 
 
 def test_a_team_without_a_human_is_refused() -> None:
-    """Seed 001 §0.1: a team without a human is refused, in both languages."""
+    """A team without a human is refused, in both languages."""
     members = (member("bob", "ai"), member("carol", "ai"))
     with pytest.raises(ValueError, match="a team needs at least 1 human member"):
-        check(Team(name="t", members=members))
+        check_team(Team(name="t", members=members))
     with pytest.raises(ValueError, match="团队至少需要 1 个 Human 成员"):
-        check(Team(name="t", members=members, language="zh"))
+        check_team(Team(name="t", members=members, language="zh"))
 
 
 def test_a_team_of_one_is_refused() -> None:
-    """Seed 001 §0.1: a team has at least two members."""
+    """A team has at least two members."""
     with pytest.raises(ValueError, match="at least 2 members"):
-        check(Team(name="t", members=(member("alice", "human"),)))
+        check_team(Team(name="t", members=(member("alice", "human"),)))
 
 
-# §3.2: the matrix
+# the matrix
 
 
 def test_row_1_an_ai_is_named() -> None:
-    """Seed 001 §3.2 row 1: an AI that is named is queued and gets the message; the session is active."""
+    """An AI that is named is queued and gets the message; the session is active."""
     scenario = given(make_chat_team()).says("[NEXT:bob] hello").then(*TO_ONE_AI)
     assert acting(scenario) == ["bob"]
     assert scenario.state.status is Status.ACTIVE
@@ -64,7 +66,7 @@ def test_row_1_an_ai_is_named() -> None:
 
 
 def test_row_2_a_human_is_named() -> None:
-    """Seed 001 §3.2 row 2: a human who is named is waited for; the session is paused."""
+    """A human who is named is waited for; the session is paused."""
     scenario = given(make_chat_team(("alice", "adam"))).says("[NEXT:adam] your turn", by="alice")
     assert acting(scenario) == []
     assert scenario.state.status is Status.PAUSED
@@ -76,16 +78,16 @@ def test_row_2_a_human_is_named() -> None:
     [("bob,adam,carol", Status.ACTIVE), ("adam,bob,carol", Status.PAUSED)],
 )
 def test_row_3_several_are_named(names: str, status: Status) -> None:
-    """Seed 001 §3.2 row 3: all are queued in order; the kind of the first decides the status."""
+    """All are queued in order; the kind of the first decides the status."""
     scenario = given(make_chat_team(("alice", "adam"))).says(f"[NEXT:{names}] go", by="alice")
     first, *rest = names.split(",")
     assert scenario.state.status is status
     assert scenario.queue == rest
-    assert (scenario.state.executing or scenario.state.waiting_for) == first
+    assert (scenario.state.slice.queue[0] or scenario.state.waiting_for) == first
 
 
 def test_row_4_some_are_unknown() -> None:
-    """Seed 001 §3.2 row 4: those who resolve are queued, the others are skipped and named."""
+    """Those who resolve are queued, the others are skipped and named."""
     scenario = given(make_chat_team()).says("[NEXT:bob,zoe,carol] go")
     assert acting(scenario) == ["bob"]
     assert scenario.queue == ["carol"]
@@ -93,7 +95,7 @@ def test_row_4_some_are_unknown() -> None:
 
 
 def test_row_5_nobody_is_known() -> None:
-    """Seed 001 §3.2 row 5: pause, and say who is available."""
+    """Pause, and say who is available."""
     scenario = given(make_chat_team()).says("[NEXT:zoe] go")
     scenario.then("message.posted", "routing.decided", "notice.posted", "session.paused")
     assert scenario.state.status is Status.PAUSED
@@ -101,14 +103,14 @@ def test_row_5_nobody_is_known() -> None:
 
 
 def test_row_5_keeps_the_queue() -> None:
-    """Seed 001 §3.2 row 5: a name nobody has does not cost the others their places."""
+    """A name nobody has does not cost the others their places."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol,dave] go").replies("[NEXT:zoe] over to you")
     assert scenario.queue == ["carol", "dave"]
     assert last_pause(scenario) == ("alice", "unresolved")
 
 
 def test_row_5_waits_for_the_human_who_made_the_mistake() -> None:
-    """Seed 001 §3.2 row 5: the speaker is waited for if human, else the first human."""
+    """The speaker is waited for if human, else the first human."""
     scenario = given(make_chat_team(("alice", "adam"))).says("[NEXT:zoe] go", by="adam")
     assert last_pause(scenario) == ("adam", "unresolved")
     scenario.says("[NEXT:bob] go", by="adam").replies("[NEXT:zoe] go")
@@ -116,14 +118,14 @@ def test_row_5_waits_for_the_human_who_made_the_mistake() -> None:
 
 
 def test_row_6_without_a_marker_the_queue_goes_on() -> None:
-    """Seed 001 §3.2 row 6: a message without NEXT hands the floor to the head of the queue."""
+    """A message without NEXT hands the floor to the head of the queue."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").replies("done")
     assert acting(scenario) == ["carol"]
     assert scenario.state.status is Status.ACTIVE
 
 
 def test_row_7_without_a_marker_and_a_queue_the_first_human_is_next() -> None:
-    """Seed 001 §3.2 row 7: fall back to the first human by order, however the team is written down."""
+    """Fall back to the first human by order, however the team is written down."""
     late = member("alice", "human", order=5)
     early = member("adam", "human", order=1)
     team = Team(name="t", members=(late, member("bob", "ai", order=0), early))
@@ -132,7 +134,7 @@ def test_row_7_without_a_marker_and_a_queue_the_first_human_is_next() -> None:
     assert scenario.state.status is Status.PAUSED
 
 
-# §3.3 and §7: what people are told
+# what people are told
 
 
 @pytest.mark.parametrize(
@@ -147,20 +149,20 @@ def test_row_7_without_a_marker_and_a_queue_the_first_human_is_next() -> None:
     ],
 )
 def test_names_that_lead_nowhere_are_told(language: Language, skipped: str, lost: str) -> None:
-    """Seed 001 §3.3: never silently; the sentences are those of the seed."""
+    """Never silently; these are the exact sentences."""
     team = make_chat_team(ais=("bob",), language=language)
     assert given(team).says("[NEXT:bob,unknown] go").notices == [skipped]
     assert given(team).says("[NEXT:unknown] go").notices == [lost]
 
 
 def test_several_skipped_names_make_one_notice() -> None:
-    """Seed 001 §3.3: one notice names everybody who was skipped."""
+    """One notice names everybody who was skipped."""
     scenario = given(make_chat_team()).says("[NEXT:x,bob,y] go")
     assert scenario.notices == ["⚠️ 'x', 'y' is not in this team, skipped"]
 
 
 def test_a_timeout_is_told_and_waits_for_the_first_human() -> None:
-    """Seed 001 §7: a turn that takes too long is reported in minutes, then a human decides."""
+    """A turn that takes too long is reported in minutes, then a human decides."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").when(ExpireTurn(turn_id="t1"))
     scenario.then("turn.failed", "queue.changed", "notice.posted", "session.paused")
     assert scenario.notices == ["Agent Bob timed out after 30 minutes"]
@@ -169,7 +171,7 @@ def test_a_timeout_is_told_and_waits_for_the_first_human() -> None:
 
 
 def test_an_agent_error_is_told_and_waits_for_the_first_human() -> None:
-    """Seed 001 §7: a failing agent is reported with its error, then a human decides."""
+    """A failing agent is reported with its error, then a human decides."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").fails(message="no key")
     assert scenario.notices == ["Agent Bob encountered an error: no key"]
     assert last_pause(scenario) == ("alice", "agent_error")
@@ -177,23 +179,23 @@ def test_an_agent_error_is_told_and_waits_for_the_first_human() -> None:
 
 
 def test_after_an_error_a_plain_message_resumes_the_queue() -> None:
-    """Seed 001 §7: the queue is kept, so that a message without NEXT goes on with it."""
+    """The queue is kept, so that a message without NEXT goes on with it."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").fails().says("never mind")
     assert acting(scenario) == ["carol"]
 
 
-# §5: edge cases
+# edge cases
 
 
 def test_an_empty_next_is_no_marker() -> None:
-    """Seed 001 §5: `[NEXT:]` routes as no marker, and is taken out of the text all the same."""
+    """`[NEXT:]` routes as no marker, and is taken out of the text all the same."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").replies("fine [NEXT: ]")
     assert acting(scenario) == ["carol"]
     assert only(scenario.new, MessagePosted)[0].text == "fine "
 
 
 def test_a_member_may_name_itself() -> None:
-    """Seed 001 §5: naming oneself is allowed."""
+    """Naming oneself is allowed."""
     scenario = given(make_chat_team()).says("[NEXT:bob] go").replies("again [NEXT:bob]")
     assert acting(scenario) == ["bob"]
     assert scenario.state.running[0].index == 1
@@ -201,31 +203,31 @@ def test_a_member_may_name_itself() -> None:
 
 @pytest.mark.parametrize("names", ["bob,bob,bob", "bob, BOB, @Bob", "bob,**Bob**,b-o_b."])
 def test_adjacent_duplicates_count_once(names: str) -> None:
-    """Seed 001 §5: `[NEXT:a,a,a]` queues a once; members are compared, not spellings."""
+    """`[NEXT:a,a,a]` queues a once; members are compared, not spellings."""
     scenario = given(make_chat_team()).says(f"[NEXT:{names}] go")
     assert acting(scenario) == ["bob"]
     assert scenario.queue == []
 
 
 def test_duplicates_apart_from_each_other_stay() -> None:
-    """Seed 001 §5: only adjacent duplicates are dropped."""
+    """Only adjacent duplicates are dropped."""
     assert given(make_chat_team()).says("[NEXT:bob,carol,bob] go").queue == ["carol", "bob"]
 
 
 def test_a_duplicate_of_the_tail_is_dropped() -> None:
-    """Seed 001 §5: the current tail counts as a neighbour."""
+    """The current tail counts as a neighbour."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").says("[NEXT:carol,dave] too", by="alice")
     assert scenario.queue == ["carol", "dave"]
 
 
 def test_several_markers_count_in_order() -> None:
-    """Seed 001 §5: `[NEXT:a] … [NEXT:b]` queues a, then b."""
+    """`[NEXT:a] … [NEXT:b]` queues a, then b."""
     scenario = given(make_chat_team()).says("[NEXT:bob] first, then [NEXT:carol]")
     assert (acting(scenario), scenario.queue) == (["bob"], ["carol"])
 
 
 def test_ais_may_go_round_until_a_human_ends_it() -> None:
-    """Seed 001 §5: A→B→A→B… is allowed, and `/end` stops it."""
+    """A→B→A→B… is allowed, and `/end` stops it."""
     scenario = given(make_chat_team()).says("[NEXT:bob] go")
     for _ in range(5):
         scenario.replies("[NEXT:carol] ping").replies("[NEXT:bob] pong")
@@ -236,21 +238,21 @@ def test_ais_may_go_round_until_a_human_ends_it() -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "\u200b\ufeff", "\x00", "[NEXT:]", "[FROM: alice]"])
 def test_an_empty_message_is_refused(text: str) -> None:
-    """Seed 001 §5: an empty message of a human is refused with a hint."""
+    """An empty message of a human is refused with a hint."""
     scenario = given(make_chat_team()).says(text).refused("empty_message")
     assert scenario.refusal_text.startswith("Message content cannot be empty")
 
 
-# §10.1: the scenarios that must be covered
+# the scenarios that must be covered
 
 
 def test_scenario_1_a_single_next() -> None:
-    """Seed 001 §10.1.1: `[NEXT:bob]` goes to Bob."""
+    """`[NEXT:bob]` goes to Bob."""
     assert acting(given(make_chat_team()).says("[NEXT:bob]")) == ["bob"]
 
 
 def test_scenario_2_several_names_are_served_one_after_the_other() -> None:
-    """Seed 001 §10.1.2: `[NEXT:bob,carol]` is served in order, one at a time."""
+    """`[NEXT:bob,carol]` is served in order, one at a time."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go")
     assert acting(scenario) == ["bob"]
     assert acting(scenario.replies("one")) == ["carol"]
@@ -258,13 +260,13 @@ def test_scenario_2_several_names_are_served_one_after_the_other() -> None:
 
 
 def test_scenario_3_several_markers() -> None:
-    """Seed 001 §10.1.3: `[NEXT:bob][NEXT:carol]` queues in order."""
+    """`[NEXT:bob][NEXT:carol]` queues in order."""
     scenario = given(make_chat_team()).says("[NEXT:bob][NEXT:carol] go")
     assert (acting(scenario), scenario.queue) == (["bob"], ["carol"])
 
 
 def test_scenario_4_nobody_resolves() -> None:
-    """Seed 001 §10.1.4: `[NEXT:unknown]` pauses and tells who is available."""
+    """`[NEXT:unknown]` pauses and tells who is available."""
     scenario = given(make_chat_team()).says("[NEXT:unknown] go")
     notice = only(scenario.new, NoticePosted)[0]
     assert (notice.code, notice.available) == ("unresolved", ("Alice", "Bob", "Carol", "Dave"))
@@ -272,32 +274,32 @@ def test_scenario_4_nobody_resolves() -> None:
 
 
 def test_scenario_5_some_resolve() -> None:
-    """Seed 001 §10.1.5: Bob and Carol are queued, `unknown` is named as skipped."""
+    """Bob and Carol are queued, `unknown` is named as skipped."""
     scenario = given(make_chat_team()).says("[NEXT:bob,unknown,carol] go")
     assert (acting(scenario), scenario.queue) == (["bob"], ["carol"])
     assert only(scenario.new, NoticePosted)[0].names == ("unknown",)
 
 
 def test_scenario_6_nothing_named_nothing_queued() -> None:
-    """Seed 001 §10.1.6: without NEXT and queue the first human is waited for."""
+    """Without NEXT and queue the first human is waited for."""
     scenario = given(make_chat_team()).says("just thinking aloud")
     assert last_pause(scenario) == ("alice", "fallback")
 
 
 def test_scenario_7_nothing_named_but_a_queue() -> None:
-    """Seed 001 §10.1.7: without NEXT the queue is worked on."""
+    """Without NEXT the queue is worked on."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol,dave] go").replies("ok")
     assert (acting(scenario), scenario.queue) == (["carol"], ["dave"])
 
 
 def test_scenario_8_adjacent_duplicates() -> None:
-    """Seed 001 §10.1.8: `[NEXT:bob,bob,carol]` queues bob and carol."""
+    """`[NEXT:bob,bob,carol]` queues bob and carol."""
     scenario = given(make_chat_team()).says("[NEXT:bob,bob,carol] go")
     assert (acting(scenario), scenario.queue) == (["bob"], ["carol"])
 
 
 def test_scenario_9_a_chain() -> None:
-    """Seed 001 §10.1.9: A→B→C→human is served one by one."""
+    """A→B→C→human is served one by one."""
     scenario = given(make_chat_team()).says("[NEXT:bob] go").replies("[NEXT:carol] a").replies("[NEXT:dave] b")
     scenario.replies("[NEXT:alice] c")
     assert [turn.member for turn in only(scenario.facts, TurnStarted)] == ["bob", "carol", "dave"]
@@ -305,14 +307,14 @@ def test_scenario_9_a_chain() -> None:
 
 
 def test_scenario_10_a_human_in_the_middle() -> None:
-    """Seed 001 §10.1.10: the queue stops at the human and keeps who stands behind."""
+    """The queue stops at the human and keeps who stands behind."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol,alice,dave] go").replies("1").replies("2")
     assert last_pause(scenario) == ("alice", "addressed")
     assert scenario.queue == ["dave"]
     assert acting(scenario.says("go on")) == ["dave"]
 
 
-# §10.2: the queue is visible
+# the queue is visible
 
 
 def changes(scenario: Scenario) -> list[tuple[str | None, tuple[str, ...]]]:
@@ -320,42 +322,42 @@ def changes(scenario: Scenario) -> list[tuple[str | None, tuple[str, ...]]]:
 
 
 def test_the_queue_is_told_when_it_grows_and_when_a_turn_starts() -> None:
-    """Seed 001 §10.2: enqueueing and starting are each told; who executes is marked."""
+    """Enqueueing and starting are each told; who executes is marked."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go")
     assert changes(scenario) == [(None, ("bob", "carol")), ("bob", ("carol",))]
 
 
 def test_the_queue_is_told_when_a_turn_finishes() -> None:
-    """Seed 001 §10.2: finishing clears the mark, the last finish empties the queue."""
+    """Finishing clears the mark, the last finish empties the queue."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").replies("1")
     assert changes(scenario) == [(None, ("carol",)), ("carol", ())]
     assert changes(scenario.replies("2")) == [(None, ())]
 
 
 def test_the_queue_is_told_when_somebody_is_skipped_or_all_are() -> None:
-    """Seed 001 §10.2: skipping and clearing are told and leave the running turn marked."""
+    """Skipping and clearing are told and leave the running turn marked."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol,dave,carol] go")
     assert changes(scenario.when(ChangeQueue(action="skip"))) == [("bob", ("dave", "carol"))]
     assert changes(scenario.when(ChangeQueue(action="clear"))) == [("bob", ())]
 
 
 def test_the_queue_is_told_when_a_message_joins_while_an_ai_acts() -> None:
-    """Seed 001 §10.2: a NEXT said meanwhile shows up at once behind the one who acts."""
+    """A NEXT said meanwhile shows up at once behind the one who acts."""
     scenario = given(make_chat_team()).says("[NEXT:bob] go").says("[NEXT:dave] later", by="alice")
     assert changes(scenario) == [("bob", ("dave",))]
 
 
 def test_an_ended_session_shows_no_queue() -> None:
-    """Seed 001 §10.2: ending empties the queue by an event."""
+    """Ending empties the queue by an event."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").when(End())
     assert changes(scenario) == [(None, ())]
 
 
-# §10.3: regressions
+# regressions
 
 
 def test_bug_7_the_next_ai_gets_the_newest_message() -> None:
-    """Seed 001 §10.3 Bug#7: the second AI gets the first AI's output, not the original message."""
+    """The second AI gets the first AI's output, not the original message."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] what is 6 x 7?").replies("it is 42")
     given_to_carol = current_input(scenario)
     assert given_to_carol.member.id == "carol"
@@ -364,7 +366,7 @@ def test_bug_7_the_next_ai_gets_the_newest_message() -> None:
 
 
 def test_an_empty_output_hands_on_the_message_before_it() -> None:
-    """Seed 001 §10.3: a turn that says nothing adds no message, and routing goes on."""
+    """A turn that says nothing adds no message, and routing goes on."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] hello").replies(" [NEXT:dave]")
     assert only(scenario.new, MessagePosted) == []
     assert current_input(scenario).message == Message("alice", " hello")
@@ -372,7 +374,7 @@ def test_an_empty_output_hands_on_the_message_before_it() -> None:
 
 
 def test_every_pause_is_an_event() -> None:
-    """Seed 001 §10.3: each time the floor goes to a human `session.paused` is logged, so saving cannot be forgotten."""
+    """Each time the floor goes to a human `session.paused` is logged, so saving cannot be forgotten."""
     scenario = given(make_chat_team(("alice", "adam")))
     for text, by, expected in [
         ("hello", "alice", ("alice", "fallback")),

@@ -1,13 +1,14 @@
-"""Questions that wait for one answer (spec/5: steps; reliability E41-E43)."""
+"""Questions that wait for one answer."""
 
 import pytest
 
-from moot.core.commands import Answer, End, ExpireStep
 from moot.core.decide import decide
 from moot.core.errors import Refused
-from moot.core.events import Fact, Option, SessionPaused, StepAsked, StepClosed
 from moot.core.evolve import evolve
-from moot.core.state import State
+from moot.core.facts import Fact
+from moot.core.session.commands import Answer, End, ExpireStep
+from moot.core.session.events import Option, SessionPaused, StepAsked, StepClosed
+from moot.core.session.state import State
 from moot.testing.scenario import AT, Scenario, given
 from tests.core.teams import make_chat_team, only
 
@@ -30,7 +31,7 @@ def with_deadline() -> State:
 
 
 def test_the_question_says_who_asked_and_what_can_be_answered() -> None:
-    """Spec 5 steps: step_id, kind, options; the notice catalogue has the words."""
+    """step_id, kind, options; the notice catalogue has the words."""
     question = only(asked().new, StepAsked)[0]
     assert (question.step_id, question.kind, question.asked_by) == (STEP, "decision", "alice")
     assert question.options == (Option(id="clear", label="Clear the queue"), Option(id="keep", label="Keep it"))
@@ -38,29 +39,29 @@ def test_the_question_says_who_asked_and_what_can_be_answered() -> None:
 
 
 def test_options_are_labelled_in_the_language_of_the_session() -> None:
-    """Spec 2 language: people read the options in their language."""
+    """People read the options in their language."""
     scenario = given(make_chat_team(language="zh")).says("[NEXT: bob, carol] go").says("/queue clear")
     assert [option.label for option in only(scenario.new, StepAsked)[0].options] == ["清空", "保留"]
 
 
 @pytest.mark.parametrize(("confirmed", "choice"), [(True, None), (None, "clear"), (False, "clear")])
 def test_agreeing_clears_the_queue(confirmed: bool | None, choice: str | None) -> None:
-    """Seed 001 §9.4: confirmed or chosen, the queue is emptied; the running turn goes on."""
+    """Confirmed or chosen, the queue is emptied; the running turn goes on."""
     scenario = asked().when(Answer(step_id=STEP, by="adam", confirmed=confirmed, choice=choice))
     scenario.then("agent.user_confirm_closed", "queue.changed")
-    assert (scenario.state.executing, scenario.queue) == ("bob", [])
+    assert (scenario.state.slice.queue[0], scenario.queue) == ("bob", [])
     assert only(scenario.new, StepClosed)[0].by == "adam"
 
 
 @pytest.mark.parametrize(("confirmed", "choice"), [(False, None), (None, "keep"), (True, "keep")])
 def test_declining_keeps_the_queue(confirmed: bool | None, choice: str | None) -> None:
-    """Seed 001 §9.4: declined, nothing changes but the question."""
+    """Declined, nothing changes but the question."""
     scenario = asked().when(Answer(step_id=STEP, by="alice", confirmed=confirmed, choice=choice))
     assert scenario.then("agent.user_confirm_closed").queue == ["carol", "dave"]
 
 
 def test_the_first_answer_wins() -> None:
-    """E41: the second answer is told who was first."""
+    """The second answer is told who was first."""
     scenario = asked().when(
         Answer(step_id=STEP, by="adam", choice="keep"), Answer(step_id=STEP, by="alice", choice="clear")
     )
@@ -69,12 +70,12 @@ def test_the_first_answer_wins() -> None:
 
 
 def test_a_step_nobody_asked_is_unknown() -> None:
-    """E43: a guessed step_id is refused."""
+    """A guessed step_id is refused."""
     asked().when(Answer(step_id="confirm_plan_1", by="alice", confirmed=True)).refused("unknown_step")
 
 
 def test_an_ai_cannot_answer() -> None:
-    """E43: answers come from humans only."""
+    """Answers come from humans only."""
     asked().when(Answer(step_id=STEP, by="bob", confirmed=True)).refused("sender_is_ai")
 
 
@@ -82,14 +83,14 @@ def test_an_ai_cannot_answer() -> None:
     "answer", [Answer(step_id=STEP), Answer(step_id=STEP, choice="explode"), Answer(step_id=STEP, answer="?")]
 )
 def test_an_answer_that_does_not_fit_is_refused_and_the_question_stays(answer: Answer) -> None:
-    """Spec 5 steps: the refusal names the options; the first valid answer still counts."""
+    """The refusal names the options; the first valid answer still counts."""
     scenario = asked().when(answer)
     assert "clear, keep" in scenario.refused("bad_answer").refusal_text
     scenario.when(Answer(step_id=STEP, choice="clear")).then("agent.user_confirm_closed", "queue.changed")
 
 
 def test_asking_again_replaces_the_question() -> None:
-    """Spec 5 steps: the old question is superseded; only the new one can be answered."""
+    """The old question is superseded; only the new one can be answered."""
     scenario = asked().says("/queue clear", by="adam").then("agent.user_confirm_closed", "agent.user_confirm")
     assert only(scenario.new, StepClosed)[0].outcome == "superseded"
     scenario.when(Answer(step_id=STEP, choice="clear")).refused("confirmation_expired")
@@ -99,13 +100,13 @@ def test_asking_again_replaces_the_question() -> None:
 
 
 def test_a_queue_that_emptied_meanwhile_needs_no_clearing() -> None:
-    """Seed 001 §9.4: an answer that comes when the queue is empty closes the question and changes nothing else."""
+    """An answer that comes when the queue is empty closes the question and changes nothing else."""
     scenario = asked().says("[DROP: ALL] never mind", by="alice").when(Answer(step_id=STEP, by="alice", choice="clear"))
     scenario.then("agent.user_confirm_closed")
 
 
 def test_asking_in_a_paused_session_waits_for_who_asked() -> None:
-    """Spec 2 pause reasons: `step` while the question is open; afterwards the floor is still with a named human."""
+    """`step` while the question is open; afterwards the floor is still with a named human."""
     scenario = given(TEAM).says("[NEXT: bob, carol] go", by="alice").fails().says("/queue clear", by="adam")
     assert scenario.new[-1] == SessionPaused(waiting_for="adam", reason="step")
     scenario.when(Answer(step_id=STEP, by="adam", choice="clear"))
@@ -113,7 +114,7 @@ def test_asking_in_a_paused_session_waits_for_who_asked() -> None:
 
 
 def test_the_end_withdraws_open_questions() -> None:
-    """Promise: one outcome per step; ending the session cancels what nobody answered."""
+    """One outcome per step; ending the session cancels what nobody answered."""
     scenario = asked().when(End())
     assert only(scenario.new, StepClosed) == [StepClosed(step_id=STEP, outcome="cancelled")]
     assert scenario.state.open_steps == {}
@@ -121,7 +122,7 @@ def test_the_end_withdraws_open_questions() -> None:
 
 @pytest.mark.parametrize(("at", "accepted"), [(BEFORE, True), (DEADLINE, False), (AFTER, False)])
 def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
-    """E42: one millisecond before it is an answer; at and after it has expired."""
+    """One millisecond before it is an answer; at and after it has expired."""
     answer = Answer(step_id="s1", by="alice", choice="a")
     if accepted:
         assert isinstance(decide(with_deadline(), answer, at).facts[0], StepClosed)
@@ -131,7 +132,7 @@ def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
 
 
 def test_expiry_is_an_event_and_final() -> None:
-    """E42: a step expires once; later answers and a second timer are refused."""
+    """A step expires once; later answers and a second timer are refused."""
     expired = decide(with_deadline(), ExpireStep(step_id="s1"), DEADLINE)
     assert expired.facts[0] == StepClosed(step_id="s1", outcome="expired")
     with pytest.raises(Refused, match="confirmation_expired"):
@@ -141,6 +142,6 @@ def test_expiry_is_an_event_and_final() -> None:
 
 
 def test_an_answer_in_words_is_made_safe() -> None:
-    """E63: what a person answers is untrusted text like any other."""
+    """What a person answers is untrusted text like any other."""
     answered = decide(with_deadline(), Answer(step_id="s1", by="alice", choice="a", answer="\x1b[2Jyes\ud800"), AT)
     assert only(answered.facts, StepClosed)[0].answer == "yes"

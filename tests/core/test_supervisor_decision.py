@@ -1,4 +1,4 @@
-"""The supervisor's decision (spec/3: decision; E97): read from prose, trimmed, cut; or a reason why there is none."""
+"""The supervisor's decision: read from prose, trimmed, cut; or a reason why there is none."""
 
 import json
 from typing import Any
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.supervisor.decision import Decision, Unusable, extract_decision
+from moot.core.flows.supervisor.decision import Decision, Unusable, extract_decision
 
 AGENTS = ("writer_agent", "review_agent")
 WRITER = Decision(next_agent="writer_agent")
-SEED_EXAMPLE = """
+EXAMPLE = """
 {
   "next_agent": "writer_agent",
   "guidance": "基于 brief 生成正文，强调重点信息",
@@ -32,9 +32,9 @@ def extract(**keys: Any) -> Decision | Unusable:
     return extract_decision(json.dumps({"next_agent": "writer_agent", **keys}), AGENTS)
 
 
-def test_the_example_of_the_seed() -> None:
-    """Seed 003, example format: the object first, the analysis behind it."""
-    assert extract_decision(SEED_EXAMPLE, AGENTS) == Decision(
+def test_a_whole_example() -> None:
+    """The object first, the analysis behind it."""
+    assert extract_decision(EXAMPLE, AGENTS) == Decision(
         next_agent="writer_agent",
         guidance="基于 brief 生成正文，强调重点信息",
         context_from_previous="research_evidence_agent 提炼了 3 条趋势",
@@ -55,15 +55,15 @@ TOLERATED = {
 
 @pytest.mark.parametrize("case", TOLERATED)
 def test_tolerant_of_what_stands_around_it(case: str) -> None:
-    """Spec 3, decision: prose and fences do not matter, names are trimmed, missing keys get their defaults."""
+    """Prose and fences do not matter, names are trimmed, missing keys get their defaults."""
     assert extract_decision(TOLERATED[case], AGENTS) == WRITER
 
 
 UNUSABLE = {
-    "nothing (E97)": ("", Unusable(fault="no_json")),
-    "a refusal (E97)": ("I am sorry, I cannot help with that.", Unusable(fault="no_json")),
-    "broken JSON (E97)": ('{"next_agent": "writer_agent"', Unusable(fault="no_json")),
-    "200,000 tokens (E97)": ("word " * 200_000, Unusable(fault="no_json")),
+    "nothing": ("", Unusable(fault="no_json")),
+    "a refusal": ("I am sorry, I cannot help with that.", Unusable(fault="no_json")),
+    "broken JSON": ('{"next_agent": "writer_agent"', Unusable(fault="no_json")),
+    "200,000 tokens": ("word " * 200_000, Unusable(fault="no_json")),
     "missing": ('{"guidance": "go"}', Unusable(fault="no_json")),
     "empty": ('{"next_agent": ""}', Unusable(fault="empty")),
     "blank": ('{"next_agent": "  "}', Unusable(fault="empty")),
@@ -71,7 +71,7 @@ UNUSABLE = {
     "a number": ('{"next_agent": 5}', Unusable(fault="not_text", given="5")),
     "a list": ('{"next_agent": ["writer_agent"]}', Unusable(fault="not_text", given='["writer_agent"]')),
     "true": ('{"next_agent": true}', Unusable(fault="not_text", given="true")),
-    "unknown (E97)": ('{"next_agent": "painter"}', Unusable(fault="unknown", given="painter")),
+    "unknown": ('{"next_agent": "painter"}', Unusable(fault="unknown", given="painter")),
     "another case": ('{"next_agent": "Writer_Agent"}', Unusable(fault="unknown", given="Writer_Agent")),
     "end in small letters": ('{"next_agent": "end"}', Unusable(fault="unknown", given="end")),
     "the supervisor itself": ('{"next_agent": "supervisor"}', Unusable(fault="unknown", given="supervisor")),
@@ -84,19 +84,19 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("case", UNUSABLE)
 def test_why_there_is_no_decision(case: str) -> None:
-    """Spec 3, decision: missing, empty, null, non-string, unknown, broken → asked again, told what was wrong."""
+    """Missing, empty, null, non-string, unknown, broken → asked again, told what was wrong."""
     said, expected = UNUSABLE[case]
     assert extract_decision(said, AGENTS) == expected
 
 
 def test_end_is_a_decision() -> None:
-    """Spec 3, decision: END ends; whether it may is routing's question."""
+    """END ends; whether it may is routing's question."""
     assert extract_decision('{"next_agent": " END "}', AGENTS) == Decision(next_agent="END")
 
 
 @pytest.mark.parametrize("key", ["guidance", "context_from_previous"])
 def test_texts_are_trimmed_and_cut(key: str) -> None:
-    """Spec 3, decision: trimmed first; more than 200 characters → the first 200 and `...`."""
+    """Trimmed first; more than 200 characters → the first 200 and `...`."""
     cases: dict[Any, str] = {
         "  go \n": "go",
         "x" * 200: "x" * 200,
@@ -124,7 +124,7 @@ FOCUS_AREAS: dict[str, tuple[Any, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize("case", FOCUS_AREAS)
 def test_focus_areas(case: str) -> None:
-    """Spec 3, decision: a list, stringified, or a text split on `,，;；`; at most 5; missing → []."""
+    """A list, stringified, or a text split on `,，;；`; at most 5; missing → []."""
     given, expected = FOCUS_AREAS[case]
     assert extract(focus_areas=given) == Decision(next_agent="writer_agent", focus_areas=expected)
 
@@ -142,7 +142,7 @@ JSON = st.recursive(
 
 @given(chosen=JSON, guidance=JSON, context=JSON, areas=JSON)
 def test_a_decision_is_always_within_its_bounds(chosen: Any, guidance: Any, context: Any, areas: Any) -> None:
-    """E97, property: whatever the four keys hold, the decision has all four within bounds, or a reason is given."""
+    """Whatever the four keys hold, the decision has all four within bounds, or a reason is given."""
     said = {"next_agent": chosen, "guidance": guidance, "context_from_previous": context, "focus_areas": areas}
     read = extract_decision(json.dumps(said), AGENTS)
     assert isinstance(read, Unusable) or read.next_agent in (*AGENTS, "END")
@@ -155,6 +155,6 @@ def test_a_decision_is_always_within_its_bounds(chosen: Any, guidance: Any, cont
 
 @given(st.text(alphabet='{}[]":,\\ aEND_next_agent', max_size=200))
 def test_no_text_breaks_it(said: str) -> None:
-    """E97, property: any text is a decision for a known name, or unusable."""
+    """Any text is a decision for a known name, or unusable."""
     decision = extract_decision(said, AGENTS)
     assert isinstance(decision, Unusable) or decision.next_agent in (*AGENTS, "END")

@@ -6,20 +6,19 @@ import pytest
 from msgspec.structs import replace
 
 from moot.config.loading import load_team
-from moot.core.commands import CompleteTurn, End, ExpireTurn
-from moot.core.events import SessionPaused, StepAsked, TurnStarted
-from moot.core.machines.session import Status
-from moot.core.supervisor.events import (
+from moot.core.flows.supervisor.supervisor_events import (
     Reviewed,
     StateUpdated,
     SupervisionEnded,
     SupervisorDecided,
     SupervisorUndecided,
 )
-from moot.core.turns import turn_input
+from moot.core.machines.session import Status
+from moot.core.session.commands import CompleteTurn, End, ExpireTurn
+from moot.core.session.events import SessionPaused, StepAsked, TurnStarted
 from moot.testing.supervisor_scenario import SupervisorScenario, supervisor_given
 from tests.core.studio import APPROVED, BODY, GOOD, REJECTED, scores
-from tests.core.teams import only
+from tests.core.teams import only, turn_input
 
 STUDIO = load_team("content-studio").team()
 BRIEF = {"creativeBrief": {"subject": "herbs"}, "briefComplete": True}
@@ -46,7 +45,7 @@ def rejected(**settings: Any) -> SupervisorScenario:
 
 
 def test_a_message_begins_a_job_and_the_supervisor_decides_first() -> None:
-    """Spec 3: user input → supervisor; the shared state starts as the team file says."""
+    """User input → supervisor; the shared state starts as the team file says."""
     session = started().then("understanding.completed", "routing.decided", "supervisor.started", "turn.started")
     assert session.acting == "supervisor"
     assert session.shared["maxIterations"] == 3
@@ -54,7 +53,7 @@ def test_a_message_begins_a_job_and_the_supervisor_decides_first() -> None:
 
 
 def test_the_chosen_agent_is_given_what_the_supervisor_says() -> None:
-    """Spec 3 decision: guidance, context and focus areas reach the agent; and the state it may read."""
+    """Guidance, context and focus areas reach the agent; and the state it may read."""
     session = started().decides(
         "brief_compiler_agent",
         guidance="Who reads it?",
@@ -74,7 +73,7 @@ def test_the_chosen_agent_is_given_what_the_supervisor_says() -> None:
 
 
 def test_the_agent_hands_back_to_the_supervisor() -> None:
-    """Seed 003: after the chosen node the supervisor decides again, and knows what was decided so far."""
+    """After the chosen node the supervisor decides again, and knows what was decided so far."""
     session = started().decides("brief_compiler_agent", guidance="ask").acts("here it is", state=BRIEF)
     given = turn_input("s1", session.state, session.turn)
     assert given.job == "supervise"
@@ -86,7 +85,7 @@ def test_the_agent_hands_back_to_the_supervisor() -> None:
 
 
 def test_a_missing_precondition_is_corrected_once_and_shown() -> None:
-    """Spec 3: review_agent without a body → writer_agent, not on to brief_compiler_agent; an event and a notice."""
+    """review_agent without a body → writer_agent, not on to brief_compiler_agent; an event and a notice."""
     session = started().decides("review_agent", guidance="check it")
     assert session.acting == "writer_agent"
     [decided] = only(session.new, SupervisorDecided)
@@ -112,7 +111,7 @@ def test_a_missing_precondition_is_corrected_once_and_shown() -> None:
     ],
 )
 def test_without_a_usable_decision_the_supervisor_decides_again_with_a_hint(said: str, fault: str) -> None:
-    """Spec 3: missing, empty, unknown, broken, an END that may not be: back with what was wrong."""
+    """Missing, empty, unknown, broken, an END that may not be: back with what was wrong."""
     session = started().mutters(said)
     assert session.acting == "supervisor"
     [undecided] = only(session.new, SupervisorUndecided)
@@ -125,7 +124,7 @@ def test_without_a_usable_decision_the_supervisor_decides_again_with_a_hint(said
 
 
 def test_end_completes_the_job_and_the_session_waits_for_the_next() -> None:
-    """Spec 3 can_end: with a body and no review it may end; the session goes on with another message."""
+    """With a body and no review it may end; the session goes on with another message."""
     session = (
         written()
         .decides("END")
@@ -139,7 +138,7 @@ def test_end_completes_the_job_and_the_session_waits_for_the_next() -> None:
 
 
 def test_an_approving_review_ends_the_job_by_itself() -> None:
-    """Spec 3 should_continue_review: approved and quality approved → END."""
+    """Approved and quality approved → END."""
     session = written().decides("review_agent").acts(state={**APPROVED, **GOOD})
     assert only(session.new, Reviewed)[0].approved
     assert session.job.outcome == "complete"
@@ -147,7 +146,7 @@ def test_an_approving_review_ends_the_job_by_itself() -> None:
 
 
 def test_a_review_without_scores_does_not_end_it() -> None:
-    """Spec 3 quality_approved: no scores = not approved; the supervisor goes on and END is refused."""
+    """No scores = not approved; the supervisor goes on and END is refused."""
     session = written().decides("review_agent").acts(state=APPROVED)
     assert session.acting == "supervisor"
     assert session.shared["iterationCount"] == 1
@@ -155,7 +154,7 @@ def test_a_review_without_scores_does_not_end_it() -> None:
 
 
 def test_the_scores_choose_only_where_the_supervisor_is_silent() -> None:
-    """Spec 3 quality_fallback: after a failed review, at the second unusable decision in a row, once."""
+    """After a failed review, at the second unusable decision in a row, once."""
     session = rejected().mutters("hm")
     assert session.acting == "supervisor"
     session.mutters("hm")
@@ -172,7 +171,7 @@ def test_the_scores_choose_only_where_the_supervisor_is_silent() -> None:
 
 
 def test_a_valid_decision_is_never_overridden_by_the_scores() -> None:
-    """Spec 3: the supervisor leads; a hint is a hint."""
+    """The supervisor leads; a hint is a hint."""
     session = rejected().mutters("hm").decides("layout_planner_agent")
     assert session.acting == "layout_planner_agent"
     assert session.job.unusable_in_a_row == 0
@@ -180,13 +179,13 @@ def test_a_valid_decision_is_never_overridden_by_the_scores() -> None:
 
 
 def test_without_a_failed_review_the_scores_choose_nobody() -> None:
-    """Spec 3: two unusable decisions before any review lead to the supervisor again."""
+    """Two unusable decisions before any review lead to the supervisor again."""
     session = written().mutters("hm").mutters("hm")
     assert session.acting == "supervisor"
 
 
 def test_three_unusable_decisions_pause_and_ask_the_first_human() -> None:
-    """Spec 3 bounds: one option per agent, and the end."""
+    """One option per agent, and the end."""
     session = started().mutters("a").mutters("b").mutters("c")
     assert isinstance(session.new[-1], SessionPaused)
     assert (session.new[-1].waiting_for, session.new[-1].reason) == ("you", "step")  # chat: a closed list of reasons
@@ -196,7 +195,7 @@ def test_three_unusable_decisions_pause_and_ask_the_first_human() -> None:
 
 
 def test_the_steps_of_all_ais_are_bounded() -> None:
-    """Spec 3 bounds: max_steps counts turns of any AI; then a human is asked, and going on counts anew."""
+    """max_steps counts turns of any AI; then a human is asked, and going on counts anew."""
     session = started(max_steps=3).decides("brief_compiler_agent").acts().decides("brief_compiler_agent")
     assert (session.state.pause_reason, session.question.error_type) == ("step", "step_limit")
     assert session.job.node == "brief_compiler_agent"
@@ -206,22 +205,22 @@ def test_the_steps_of_all_ais_are_bounded() -> None:
 
 
 def test_too_many_reviews_with_nothing_to_show_pause() -> None:
-    """Spec 3 bounds: the iteration limit without a body is for a human to settle."""
+    """The iteration limit without a body is for a human to settle."""
     agents = {**STUDIO.supervisor.agents}
     agents["review_agent"] = replace(agents["review_agent"], requires_any=())
     session = started(max_iterations=1, state={}, agents=agents).decides("review_agent").acts(state=REJECTED)
     assert (session.state.pause_reason, session.question.error_type) == ("step", "iteration_limit")
-    assert session.notices == ["⏸ 1 reviews did not approve, and there is nothing to show"]
+    assert session.notices == ["⏸ 1 reviews did not approve, and there is no result to deliver"]
 
 
 def test_too_many_reviews_with_something_to_show_may_end_as_partial() -> None:
-    """Spec 3 can_end: iterationCount ≥ maxIterations with a body ends, marked partial."""
+    """iterationCount ≥ maxIterations with a body ends, marked partial."""
     session = rejected(max_iterations=1, state={"maxIterations": 1}).decides("END")
     assert only(session.new, SupervisionEnded) == [SupervisionEnded(outcome="partial", reason="END", partial=True)]
 
 
 def test_an_agent_writes_its_own_keys_and_no_others() -> None:
-    """Spec 3 state: updates to keys of others are refused with a notice; the rest counts."""
+    """Updates to keys of others are refused with a notice; the rest counts."""
     session = started().decides("brief_compiler_agent").acts(state={**BRIEF, **APPROVED, "iterationCount": -5})
     [update] = only(session.new, StateUpdated)
     assert update.changes == BRIEF
@@ -229,12 +228,12 @@ def test_an_agent_writes_its_own_keys_and_no_others() -> None:
     assert session.shared["reviewFeedback"] is None
     assert session.shared["iterationCount"] == 0
     assert session.notices == [
-        "⚠️ Brief may not write this, or it is no plain data; ignored: reviewFeedback, iterationCount"
+        "⚠️ Brief may not write this, or it is not plain data; ignored: reviewFeedback, iterationCount"
     ]
 
 
 def test_keys_that_complete_themselves_do() -> None:
-    """Spec 3 state: imagesComplete is also set when every image plan has an asset."""
+    """imagesComplete is also set when every image plan has an asset."""
     session = started().decides("image_planner_agent").acts(state={"imagePlans": [{"id": "a"}, {"id": "b"}]})
     session.decides("image_agent").acts(state={"generatedImageAssetIds": ["x", "y"]})
     assert session.shared["imagesComplete"] is True
@@ -247,7 +246,7 @@ def test_an_agent_that_can_only_write_text_may_put_its_state_in_it() -> None:
 
 
 def test_a_failed_turn_asks_what_now() -> None:
-    """Promise 1: a failure is shown and somebody has the floor; /retry repeats the same agent."""
+    """A failure is shown and somebody has the floor; /retry repeats the same agent."""
     session = started().decides("brief_compiler_agent").fails("network", "no line")
     assert session.notices == ["Agent Brief encountered an error: no line"]
     assert session.state.pause_reason == "agent_error"
@@ -257,7 +256,7 @@ def test_a_failed_turn_asks_what_now() -> None:
 
 
 def test_a_turn_that_takes_too_long_asks_what_now() -> None:
-    """Spec 3: the supervisor's own time limit counts, not that of chat."""
+    """The supervisor's own time limit counts, not that of chat."""
     session = started(turn_timeout_s=90.0)
     session.when(ExpireTurn(turn_id=session.turn.turn_id))
     assert session.notices == ["Agent Supervisor timed out after 1.5 minutes"]
@@ -265,7 +264,7 @@ def test_a_turn_that_takes_too_long_asks_what_now() -> None:
 
 
 def test_what_is_said_after_the_end_of_a_turn_is_ignored() -> None:
-    """Seed 002 §10: a turn ends once."""
+    """A turn ends once."""
     session = started()
     turn_id = session.turn.turn_id
     session.decides("brief_compiler_agent")
@@ -273,7 +272,7 @@ def test_what_is_said_after_the_end_of_a_turn_is_ignored() -> None:
 
 
 def test_the_end_of_the_session_ends_the_job() -> None:
-    """Spec 3: stop works as everywhere; no question and no turn is left."""
+    """Stop works as everywhere; no question and no turn is left."""
     session = started().decides("brief_compiler_agent").when(End())
     assert session.state.status is Status.COMPLETED
     assert session.job.outcome == "cancelled"
@@ -288,7 +287,7 @@ def test_turns_carry_the_node_as_their_job() -> None:
 
 
 def test_an_agent_without_a_fallback_that_is_not_ready_is_chosen_again() -> None:
-    """Spec 3: what a choice needs is missing and nobody stands in: that is no usable decision."""
+    """What a choice needs is missing and nobody stands in: that is no usable decision."""
     agents = {**STUDIO.supervisor.agents}
     agents["writer_agent"] = replace(agents["writer_agent"], fallback=None)
     session = started(agents=agents).decides("writer_agent")
@@ -296,7 +295,7 @@ def test_an_agent_without_a_fallback_that_is_not_ready_is_chosen_again() -> None
 
 
 def test_the_scores_choose_once_a_review() -> None:
-    """Spec 3 quality_fallback: routes to it once; silence later in the same round is the supervisor's own again."""
+    """Routes to it once; silence later in the same round is the supervisor's own again."""
     session = rejected().mutters("hm").mutters("hm").acts(state={"evidencePack": [1]})
     session.decides("layout_planner_agent").acts(state={"layoutSpec": {}}).mutters("hm").mutters("hm")
     assert session.acting == "supervisor"

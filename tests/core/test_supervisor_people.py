@@ -5,14 +5,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from moot.core.commands import Answer, CancelTurn, Pause, ReportUnderstanding, Resume
-from moot.core.events import RoutingDecided, StepAsked, StepClosed
-from moot.core.supervisor.events import InputNoted, StateUpdated, SupervisionEnded, SupervisorDecided
-from moot.core.turns import turn_input
+from moot.core.flows.supervisor.supervisor_events import InputNoted, StateUpdated, SupervisionEnded, SupervisorDecided
+from moot.core.session.commands import Answer, CancelTurn, Pause, ReportUnderstanding, Resume
+from moot.core.session.events import RoutingDecided, StepAsked, StepClosed
 from moot.testing.intents import control
 from moot.testing.supervisor_scenario import SupervisorScenario, supervisor_given
 from tests.core.studio import APPROVED, BODY, GOOD
-from tests.core.teams import only
+from tests.core.teams import only, turn_input
 from tests.core.test_supervisor_flow import BRIEF, STUDIO, started, written
 
 AUDIENCE = {
@@ -38,7 +37,7 @@ def given_to(session: SupervisorScenario) -> Any:
 
 
 def test_an_agent_asks_and_the_session_waits() -> None:
-    """Spec 3 ask_user: a step with its options; the one who wants the job done has the floor."""
+    """A step with its options; the one who wants the job done has the floor."""
     session = asked()
     step = session.question
     assert (step.kind, step.question, step.key, step.selection, step.allow_custom_input) == (
@@ -65,7 +64,7 @@ def test_an_agent_asks_and_the_session_waits() -> None:
     ],
 )
 def test_the_answer_goes_to_the_agent_that_asked(said: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Spec 3 ask_user: answers {selected_ids, custom_input}; the same agent acts again and knows."""
+    """Answers {selected_ids, custom_input}; the same agent acts again and knows."""
     session = asked().answers(**said)
     assert session.acting == "brief_compiler_agent"
     assert given_to(session).answers == {"audience": expected}
@@ -83,43 +82,43 @@ def test_the_answer_goes_to_the_agent_that_asked(said: dict[str, Any], expected:
     ],
 )
 def test_an_answer_that_does_not_fit_leaves_the_question_open(changes: dict[str, Any], said: dict[str, Any]) -> None:
-    """Spec 5 steps: the first valid answer wins; others are refused and change nothing."""
+    """The first valid answer wins; others are refused and change nothing."""
     session = asked(**changes).answers(**said).refused("bad_answer")
     assert session.question.key == "audience"
 
 
 def test_several_may_be_chosen_where_the_question_says_so() -> None:
-    """Spec 3 ask_user: selection multiple."""
+    """Selection multiple."""
     session = asked(selection="multiple").answers(selected_ids=("cooks", "beginners"))
     assert given_to(session).answers["audience"]["selected_ids"] == ["cooks", "beginners"]
 
 
 def test_a_key_is_asked_once() -> None:
-    """Spec 3 ask_user: the same key is never asked twice; the agent's turn counts without it."""
+    """The same key is never asked twice; the agent's turn counts without it."""
     session = asked().answers(choice="cooks").acts(ask={**AUDIENCE, "question": "Really?"}, state=BRIEF)
     assert session.acting == "supervisor"
-    assert session.notices == ["Brief asked that before, it is not asked again: Really?"]
+    assert session.notices == ["Brief asked this before, so it is not asked again: Really?"]
     assert session.shared["briefComplete"] is True
     session.decides("research_evidence_agent").acts(ask=AUDIENCE)
     assert len(only(session.facts, StepAsked)) == 1
 
 
 def test_a_question_without_a_key_is_its_own_key() -> None:
-    """Spec 3 ask_user: also then the same question is asked once."""
+    """Also then the same question is asked once."""
     session = asked(key=None).answers(choice="cooks").acts(ask={**AUDIENCE, "key": ""})
     assert len(only(session.facts, StepAsked)) == 1
 
 
 def test_questions_are_bounded() -> None:
-    """Spec 3: max_clarification_rounds; one more is not asked, and that is said."""
+    """max_clarification_rounds; one more is not asked, and that is said."""
     session = started(max_clarification_rounds=1).decides("brief_compiler_agent").acts(ask=AUDIENCE)
     session.answers(choice="cooks").acts(ask={"question": "How long?"})
     assert session.acting == "supervisor"
-    assert session.notices == ["No more than 1 questions are asked; left out: Brief, How long?"]
+    assert session.notices == ["At most 1 questions are asked; this one of Brief was left out: How long?"]
 
 
 def test_an_answer_becomes_state_where_people_own_the_key() -> None:
-    """Spec 3: keys of `inputs` are given by people."""
+    """Keys of `inputs` are given by people."""
     session = asked(key="layoutPreference").answers(choice="cooks", by="you")
     assert session.shared["layoutPreference"] == "cooks"
     assert only(session.new, StateUpdated)[-1].member == "you"
@@ -128,7 +127,7 @@ def test_an_answer_becomes_state_where_people_own_the_key() -> None:
 
 
 def test_the_supervisor_may_ask_too() -> None:
-    """Spec 3: any agent; it decides when it knows."""
+    """Any agent; it decides when it knows."""
     session = started().mutters("", ask={"question": "For whom?"})
     assert session.question.job == "supervisor"
     session.answers(answer="for cooks")
@@ -152,7 +151,7 @@ def stopped() -> SupervisorScenario:
 
 
 def test_people_check_the_output_where_the_team_says_so() -> None:
-    """Spec 3 pause_after: the work waits for approve, reject or edit."""
+    """The work waits for approve, reject or edit."""
     session = stopped()
     assert session.question.code == "review_output"
     assert [option.id for option in session.question.options] == ["approve", "reject", "edit"]
@@ -161,7 +160,7 @@ def test_people_check_the_output_where_the_team_says_so() -> None:
 
 @pytest.mark.parametrize("said", [{"choice": "approve"}, {"confirmed": True}])
 def test_approved_the_work_goes_on(said: dict[str, Any]) -> None:
-    """Spec 3 pause_after: the supervisor decides next."""
+    """The supervisor decides next."""
     assert stopped().answers(**said).acting == "supervisor"
 
 
@@ -170,7 +169,7 @@ def test_approved_the_work_goes_on(said: dict[str, Any]) -> None:
     [{"choice": "reject", "answer": "shorter"}, {"confirmed": False, "answer": "shorter"}, {"answer": "shorter"}],
 )
 def test_rejected_it_goes_back_to_the_right_agent_with_the_feedback(said: dict[str, Any]) -> None:
-    """Spec 3 pause_after: not to the supervisor, and not to whoever else."""
+    """Not to the supervisor, and not to whoever else."""
     session = stopped().answers(**said)
     assert session.acting == "writer_agent"
     assert given_to(session).feedback == "shorter"
@@ -181,7 +180,7 @@ def test_rejected_it_goes_back_to_the_right_agent_with_the_feedback(said: dict[s
 
 
 def test_the_output_may_be_edited() -> None:
-    """Spec 3 pause_after: what the agent owns, and nothing else."""
+    """What the agent owns, and nothing else."""
     better = {"generatedContent": {"title": "t", "body": "better words", "tags": []}}
     session = stopped().answers(state=better, by="you")
     assert session.shared["generatedContent"]["body"] == "better words"
@@ -191,7 +190,7 @@ def test_the_output_may_be_edited() -> None:
 
 
 def test_an_approved_review_that_people_check_ends_after_they_did() -> None:
-    """Spec 3: pause_after and should_continue_review together."""
+    """pause_after and should_continue_review together."""
     session = written(pause_after=("review_agent",)).decides("review_agent").acts(state={**APPROVED, **GOOD})
     assert session.job.is_active
     assert session.answers(choice="approve").job.outcome == "complete"
@@ -205,7 +204,7 @@ def stuck() -> SupervisorScenario:
 
 
 def test_a_human_chooses_who_acts() -> None:
-    """Spec 3 bounds: choosing an agent is a decision of its own, shown as such."""
+    """Choosing an agent is a decision of its own, shown as such."""
     session = stuck().answers(choice="writer_agent", answer="just write", by="you")
     assert session.acting == "writer_agent"
     [decided] = only(session.new, SupervisorDecided)
@@ -214,14 +213,14 @@ def test_a_human_chooses_who_acts() -> None:
 
 
 def test_a_human_ends_it() -> None:
-    """Spec 3 bounds: or ends; what is not whole is partial."""
+    """Or ends; what is not whole is partial."""
     session = stuck().answers(choice="END")
     assert only(session.new, SupervisionEnded)[0].outcome == "partial"
     assert session.state.pause_reason == "finished"
 
 
 def test_a_human_answers_the_supervisor() -> None:
-    """Spec 3 bounds: free text reaches the supervisor, which has its three tries again."""
+    """Free text reaches the supervisor, which has its three tries again."""
     session = stuck().answers(answer="take the writer")
     assert session.acting == "supervisor"
     assert [heard.text for heard in given_to(session).heard] == ["take the writer"]
@@ -233,7 +232,7 @@ def test_a_human_answers_the_supervisor() -> None:
 
 
 def test_nobody_else_can_be_chosen() -> None:
-    """Spec 5 steps: what is no option is refused."""
+    """What is no option is refused."""
     stuck().answers(choice="poet").refused("bad_answer")
     stuck().answers(confirmed=True).refused("bad_answer")
 
@@ -243,12 +242,15 @@ def test_nobody_else_can_be_chosen() -> None:
 
 @pytest.mark.parametrize("relation", ["same_task_no_change", "same_task_minor_change", "same_task_major_change"])
 def test_what_is_about_the_job_reaches_the_supervisors_next_turn(relation: Any) -> None:
-    """Spec 4: in the supervisor flow same_task_* reaches the supervisor's next turn; nobody is asked."""
+    """In the supervisor flow same_task_* reaches the supervisor's next turn; nobody is asked."""
     session = started().decides("brief_compiler_agent").says("with chives").understands(relation)
     assert session.acting == "brief_compiler_agent"
     assert only(session.new, InputNoted) == [InputNoted(member="you", text="with chives")]
     [routed] = only(session.new, RoutingDecided)
-    assert (routed.user_confirmation_required, routed.user_message) == (False, "Noted; the supervisor hears it next")
+    assert (routed.user_confirmation_required, routed.user_message) == (
+        False,
+        "Noted; the supervisor will consider it in the next decision",
+    )
     session.acts(state=BRIEF)
     assert given_to(session).briefing.said == ("you: with chives",)
     session.mutters("hm")
@@ -258,7 +260,7 @@ def test_what_is_about_the_job_reaches_the_supervisors_next_turn(relation: Any) 
 
 
 def test_what_is_said_while_the_supervisor_ends_it_is_heard_first() -> None:
-    """Spec 3: people may speak at any time; an END that did not know of it is not the last word."""
+    """People may speak at any time; an END that did not know of it is not the last word."""
     session = written().says("and basil!").understands("same_task_minor_change").decides("END")
     assert session.acting == "supervisor"
     [decided] = only(session.new, SupervisorDecided)
@@ -267,7 +269,7 @@ def test_what_is_said_while_the_supervisor_ends_it_is_heard_first() -> None:
 
 
 def test_another_task_is_asked_about() -> None:
-    """Spec 4: finish first, close and start, or drop; meanwhile the work goes on."""
+    """Finish first, close and start, or drop; meanwhile the work goes on."""
     session = started().says("book a flight").understands("different_task")
     assert session.acting == "supervisor"
     assert [option.id for option in session.question.options] == ["finish_first", "close_and_start", "drop"]
@@ -291,7 +293,7 @@ def replace_choice(session: SupervisorScenario, choice: str) -> SupervisorScenar
 
 
 def test_an_unclear_input_is_asked_about() -> None:
-    """Spec 4: unsure → the person says what it means; it may be for the supervisor."""
+    """Unsure → the person says what it means; it may be for the supervisor."""
     session = started().says("hmm, chives").understands("same_task_minor_change", 0.3)
     assert session.question.options[0].id == "tell_supervisor"
     session.answers(choice="tell_supervisor")
@@ -299,7 +301,7 @@ def test_an_unclear_input_is_asked_about() -> None:
 
 
 def test_under_explicit_understanding_the_person_says_what_it_means() -> None:
-    """Spec 4: nothing is guessed."""
+    """Nothing is guessed."""
     session = supervisor_given(replace(STUDIO, understanding="explicit")).says("a post")
     assert session.acting == "supervisor"
     session.says("with chives")
@@ -307,7 +309,7 @@ def test_under_explicit_understanding_the_person_says_what_it_means() -> None:
 
 
 def test_a_pause_lets_the_turn_end_and_resume_goes_on_there() -> None:
-    """Spec 3: pause and resume as everywhere; what was decided is not lost."""
+    """Pause and resume as everywhere; what was decided is not lost."""
     session = started().when(Pause(by="you")).decides("brief_compiler_agent")
     assert (session.state.running, session.state.pause_reason) == ((), "user_pause")
     session.when(Resume(by="you"))
@@ -315,12 +317,12 @@ def test_a_pause_lets_the_turn_end_and_resume_goes_on_there() -> None:
 
 
 def test_what_is_only_being_understood_cannot_be_paused() -> None:
-    """Spec 4: a typed refusal where a pause would have no effect."""
+    """A typed refusal where a pause would have no effect."""
     supervisor_given(STUDIO).says("a post").when(Pause(by="you")).refused("still_understanding")
 
 
 def test_what_is_said_about_a_paused_job_lets_it_go_on() -> None:
-    """Seed 002 §7: new input on the same task, no question: the work resumes and the supervisor hears it."""
+    """New input on the same task, no question: the work resumes and the supervisor hears it."""
     for relation in ("same_task_no_change", "same_task_minor_change", "same_task_major_change"):
         session = started().when(Pause(by="you")).mutters("hm").says("with chives")
         session.understands(relation)
@@ -329,7 +331,7 @@ def test_what_is_said_about_a_paused_job_lets_it_go_on() -> None:
 
 
 def test_controls_may_be_said_in_words() -> None:
-    """Spec 4: pause, cancel and status without a slash."""
+    """Pause, cancel and status without a slash."""
     session = started().says("how far are we?")
     session.when(understood(session, "status_query"))
     assert session.notices == ["Status: active · acting: Supervisor · step 1 of 100"]
@@ -344,7 +346,7 @@ def understood(session: SupervisorScenario, action: str) -> Any:
 
 
 def test_cancelling_ends_the_job_and_withdraws_its_questions() -> None:
-    """Spec 3: stop works as everywhere; an answer to a withdrawn question is refused."""
+    """Stop works as everywhere; an answer to a withdrawn question is refused."""
     session = asked()
     step_id = session.question.step_id
     session.when(CancelTurn(by="you"))
@@ -354,14 +356,14 @@ def test_cancelling_ends_the_job_and_withdraws_its_questions() -> None:
 
 
 def test_done_ends_the_session() -> None:
-    """Spec 2 [DONE]: also in this flow, and with nothing left behind."""
+    """Also in this flow, and with nothing left behind."""
     session = started().says("thank you [DONE]")
     assert session.state.status == "completed"
     assert session.job.outcome == "cancelled"
 
 
 def test_what_is_said_during_an_approving_review_is_heard_before_the_end() -> None:
-    """Spec 3: people may speak at any time; the approval did not know of it."""
+    """People may speak at any time; the approval did not know of it."""
     session = written().decides("review_agent").says("and basil!").understands("same_task_minor_change")
     session.acts(state={**APPROVED, **GOOD})
     assert session.acting == "supervisor"
@@ -369,13 +371,13 @@ def test_what_is_said_during_an_approving_review_is_heard_before_the_end() -> No
 
 
 def test_after_a_failed_turn_free_text_is_for_the_supervisor() -> None:
-    """Spec 3 bounds: the human answers, and the one who leads decides what comes of it, not the one who failed."""
+    """The human answers, and the one who leads decides what comes of it, not the one who failed."""
     session = started().decides("brief_compiler_agent").fails().answers(answer="somebody else, please")
     assert session.acting == "supervisor"
 
 
 def test_a_pause_holds_for_what_was_put_off() -> None:
-    """Spec 3: pause as everywhere; a job that ends while it is being paused does not start the next one."""
+    """Pause as everywhere; a job that ends while it is being paused does not start the next one."""
     session = started().says("book a flight").understands("different_task").answers(choice="finish_first")
     session.decides("brief_compiler_agent").acts(state=BRIEF).decides("writer_agent").acts(state=BODY)
     session.when(Pause(by="you")).decides("END")

@@ -1,4 +1,4 @@
-"""The supervisor's prompt (spec/3; seed 003: what a prompt must contain), in both languages."""
+"""The supervisor's prompt, in both languages."""
 
 from typing import Any
 
@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from moot.config.prompts import read_template
-from moot.core.supervisor.briefing import Briefing, Taken
-from moot.core.supervisor.decision import Decision, Unusable, extract_decision
-from moot.core.supervisor.prompt import PLACEHOLDERS, build_prompt, list_placeholders
-from moot.core.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
-from moot.core.team import Language
+from moot.core.flows.supervisor.briefing import Briefing, Taken
+from moot.core.flows.supervisor.decision import Decision, Unusable, extract_decision
+from moot.core.flows.supervisor.prompt import PLACEHOLDERS, build_prompt
+from moot.core.flows.supervisor.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
+from moot.core.session.team import Language
+from moot.core.template import list_placeholders
 from tests.core.studio import BODY, REJECTED, STUDIO, scores
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -25,7 +26,7 @@ def prompt(language: Language = "en", settings: SupervisorSettings = STUDIO, **g
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_format_with_an_example(language: Language) -> None:
-    """Seed 003, prompt 1: the JSON format, all four keys, an example that would be a decision, the names allowed."""
+    """The JSON format, all four keys, an example that would be a decision, the names allowed."""
     said = prompt(language, settings=replace(STUDIO, few_shot=()))
     for key in ("next_agent", "guidance", "context_from_previous", "focus_areas"):
         assert f'"{key}"' in said
@@ -36,7 +37,7 @@ def test_the_format_with_an_example(language: Language) -> None:
 
 @pytest.mark.parametrize(("language", "done", "still_open"), [("en", "done", "open"), ("zh", "已完成", "未完成")])
 def test_the_state(language: Language, done: str, still_open: str) -> None:
-    """Seed 003, prompt 2: which keys are done ✅ and which are open ❌, for every key that somebody gives."""
+    """Which keys are done ✅ and which are open ❌, for every key that somebody gives."""
     said = prompt(language, state=BODY | {"imagePlans": [], "evidencePack": "  ", "iterationCount": 1})
     assert f"- generatedContent: ✅ {done} " in said
     for key in ("creativeBrief", "imagePlans", "evidencePack", "briefComplete", "layoutPreference"):
@@ -46,7 +47,7 @@ def test_the_state(language: Language, done: str, still_open: str) -> None:
 
 
 def test_each_agents_purpose_and_needs() -> None:
-    """Seed 003, prompt 3: what each agent is for and needs, whether it has it, and who acts otherwise."""
+    """What each agent is for and needs, whether it has it, and who acts otherwise."""
     said = prompt(state=BODY)
     for name, agent in STUDIO.agents.items():
         assert f"- {name}: {agent.purpose}" in said
@@ -59,7 +60,7 @@ def test_each_agents_purpose_and_needs() -> None:
 
 
 def test_what_was_decided_so_far() -> None:
-    """Spec 3, prompt: the decisions with their guidance, corrections shown, the newest twenty."""
+    """The decisions with their guidance, corrections shown, the newest twenty."""
     assert "this is your first decision" in prompt()
     taken = [Taken(next_agent="brief_compiler_agent", guidance=f"go {number}") for number in range(29)]
     said = prompt(decisions=(*taken, Taken(next_agent="review_agent", corrected_to="writer_agent")))
@@ -70,7 +71,7 @@ def test_what_was_decided_so_far() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_hint_after_a_failed_review(language: Language) -> None:
-    """Seed 003, prompt 4: after a review that failed, the low axes and whom to go back to; never before."""
+    """After a review that failed, the low axes and whom to go back to; never before."""
     failed = prompt(language, state=BODY | REJECTED | scores(readability=0.4))
     assert "readability 0.40 < 0.60" in failed
     assert "⚠️ " in failed
@@ -80,7 +81,7 @@ def test_the_hint_after_a_failed_review(language: Language) -> None:
 
 
 def test_the_hint_when_rounds_are_used_up() -> None:
-    """Spec 3, can_end: the supervisor is told that it may end with what there is."""
+    """The supervisor is told that it may end with what there is."""
     assert "marked as partial" in prompt(state=BODY | REJECTED | {"iterationCount": 3})
 
 
@@ -95,7 +96,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_correction_hint(fault: Any) -> None:
-    """Spec 3, decision: the supervisor is told what was wrong and what is allowed (E97)."""
+    """The supervisor is told what was wrong and what is allowed."""
     said = prompt(unusable=Unusable(fault=fault, given="5"))
     assert FAULTS[fault] in said
     hint = next(line for line in said.splitlines() if line.startswith("⚠️"))
@@ -104,13 +105,13 @@ def test_the_correction_hint(fault: Any) -> None:
 
 
 def test_an_early_end_with_a_body_lacks_the_approval() -> None:
-    """E97: END too early says what is missing, also when it is the review."""
+    """END too early says what is missing, also when it is the review."""
     said = prompt(state=BODY | REJECTED, unusable=Unusable(fault="early_end"))
     assert "Still missing: the review's approval" in said
 
 
 def test_the_few_shot() -> None:
-    """Spec 3, prompt: the team's own examples, or some made from its agents; each is a decision."""
+    """The team's own examples, or some made from its agents; each is a decision."""
     assert "put the three trends first" in prompt()
     agents = {"triage": SupervisedAgent(), "refund": SupervisedAgent(requires_any=(Condition(key="case"),))}
     agents["refund"] = replace(agents["refund"], fallback="triage")
@@ -120,7 +121,7 @@ def test_the_few_shot() -> None:
 
 
 def test_a_template_of_the_teams_own() -> None:
-    """Spec 3, prompt: the team file may replace the template; what it leaves out stands at its end."""
+    """The team file may replace the template; what it leaves out stands at its end."""
     own = replace(STUDIO, prompt="You are the chief. {{ agents }}\n{{nonsense}}")
     said = prompt(settings=own, goal="a post", state=BODY)
     assert said.startswith("You are the chief. - brief_compiler_agent")
@@ -132,7 +133,7 @@ def test_a_template_of_the_teams_own() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_built_in_templates_name_every_section(language: Language) -> None:
-    """Spec 3, prompt: nothing is appended to the built-in templates."""
+    """Nothing is appended to the built-in templates."""
     assert sorted(list_placeholders(read_template("supervisor", language))) == sorted(PLACEHOLDERS)
 
 

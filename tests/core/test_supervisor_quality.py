@@ -1,13 +1,13 @@
-"""Scores and the end of the work (seed 003: fallback by quality; spec/3: can_end, quality_*)."""
+"""Scores and the end of the work."""
 
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from moot.core.supervisor.ending import can_end, how_it_may_end
-from moot.core.supervisor.quality import quality_approved, quality_fallback
-from moot.core.supervisor_settings import Quality
+from moot.core.flows.supervisor.ending import can_end, how_it_may_end
+from moot.core.flows.supervisor.quality import quality_approved, quality_fallback
+from moot.core.flows.supervisor.supervisor_settings import Quality
 from tests.core.studio import APPROVED, AXES, BODY, GOOD, REJECTED, STUDIO, scores
 
 State = dict[str, Any]
@@ -24,14 +24,14 @@ FALLBACKS = {
 
 @pytest.mark.parametrize("axis", FALLBACKS)
 def test_fallback_by_axis(axis: str) -> None:
-    """Seed 003, quality table: each low axis has its agent, and is not approved."""
+    """Each low axis has its agent, and is not approved."""
     assert quality_fallback(QUALITY, scores(**{axis: 0.59})) == FALLBACKS[axis]
     assert not quality_approved(QUALITY, scores(**{axis: 0.59}))
 
 
 @pytest.mark.parametrize("at", range(5))
 def test_the_first_axis_in_order_counts(at: int) -> None:
-    """Spec 3, quality_fallback: the first axis below its threshold, in the order of the table."""
+    """The first axis below its threshold, in the order of the table."""
     low = scores(**dict.fromkeys(AXES[at:], 0.1))
     assert quality_fallback(QUALITY, low) == list(FALLBACKS.values())[at]
 
@@ -56,21 +56,21 @@ APPROVALS: dict[str, tuple[State, bool]] = {
 
 @pytest.mark.parametrize("case", APPROVALS)
 def test_quality_approved(case: str) -> None:
-    """Spec 3, quality_approved: every axis and overall reach the threshold; no scores = not approved."""
+    """Every axis and overall reach the threshold; no scores = not approved."""
     state, expected = APPROVALS[case]
     assert quality_approved(QUALITY, state) is expected
 
 
 @pytest.mark.parametrize("value", [True, "0.9", None, float("nan"), float("inf"), [0.9], {"score": 0.9}, 10**400])
 def test_what_is_no_score(value: Any) -> None:
-    """Spec 3, state: only finite numbers are scores; what is none is missing: not approved, and no fallback."""
+    """Only finite numbers are scores; what is none is missing: not approved, and no fallback."""
     assert not quality_approved(QUALITY, scores(platformFit=value))
     assert quality_fallback(QUALITY, scores(platformFit=value)) is None
     assert not quality_approved(QUALITY, scores(overall=value))
 
 
 def test_thresholds_by_axis() -> None:
-    """Spec 3, quality_approved: configurable per axis, in percent too, overall included."""
+    """Configurable per axis, in percent too, overall included."""
     strict = replace(QUALITY, thresholds={"platformFit": 90, "overall": 0.5})
     assert quality_fallback(strict, scores(platformFit=0.89)) == "writer_agent"
     assert quality_fallback(strict, scores(platformFit=0.9)) is None
@@ -78,7 +78,7 @@ def test_thresholds_by_axis() -> None:
 
 
 def test_a_team_without_quality() -> None:
-    """Spec 3: no rule for scores approves nothing and hints at nobody."""
+    """No rule for scores approves nothing and hints at nobody."""
     assert not quality_approved(None, GOOD)
     assert quality_fallback(None, scores(platformFit=0)) is None
     assert quality_approved(Quality(key="qualityScores"), scores())
@@ -107,7 +107,7 @@ ENDINGS: dict[str, tuple[State, str | None]] = {
 
 @pytest.mark.parametrize("case", ENDINGS)
 def test_can_end(case: str) -> None:
-    """Spec 3, can_end: a body and no review, or an approved one; or the rounds are used up: then it is partial."""
+    """A body and no review, or an approved one; or the rounds are used up: then it is partial."""
     state, expected = ENDINGS[case]
     assert how_it_may_end(STUDIO, state) == expected
     assert can_end(STUDIO, state) is (expected is not None)

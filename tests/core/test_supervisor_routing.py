@@ -1,23 +1,19 @@
-"""The routing functions of seed 003, row by row (spec/3: routing), for the content studio."""
+"""The routing functions, row by row, for the content studio."""
 
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from moot.core.supervisor.decision import Decision
-from moot.core.supervisor.routing import (
+from moot.core.flows.supervisor.decision import Decision
+from moot.core.flows.supervisor.supervisor_routing import (
     NextNode,
     check_basic_preconditions,
     owner_of_tools,
     route_from_supervisor,
     should_continue,
-    should_continue_image,
-    should_continue_research,
-    should_continue_review,
-    should_continue_supervisor,
 )
-from moot.core.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
+from moot.core.flows.supervisor.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
 from tests.core.studio import APPROVED, BODY, GOOD, REJECTED, STUDIO, scores
 
 State = dict[str, Any]
@@ -49,30 +45,30 @@ PRECONDITIONS: list[tuple[str, State, str | None]] = [
 
 @pytest.mark.parametrize(("agent", "state", "expected"), PRECONDITIONS)
 def test_check_basic_preconditions(agent: str, state: State, expected: str | None) -> None:
-    """Seed 003, checkBasicPreconditions: three obvious needs, each with its fallback; no other agent needs anything."""
+    """Three obvious needs, each with its fallback; no other agent needs anything."""
     assert check_basic_preconditions(STUDIO, agent, state) == expected
     followed = NextNode(agent) if expected is None else NextNode(expected, corrected_from=agent)
     assert route_from_supervisor(STUDIO, Decision(next_agent=agent), state) == followed
 
 
 def test_only_three_agents_of_the_studio_need_anything() -> None:
-    """Seed 003, new design: only three basic checks are kept."""
+    """Only three basic checks are kept."""
     needy = {name for name, agent in STUDIO.agents.items() if agent.requires_any}
     assert needy == {"writer_agent", "review_agent", "image_agent"}
 
 
 def test_corrections_are_not_chained() -> None:
-    """Spec 3, routing: review without a body goes to the writer, though the writer lacks a brief too."""
+    """Review without a body goes to the writer, though the writer lacks a brief too."""
     assert route_from_supervisor(STUDIO, Decision(next_agent="review_agent"), {}).name == "writer_agent"
 
 
 def test_no_decision_is_decided_again() -> None:
-    """Seed 003, routeFromSupervisor 2: no decision → supervisor."""
+    """No decision → supervisor."""
     assert route_from_supervisor(STUDIO, None, BODY) == NextNode("supervisor")
 
 
 def test_end_when_it_may() -> None:
-    """Seed 003, routeFromSupervisor 3: END only if the work can end, else back to the supervisor."""
+    """END only if the work can end, else back to the supervisor."""
     end = Decision(next_agent="END")
     assert route_from_supervisor(STUDIO, end, BODY) == NextNode("END")
     assert route_from_supervisor(STUDIO, end, {}) == NextNode("supervisor", corrected_from="END")
@@ -80,7 +76,7 @@ def test_end_when_it_may() -> None:
 
 
 def test_quality_never_overrides_a_valid_decision() -> None:
-    """Spec 3, quality_fallback: route_from_supervisor knows nothing of it."""
+    """route_from_supervisor knows nothing of it."""
     state = BODY | REJECTED | scores(platformFit=0.1)
     assert route_from_supervisor(STUDIO, Decision(next_agent="layout_planner_agent"), state).name == (
         "layout_planner_agent"
@@ -89,14 +85,14 @@ def test_quality_never_overrides_a_valid_decision() -> None:
 
 @pytest.mark.parametrize(("calls", "expected"), [(True, "supervisor_tools"), (False, "route")])
 def test_should_continue_supervisor(calls: bool, expected: str) -> None:
-    """Seed 003, shouldContinueSupervisor: tool calls → supervisor_tools, else route."""
-    assert should_continue_supervisor(STUDIO, {}, has_tool_calls=calls) == expected
+    """Tool calls → supervisor_tools, else route."""
+    assert should_continue(STUDIO, "supervisor", {}, has_tool_calls=calls) == expected
 
 
 @pytest.mark.parametrize(("calls", "expected"), [(True, "research_evidence_tools"), (False, "supervisor")])
 def test_should_continue_research(calls: bool, expected: str) -> None:
-    """Seed 003, shouldContinueResearch: tool calls → research_evidence_tools, else supervisor; rounds do not count."""
-    assert should_continue_research(STUDIO, {}, has_tool_calls=calls) == expected
+    """Tool calls → research_evidence_tools, else supervisor; rounds do not count."""
+    assert should_continue(STUDIO, "research_evidence_agent", {}, has_tool_calls=calls) == expected
     assert should_continue(STUDIO, "research_evidence_agent", {}, has_tool_calls=calls, tool_round=50) == expected
 
 
@@ -113,8 +109,8 @@ IMAGE: list[tuple[State, bool, int, str]] = [
 
 @pytest.mark.parametrize(("state", "calls", "number", "expected"), IMAGE)
 def test_should_continue_image(state: State, calls: bool, number: int, expected: str) -> None:
-    """Seed 003, shouldContinueImage: imagesComplete → supervisor; calls 1–9 → image_tools; call 10 → supervisor."""
-    assert should_continue_image(STUDIO, state, has_tool_calls=calls, tool_round=number) == expected
+    """imagesComplete → supervisor; calls 1–9 → image_tools; call 10 → supervisor."""
+    assert should_continue(STUDIO, "image_agent", state, has_tool_calls=calls, tool_round=number) == expected
 
 
 REVIEW: list[tuple[State, str]] = [
@@ -131,19 +127,19 @@ REVIEW: list[tuple[State, str]] = [
 
 @pytest.mark.parametrize(("state", "expected"), REVIEW)
 def test_should_continue_review(state: State, expected: str) -> None:
-    """Seed 003, shouldContinueReview: approved and quality approved → END, else supervisor."""
-    assert should_continue_review(STUDIO, state) == expected
+    """Approved and quality approved → END, else supervisor."""
+    assert should_continue(STUDIO, "review_agent", state, has_tool_calls=False) == expected
 
 
 @pytest.mark.parametrize("agent", ["writer_agent", "layout_planner_agent", "brief_compiler_agent"])
 def test_every_other_agent_hands_back(agent: str) -> None:
-    """Seed 003, whole flow: an agent that is done goes back to the supervisor, with tool calls nobody asked for too."""
+    """An agent that is done goes back to the supervisor, with tool calls nobody asked for too."""
     assert should_continue(STUDIO, agent, BODY, has_tool_calls=False) == "supervisor"
     assert should_continue(STUDIO, agent, BODY, has_tool_calls=True) == "supervisor"
 
 
 def test_tools_go_back_to_who_called_them() -> None:
-    """Spec 3, state: the engine runs tools between an agent's turns."""
+    """The engine runs tools between an agent's turns."""
     nodes = {"supervisor_tools": "supervisor", "research_evidence_tools": "research_evidence_agent"}
     nodes |= {"image_tools": "image_agent"}
     assert {node: owner_of_tools(STUDIO, node) for node in nodes} == nodes
@@ -151,14 +147,14 @@ def test_tools_go_back_to_who_called_them() -> None:
 
 
 def test_a_need_without_a_fallback_goes_back_to_the_supervisor() -> None:
-    """Spec 3: a team may leave the choice of whom to send instead to the supervisor."""
+    """A team may leave the choice of whom to send instead to the supervisor."""
     agent = SupervisedAgent(requires_any=(Condition(key="case"),))
     settings = SupervisorSettings(agents={"refund": agent})
     assert route_from_supervisor(settings, Decision(next_agent="refund"), {}) == NextNode("supervisor", "refund")
 
 
 def test_an_agent_that_ends_without_a_rule_for_reviews() -> None:
-    """Spec 3: where a team has no review, `ends` ends as soon as the work may."""
+    """Where a team has no review, `ends` ends as soon as the work may."""
     done = replace(STUDIO.end, review=None)
     settings = replace(STUDIO, end=done)
     assert should_continue(settings, "review_agent", BODY, has_tool_calls=False) == "END"

@@ -1,4 +1,4 @@
-"""The shared state (spec/3: state): conditions on it, who may write it, what becomes true by itself."""
+"""The shared state: conditions on it, who may write it, what becomes true by itself."""
 
 import sys
 from typing import Any
@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moot.core.supervisor import state_update
-from moot.core.supervisor.conditions import holds, is_covered, look_up
-from moot.core.supervisor.ending import can_end
-from moot.core.supervisor.quality import quality_approved, quality_fallback
-from moot.core.supervisor.routing import check_basic_preconditions, should_continue
-from moot.core.supervisor.state_update import check_update, complete, start_state
-from moot.core.supervisor_settings import Condition, Coverage
+from moot.core.flows.supervisor import state_update
+from moot.core.flows.supervisor.conditions import holds, is_covered, look_up
+from moot.core.flows.supervisor.ending import can_end
+from moot.core.flows.supervisor.quality import quality_approved, quality_fallback
+from moot.core.flows.supervisor.state_update import check_update, complete, start_state
+from moot.core.flows.supervisor.supervisor_routing import check_basic_preconditions, should_continue
+from moot.core.flows.supervisor.supervisor_settings import Condition, Coverage
 from tests.core.studio import STUDIO
 
 NON_BLANK: list[Any] = ["x", " 字 "]
@@ -33,7 +33,7 @@ VALUES: list[Any] = [None, 0, 1, True, False, "", " ", "\u200b\n", "x", " 字 ",
     ],
 )
 def test_what_a_condition_means(expected: Any, holding: list[Any]) -> None:
-    """Spec 3, state: present = not null; non_blank = text to see; non_empty = something in it; true, false: that."""
+    """Present = not null; non_blank = text to see; non_empty = something in it; true, false: that."""
     for value in VALUES:
         for key, state in (("k", {"k": value}), ("a.b", {"a": {"b": value}})):
             wanted = any(value == each and type(value) is type(each) for each in holding)
@@ -41,7 +41,7 @@ def test_what_a_condition_means(expected: Any, holding: list[Any]) -> None:
 
 
 def test_a_way_that_ends_early_leads_to_nothing() -> None:
-    """Spec 3, state: `a.b` reaches into the state; any shape may stand there."""
+    """`a.b` reaches into the state; any shape may stand there."""
     state = {"a": {"b": {"c": 1}}, "text": "abc", "list": [{"b": 1}], "null": None}
     assert look_up(state, "a.b.c") == 1
     for key in ("a.b.c.d", "a.x.y", "text.b", "list.b", "list.0", "null.b", "x", "", "a.", ".a"):
@@ -62,7 +62,7 @@ OWNERS = {
     "reviewFeedback": "review_agent",
     "qualityScores": "review_agent",
 }
-SEED_KEYS = {
+STUDIO_KEYS = {
     *("messages", "creativeBrief", "evidencePack", "bodyBlocks", "referenceAnalyses", "layoutSpec", "imagePlans"),
     *("generatedContent", "generatedImageAssetIds", "reviewFeedback", "qualityScores", "referenceImages"),
     *("layoutPreference", "imageGenProvider", "iterationCount", "maxIterations", "clarificationRounds", "threadId"),
@@ -72,7 +72,7 @@ SEED_KEYS = {
 
 @pytest.mark.parametrize("key", OWNERS)
 def test_an_agent_writes_what_it_owns(key: str) -> None:
-    """Seed 003, list of states: each output has its agent; spec 3: what others write is refused."""
+    """Each output has its agent; what others write is refused."""
     for agent in STUDIO.agents:
         update = check_update(STUDIO, agent, {key: {"x": 1}})
         if agent == OWNERS[key]:
@@ -81,24 +81,24 @@ def test_an_agent_writes_what_it_owns(key: str) -> None:
             assert (update.changes, update.refused) == ({}, {key: "not_owned"})
 
 
-def test_the_state_of_the_studio_is_the_seeds() -> None:
-    """Seed 003, list of states: twenty keys, and the two booleans of spec 3; all are there from the start."""
-    assert len(SEED_KEYS) == 20
-    assert set(start_state(STUDIO)) == SEED_KEYS | {"briefComplete", "imagesComplete"}
+def test_the_state_of_the_studio() -> None:
+    """Twenty keys, and the two booleans; all are there from the start."""
+    assert len(STUDIO_KEYS) == 20
+    assert set(start_state(STUDIO)) == STUDIO_KEYS | {"briefComplete", "imagesComplete"}
     assert STUDIO.inputs == ("referenceImages", "layoutPreference", "imageGenProvider")
     assert start_state(STUDIO)["maxIterations"] == 3
 
 
-@pytest.mark.parametrize("key", sorted(SEED_KEYS - OWNERS.keys()))
+@pytest.mark.parametrize("key", sorted(STUDIO_KEYS - OWNERS.keys()))
 def test_nobody_writes_what_is_moots_or_the_peoples(key: str) -> None:
-    """Spec 3, state: counters, inputs and undeclared keys are no agent's; good keys beside them still count."""
+    """Counters, inputs and undeclared keys are no agent's; good keys beside them still count."""
     update = check_update(STUDIO, "writer_agent", {key: 99, "nonsense": 1, "generatedContent": {"body": "b"}})
     assert update.changes == {"generatedContent": {"body": "b"}}
     assert update.refused == {key: "not_owned", "nonsense": "not_owned"}
 
 
 def test_what_cannot_be_stored_is_refused() -> None:
-    """Spec 3, state is JSON: no objects, no endless numbers or lists, a bound on size; text is cleaned."""
+    """No objects, no endless numbers or lists, a bound on size; text is cleaned."""
     endless: list[Any] = []
     endless += [endless, endless]
     deep: Any = 1
@@ -117,7 +117,7 @@ def test_what_cannot_be_stored_is_refused() -> None:
 
 
 def test_an_unknown_agent_owns_nothing() -> None:
-    """Spec 3, state: the supervisor itself writes no key either."""
+    """The supervisor itself writes no key either."""
     assert check_update(STUDIO, "supervisor", {"creativeBrief": 1}).changes == {}
 
 
@@ -142,14 +142,16 @@ COVERED: list[tuple[Any, Any, bool]] = [
 
 @pytest.mark.parametrize(("plans", "assets", "expected"), COVERED)
 def test_images_are_complete_when_every_plan_has_an_asset(plans: Any, assets: Any, expected: bool) -> None:
-    """Spec 3, state: imagesComplete is also set when every image plan has an asset."""
+    """imagesComplete is also set when every image plan has an asset."""
     state = {"imagePlans": plans, "generatedImageAssetIds": assets, "imagesComplete": False}
     assert is_covered(Coverage(items="imagePlans", by="generatedImageAssetIds"), state) is expected
     assert complete(STUDIO, state) == ({"imagesComplete": True} if expected else {})
     assert complete(STUDIO, state | {"imagesComplete": True}) == {}
 
 
-KEYS = st.sampled_from([*OWNERS, *sorted(SEED_KEYS), "body", "approved", "scores", "overall", "infoDensity", "id", "x"])
+KEYS = st.sampled_from(
+    [*OWNERS, *sorted(STUDIO_KEYS), "body", "approved", "scores", "overall", "infoDensity", "id", "x"]
+)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 HOSTILE = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
 STATES = st.dictionaries(KEYS, HOSTILE, max_size=8)

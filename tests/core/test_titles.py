@@ -3,10 +3,10 @@
 import pytest
 
 from moot.core import limits
-from moot.core.commands import End, Rename
-from moot.core.events import SessionRenamed
-from moot.core.notices import explain
-from moot.core.slash import COMMANDS
+from moot.core.intake.slash import COMMANDS
+from moot.core.session.commands import End, Rename
+from moot.core.session.events import SessionRenamed
+from moot.core.session.notices import explain
 from moot.testing.scenario import given
 from tests.core.teams import make_chat_team, only
 
@@ -14,7 +14,7 @@ TEAM = make_chat_team()
 
 
 def test_a_session_is_renamed() -> None:
-    """UX session list: a fact that names who did it; whoever had the floor still has it."""
+    """A fact that names who did it; whoever had the floor still has it."""
     scenario = given(TEAM).says("hello").when(Rename(title="  Poster 海报 ", by="alice"))
     scenario.then("session.renamed", "session.paused")
     assert only(scenario.new, SessionRenamed) == [SessionRenamed(title="Poster 海报", member="alice")]
@@ -28,7 +28,7 @@ def test_the_name_that_it_has_is_no_news() -> None:
 
 
 def test_a_slash_command_keeps_the_letters_as_they_were_typed() -> None:
-    """Spec 2 commands: the other arguments are words of ours, a title is the person's own."""
+    """The other arguments are words of ours, a title is the person's own."""
     scenario = given(TEAM).says("/RENAME  The Big Poster ").then("session.renamed", "session.paused")
     assert scenario.state.title == "The Big Poster"
     given(TEAM).says("/rename").refused("title_empty")
@@ -39,7 +39,7 @@ def test_a_slash_command_keeps_the_letters_as_they_were_typed() -> None:
 def test_while_an_ai_acts() -> None:
     """Nothing that runs is disturbed by it."""
     scenario = given(TEAM).says("[NEXT: bob] go").when(Rename(title="Poster", by="alice")).then("session.renamed")
-    assert scenario.state.executing == "bob"
+    assert scenario.state.slice.queue[0] == "bob"
     assert scenario.replies("done").state.title == "Poster"
 
 
@@ -64,7 +64,7 @@ def test_a_session_that_is_over() -> None:
     ],
 )
 def test_what_is_no_title(title: str, code: str) -> None:
-    """Reliability, bad input: refused with a sentence in both languages, and nothing is logged."""
+    """Refused with a sentence in both languages, and nothing is logged."""
     scenario = given(TEAM).when(Rename(title=title)).refused(code)
     assert len(scenario.facts) == 1
     assert scenario.refusal

@@ -11,7 +11,7 @@ import yaml
 from docs import draw_machines
 from moot.config.loading import list_problems
 from moot.core import codec
-from moot.protocol.frames import read_frame, to_command
+from moot.protocol.commands import read_command, read_frame
 from tests.docs.blocks import ROOT, Block
 from tests.docs.shell import Shell
 
@@ -85,7 +85,7 @@ class Reader:
         """A frame, as the server sends or reads it."""
         frame = json.loads(block.body)
         if frame["event"].startswith("user."):
-            to_command(read_frame(block.body), "ann")
+            read_command(read_frame(block.body), "ann")
         else:
             stored = {key: value for key, value in frame.items() if key not in ("show_content", "hash")}
             assert codec.decode(json.dumps(stored).encode(), frame["hash"]).name == frame["event"]

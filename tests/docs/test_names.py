@@ -29,7 +29,7 @@ def find_missing(name: str, attribute: str) -> str | None:
 
 @pytest.mark.parametrize("page", PAGES, ids=place)
 def test_what_is_named_exists(page: Path) -> None:
-    """Documentation: a file that a page names exists, and defines what the page says it does."""
+    """A file that a page names exists, and defines what the page says it does."""
     text = page.read_text(encoding="utf-8")
     of_readers = set(WRITTEN_BY_READERS.findall(text))
     named = [(name, attribute) for name, attribute in FILE.findall(text) if name not in of_readers]
@@ -39,7 +39,7 @@ def test_what_is_named_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=place)
 def test_targets_of_make_exist(page: Path) -> None:
-    """Documentation: `make x` is a target of the Makefile."""
+    """`make x` is a target of the Makefile."""
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert [name for name in TARGET.findall(page.read_text(encoding="utf-8")) if name not in targets] == []
 

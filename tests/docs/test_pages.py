@@ -17,7 +17,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 @pytest.mark.parametrize("page", PAGES, ids=place)
 def test_every_block_is_true(page: Path, tmp_path: Path) -> None:
-    """Documentation: each fenced block is played, run or validated, or says why it is only an illustration."""
+    """Each fenced block is played, run or validated, or says why it is only an illustration."""
     blocks = find_blocks(page)
     if any("curl" in block.body for block in blocks) and not shutil.which("curl"):
         pytest.skip("curl is missing; apt-get install curl")
@@ -30,7 +30,7 @@ def test_every_block_is_true(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=place)
 def test_links_lead_somewhere(page: Path) -> None:
-    """Documentation: a relative link names a file that exists, and a heading that is there."""
+    """A relative link names a file that exists, and a heading that is there."""
     broken = []
     for target, _, heading in (link.partition("#") for link in LINK.findall(page.read_text(encoding="utf-8"))):
         file = page.parent / target if target else page

@@ -1,4 +1,4 @@
-"""Twenty secrets where secrets are kept, and every place where they must not turn up (E59)."""
+"""Twenty secrets where secrets are kept, and every place where they must not turn up."""
 
 import re
 import signal
@@ -78,7 +78,7 @@ def use_the_server() -> tuple[str, list[str]]:
 
 
 def test_twenty_secrets_turn_up_nowhere(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E59: not in what is said, logged, stored, exported or found by the doctor, also where members try to tell."""
+    """Not in what is said, logged, stored, exported or found by the doctor, also where members try to tell."""
     secrets = plant(tmp_path, monkeypatch)
     [given] = moot("token", "create", "--role", "viewer", "--json").objects
     told = [moot("trust", "team.yaml", "--yes")]

@@ -55,7 +55,7 @@ LINES = {
 
 
 def test_every_example_is_run() -> None:
-    """Examples: one that no test runs is one that does not work."""
+    """One that no test runs is one that does not work."""
     files = {path.name for path in EXAMPLES.iterdir() if path.is_file()}
     assert files == {*COMMANDS, *ELSEWHERE, "README.md"}
     listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def test_every_example_is_run() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_example_runs(name: str, tmp_path: Path) -> None:
-    """Examples: each ends with exit 0 and says what it is there to show."""
+    """Each ends with exit 0 and says what it is there to show."""
     env = {**os.environ, "MOOT_DATA": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         COMMANDS[name], cwd=EXAMPLES, env=env, capture_output=True, text=True, timeout=60, check=False

@@ -1,4 +1,4 @@
-"""kill -9 of a plan at any moment: every task is completed exactly once, and the answer is the same (E06, E75).
+"""kill -9 of a plan at any moment: every task is completed exactly once, and the answer is the same.
 
 MOOT_CRASH_ROUNDS says how many sessions are tried (`make crash`: 100); MOOT_CRASH_SEED repeats the moments of a run.
 """
@@ -110,8 +110,8 @@ async def follow(session: RemoteSession) -> None:
     """Bring a plan to its end, whatever happens to the server meanwhile; the client says everything once."""
     async for _ in session.say(GOAL):
         pass
-    [step_id] = (await session.state()).open_steps
-    async for _ in session.answer(step_id, confirmed=True):
+    [question] = (await session.view()).questions
+    async for _ in session.answer(question.step_id, confirmed=True):
         pass
 
 

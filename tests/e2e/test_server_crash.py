@@ -1,4 +1,4 @@
-"""kill -9 of a server under load: every accepted command is there once, clients resume where they were (E06, E08).
+"""kill -9 of a server under load: every accepted command is there once, clients resume where they were.
 
 MOOT_CRASH_ROUNDS says how often the server is killed; MOOT_CRASH_SEED repeats the moments of a run.
 """
@@ -137,7 +137,7 @@ async def read_log(process: Process, session_id: str) -> list[str]:
 
 @run
 async def test_kill_under_load(tmp_path: Path) -> None:
-    """E06: the server is killed and started again and again while clients talk: accepted is there, once, in order."""
+    """The server is killed and started again and again while clients talk: accepted is there, once, in order."""
     chance = random.Random(SEED)  # noqa: S311 - it must be repeatable, not secret
     print(f"MOOT_CRASH_SEED={SEED}")
     process = Process(tmp_path)
@@ -172,7 +172,7 @@ async def test_kill_under_load(tmp_path: Path) -> None:
 
 @run
 async def test_a_stalled_reader_does_not_hold_up_the_end(tmp_path: Path) -> None:
-    """E08: SIGTERM tells everybody (1012) and exits with 0 within 10 s; who does not read takes none of it."""
+    """SIGTERM tells everybody (1012) and exits with 0 within 10 s; who does not read takes none of it."""
     process = Process(tmp_path)
     await process.start()
     async with websockets.connect(f"ws://127.0.0.1:{process.port}/ws?token={TOKEN}", proxy=None) as link:
@@ -196,7 +196,7 @@ async def test_a_stalled_reader_does_not_hold_up_the_end(tmp_path: Path) -> None
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 @run
 async def test_a_stop_with_a_live_turn(tmp_path: Path, how: signal.Signals) -> None:
-    """E08: a turn that runs is parked, not failed, and goes on at the next start."""
+    """A turn that runs is parked, not failed, and goes on at the next start."""
     (tmp_path / "slow").mkdir()
     process = Process(tmp_path / "slow")
     slow = TEAM.replace("delay_s: 0.01", "delay_s: 1.0")

@@ -38,7 +38,7 @@ def kill_after(process: "subprocess.Popen[str]", frames: int) -> list[Any]:
 
 
 def test_a_job_that_is_killed_twice_comes_to_its_end(moot: Moot) -> None:
-    """Reliability: nothing shown is lost, each turn ends once, the answer is not asked for again, the post is there."""
+    """Nothing shown is lost, each turn ends once, the answer is not asked for again, the post is there."""
     shown = kill_after(start(moot, "--say", GOAL, "--answer", "beginners"), 25)
     session_id = shown[0]["session_id"]
     shown += kill_after(start(moot, "--session", session_id, "--answer", "beginners"), 20)

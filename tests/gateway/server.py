@@ -18,13 +18,14 @@ from moot.agents.python import AgentFunction
 from moot.app import App, open_app
 from moot.config.team_file import TeamFile
 from moot.core.codec import stamp
-from moot.core.events import NoticePosted
+from moot.core.session.events import NoticePosted
 from moot.gateway.auth import TOKENS_FILE, Tokens
 from moot.gateway.metrics import Metrics
 from moot.gateway.principal import Role
-from moot.gateway.serving import bind, make_config
+from moot.gateway.serving import bind
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.token_file import TokenFile
+from moot.gateway.uvicorn_port import make_config
 from moot.gateway.ws import WebSocketEndpoint
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Agent

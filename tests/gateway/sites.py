@@ -12,12 +12,9 @@ from starlette.types import Receive, Scope, Send
 from moot.agents.python import AgentFunction
 from moot.app import App, open_app
 from moot.config.team_file import TeamFile
-from moot.gateway.app import Gateway
 from moot.gateway.auth import TOKENS_FILE, Tokens
-from moot.gateway.hosts import allow_hosts
-from moot.gateway.metrics import Metrics
 from moot.gateway.principal import Role
-from moot.gateway.serving import bind, serve
+from moot.gateway.serving import bind, build_server
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.token_file import TokenFile
 from moot.runtime.clock import SystemClock
@@ -51,24 +48,20 @@ class StandIn:
     def close_token(self, token_id: str) -> None:
         self.closed_tokens.append(token_id)
 
+    def cut(self) -> None:
+        raise NotImplementedError
+
 
 class Site:
     def __init__(self, app: App, tokens: Tokens, settings: GatewaySettings, data: Path) -> None:
         self.app = app
         self.tokens = tokens
         self.settings = settings
-        self.metrics = Metrics()
         self.sockets = StandIn()
+        self.server = build_server(app, tokens, settings, names=["moot.example"], sockets=self.sockets)
+        self.metrics, self.gateway = self.server.metrics, self.server.gateway
         self.host = f"127.0.0.1:{settings.port}"
         self.url = f"http://{self.host}"
-        self.gateway = Gateway(
-            app,
-            tokens,
-            settings,
-            self.metrics,
-            sockets=self.sockets,
-            hosts=allow_hosts(settings.host, settings.port, ["moot.example"]),
-        )
         self.token_file = TokenFile(data / TOKENS_FILE)
         self.is_real = False
 
@@ -121,9 +114,7 @@ async def serve_site(data: Path, *teams: TeamFile, **options: Any) -> AsyncItera
             site.is_real = True
             stop, started = asyncio.Event(), asyncio.Event()
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(
-                    serve(site.gateway, site.settings, site.metrics, bound=bound, stop=stop, announce=started.set)
-                )
+                tasks.create_task(site.server.serve(bound, stop, started.set))
                 await started.wait()
                 try:
                     yield site

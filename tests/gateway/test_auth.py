@@ -1,4 +1,4 @@
-"""Tokens, cookies and signatures (spec/5: who may connect; E54, E58, E59, E60)."""
+"""Tokens, cookies and signatures."""
 
 import threading
 from pathlib import Path
@@ -44,7 +44,7 @@ def scope(query: str = "", **headers: str) -> dict[str, Any]:
     ],
 )
 def test_where_a_token_is_looked_for(given: dict[str, Any], found: tuple[str | None, str]) -> None:
-    """Spec 5: Authorization: Bearer, else ?token=, else the cookie."""
+    """Authorization: Bearer, else ?token=, else the cookie."""
     assert find_token(given) == found
 
 
@@ -60,7 +60,7 @@ def test_where_a_token_is_looked_for(given: dict[str, Any], found: tuple[str | N
     ],
 )
 def test_what_each_role_may_do(principal: Principal, reads: str, writes: str, creates: bool) -> None:
-    """Spec 5 roles: owner everything, member speaks, viewer reads; a token for one session knows no other."""
+    """Owner everything, member speaks, viewer reads; a token for one session knows no other."""
     assert "".join(filter(principal.may_read, "ab")) == reads
     assert "".join(filter(principal.may_write, "ab")) == writes
     assert principal.may_create is creates
@@ -88,7 +88,7 @@ def test_a_token_from_the_environment_is_written_nowhere(tmp_path: Path) -> None
 
 
 def test_files_with_secrets_are_for_their_owner_only(tmp_path: Path) -> None:
-    """E59: mode 0600, a folder of 0700, and of given tokens only hashes."""
+    """Mode 0600, a folder of 0700, and of given tokens only hashes."""
     folder = tmp_path / "data"
     Tokens(folder)
     token, _ = TokenFile(folder / TOKENS_FILE).create(Role.VIEWER, NOW)
@@ -115,7 +115,7 @@ def test_changes_are_noticed_at_once(tmp_path: Path) -> None:
 
 
 def test_tokens_expire(tmp_path: Path) -> None:
-    """E54: an expired token is worthless, also for a cookie bought with it and for those connected with it."""
+    """An expired token is worthless, also for a cookie bought with it and for those connected with it."""
     time = Time()
     token, record = TokenFile(tmp_path / TOKENS_FILE).create(Role.VIEWER, NOW, expires_at=LATER)
     tokens = Tokens(tmp_path, now=time)
@@ -130,7 +130,7 @@ def test_tokens_expire(tmp_path: Path) -> None:
 
 
 def test_a_new_owner_token_ends_the_old_one(tmp_path: Path) -> None:
-    """E58: connections of the old one are told of as gone."""
+    """Connections of the old one are told of as gone."""
     tokens = Tokens(tmp_path)
     old = tokens.owner_token
     (tmp_path / OWNER_FILE).unlink()
@@ -142,7 +142,7 @@ def test_a_new_owner_token_ends_the_old_one(tmp_path: Path) -> None:
 
 
 def test_a_cookie_is_not_the_token_and_dies_with_it(tmp_path: Path) -> None:
-    """E60: who reads a cookie has no token; a cookie of one token is none of another; nothing can be made up."""
+    """Who reads a cookie has no token; a cookie of one token is none of another; nothing can be made up."""
     tokens, file = Tokens(tmp_path, owner_token="secret owner"), TokenFile(tmp_path / TOKENS_FILE)
     token, record = file.create(Role.VIEWER, NOW)
     principal = tokens.find(token)
@@ -169,7 +169,7 @@ def test_an_owners_cookie_is_bound_to_the_owners_token(tmp_path: Path) -> None:
 
 
 def test_what_was_signed_comes_back_and_nothing_else(tmp_path: Path) -> None:
-    """Spec 5: signed_state, with a key that outlives restarts; a tampered one is refused."""
+    """signed_state, with a key that outlives restarts; a tampered one is refused."""
     tokens = Tokens(tmp_path)
     signed = tokens.sign(b'{"seq":4}')
     assert Tokens(tmp_path).unsign(signed) == b'{"seq":4}'

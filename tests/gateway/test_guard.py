@@ -1,4 +1,4 @@
-"""The guard in front of everything: Host, Origin, tokens, headers (spec/5: who may connect; E52-E54, E58-E60)."""
+"""The guard in front of everything: Host, Origin, tokens, headers."""
 
 import re
 from collections.abc import Sequence
@@ -72,7 +72,7 @@ def cookie_of(site: Site, token: str = OWNER) -> str:
 
 @run
 async def test_sockets_take_only_our_origins(tmp_path: Path) -> None:
-    """E52: another origin is refused before the upgrade, with whatever token."""
+    """Another origin is refused before the upgrade, with whatever token."""
     async with open_site(tmp_path) as site:
         for origin in EVIL_ORIGINS:
             for query, headers in (
@@ -91,7 +91,7 @@ async def test_sockets_take_only_our_origins(tmp_path: Path) -> None:
 
 @run
 async def test_no_origin_is_for_programs(tmp_path: Path) -> None:
-    """E52: without Origin only Bearer or ?token= gets in; a cookie is a browser's, and browsers send it.
+    """Without Origin only Bearer or ?token= gets in; a cookie is a browser's, and browsers send it.
 
     Who shows nothing at all is told so like who shows something wrong.
     """
@@ -106,7 +106,7 @@ async def test_no_origin_is_for_programs(tmp_path: Path) -> None:
 
 @run
 async def test_sockets_take_only_our_hosts(tmp_path: Path) -> None:
-    """E53: a name that was bent to this machine (DNS rebinding) is refused, and so are two names."""
+    """A name that was bent to this machine (DNS rebinding) is refused, and so are two names."""
     async with open_site(tmp_path) as site:
         for host in EVIL_HOSTS:
             assert not await is_let_in(site, query=f"token={OWNER}", host=host), host
@@ -120,7 +120,7 @@ async def test_sockets_take_only_our_hosts(tmp_path: Path) -> None:
 
 @run
 async def test_sockets_are_at_two_places(tmp_path: Path) -> None:
-    """Spec 5: WebSocket at /ws and at /."""
+    """WebSocket at /ws and at /."""
     async with open_site(tmp_path) as site:
         for path, expected in {
             "/": True,
@@ -134,7 +134,7 @@ async def test_sockets_are_at_two_places(tmp_path: Path) -> None:
 
 @run
 async def test_requests_take_only_our_hosts_and_origins(tmp_path: Path) -> None:
-    """E52, E53: 403 on every path, the public ones too, and nothing is said about the session."""
+    """403 on every path, the public ones too, and nothing is said about the session."""
     async with open_site(tmp_path) as site, site.client() as client:
         for path in ("/", "/healthz", "/static/js/main.js", "/api/sessions"):
             for host in EVIL_HOSTS:
@@ -174,7 +174,7 @@ def test_the_names_of_a_server() -> None:
 
 @run
 async def test_every_route_needs_a_token(tmp_path: Path) -> None:
-    """E54: missing, wrong, expired and revoked tokens get 401 on every route of the router that is not public."""
+    """Missing, wrong, expired and revoked tokens get 401 on every route of the router that is not public."""
     async with open_site(tmp_path) as site:
         session_id = await site.create()
         expired, _ = site.issue(Role.OWNER, PAST)
@@ -218,7 +218,7 @@ async def check_refused(site: Site, method: str, path: str, token: str | None, *
 
 @run
 async def test_paths_that_do_not_exist_are_not_told_to_strangers(tmp_path: Path) -> None:
-    """E54: 401 before 404; with a token 404 as an error frame."""
+    """401 before 404; with a token 404 as an error frame."""
     async with open_site(tmp_path) as site:
         for path in ("/api/nothing", "/admin", "/api/sessions/", "/ws", "/static"):
             async with site.client(None) as stranger, site.client() as owner:
@@ -251,7 +251,7 @@ async def test_a_cookie_changes_things_only_from_our_page(tmp_path: Path) -> Non
 
 @run
 async def test_logging_in_and_out(tmp_path: Path) -> None:
-    """E60: a token buys an HttpOnly SameSite=Strict cookie; E58: logging out clears it and closes what it opened."""
+    """A token buys an HttpOnly SameSite=Strict cookie; logging out clears it and closes what it opened."""
     async with open_site(tmp_path) as site, site.client(None, origin=ORIGIN) as client:
         answer = await client.post("/api/login", json={"token": OWNER})
         assert answer.json() == {"role": "owner", "session_id": None, "member": None}
@@ -293,7 +293,7 @@ async def test_logging_in_with_nonsense(tmp_path: Path) -> None:
 
 @run
 async def test_every_answer_is_armoured(tmp_path: Path) -> None:
-    """Browser rules: the policy of the page, no sniffing, no framing, no referrer; nothing of the API is cached."""
+    """The policy of the page, no sniffing, no framing, no referrer; nothing of the API is cached."""
     async with open_site(tmp_path) as site, site.client() as client:
         for path in ("/", "/static/js/main.js", "/api/sessions", "/healthz", "/api/nothing"):
             answer = await client.get(path)
@@ -308,7 +308,7 @@ async def test_every_answer_is_armoured(tmp_path: Path) -> None:
 
 @run
 async def test_files_are_kept_until_one_of_them_changes(tmp_path: Path) -> None:
-    """UX speed: the page names its files by a version; those are kept for good, the page itself is asked for again."""
+    """The page names its files by a version; those are kept for good, the page itself is asked for again."""
     async with open_site(tmp_path) as site, site.client() as client:
         page = await client.get("/")
         [script] = re.findall(r'<script type="module" src="(/static/[0-9a-f]{12}/js/main.js)">', page.text)
@@ -322,7 +322,7 @@ async def test_files_are_kept_until_one_of_them_changes(tmp_path: Path) -> None:
 
 @run
 async def test_a_page_that_is_loaded_again_learns_who_it_is_for(tmp_path: Path) -> None:
-    """UX: reload in every state; the cookie is not readable by scripts, so the server says whose it is."""
+    """Reload in every state; the cookie is not readable by scripts, so the server says whose it is."""
     async with open_site(tmp_path) as site, site.client() as client:
         assert (await client.get("/api/me")).json() == {"role": "owner", "session_id": None, "member": None}
         assert (await client.get("/s/s_00000001")).text == (await client.get("/")).text
@@ -330,7 +330,7 @@ async def test_a_page_that_is_loaded_again_learns_who_it_is_for(tmp_path: Path) 
 
 @run
 async def test_a_token_leaves_the_query_before_anybody_can_log_it(tmp_path: Path) -> None:
-    """E60: the server's own log lines are made from the scope; the token is no longer in it, the rest is."""
+    """The server's own log lines are made from the scope; the token is no longer in it, the rest is."""
     async with open_site(tmp_path) as site:
         await connect(site, query=f"lang=zh&token={OWNER}&batch=1", host=HOST)
         [scope] = site.sockets.scopes
@@ -341,7 +341,7 @@ async def test_a_token_leaves_the_query_before_anybody_can_log_it(tmp_path: Path
     "path", ["/static/../auth.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/js/main.js%00"]
 )
 def test_static_files_are_those_of_the_page(path: str, tmp_path: Path) -> None:
-    """E70: no path leads out of the folder of the page."""
+    """No path leads out of the folder of the page."""
 
     @run
     async def check() -> None:
@@ -353,7 +353,7 @@ def test_static_files_are_those_of_the_page(path: str, tmp_path: Path) -> None:
 
 @run
 async def test_the_page_is_ours_alone(tmp_path: Path) -> None:
-    """Browser rules: no inline script or style, nothing from elsewhere; unchanged files are not sent again."""
+    """No inline script or style, nothing from elsewhere; unchanged files are not sent again."""
     async with open_site(tmp_path) as site, site.client(None) as client:
         page = await client.get("/")
         assert page.headers["content-type"].startswith("text/html")

@@ -1,4 +1,4 @@
-"""What the server counts, in the Prometheus text format (spec/6: /metrics)."""
+"""What the server counts, in the Prometheus text format."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ async def test_what_happened_is_counted(tmp_path: Path) -> None:
 
 @run
 async def test_nothing_from_outside_becomes_a_label(tmp_path: Path) -> None:
-    """E59: no path, id or token of a request is in the text, however many are tried."""
+    """No path, id or token of a request is in the text, however many are tried."""
     async with open_site(tmp_path) as site:
         session_id = await site.create("solo")
         token, _ = site.issue(Role.VIEWER)

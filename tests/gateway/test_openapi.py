@@ -1,4 +1,4 @@
-"""The OpenAPI document is made from the routes and the types (spec/6: OpenAPI)."""
+"""The OpenAPI document is made from the routes and the types."""
 
 import json
 import re
@@ -47,7 +47,7 @@ async def test_the_document_is_whole(tmp_path: Path) -> None:
 
 @run
 async def test_what_needs_no_token_says_so(tmp_path: Path) -> None:
-    """E54: the document and the guard agree on what is public."""
+    """The document and the guard agree on what is public."""
     async with open_site(tmp_path) as site:
         document = await read(site)
         public = {

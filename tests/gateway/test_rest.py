@@ -1,4 +1,4 @@
-"""REST (spec/6): sessions for programs that hold no connection, and who may do what (E24, E25, E57)."""
+"""REST: sessions for programs that hold no connection, and who may do what."""
 
 import asyncio
 import json
@@ -61,7 +61,8 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         assert (now["state"]["title"], now["state"]["status"]) == ("Poster", "completed")
         then = (await client.get(f"/api/sessions/{session_id}", params={"at": 5})).json()
         assert (then["seq"], then["hash"]) == (5, frames[4]["hash"])
-        assert (then["state"]["status"], len(then["state"]["history"])) == ("active", 1)
+        assert (then["state"]["status"], then["state"]["counters"]["messages"]) == ("active", 1)
+        assert now["state"]["version"] == 1
         assert (await client.get(f"/api/sessions/{session_id}", params={"at": 10**6})).json()["seq"] == len(frames)
         assert (await client.get(f"/api/sessions/{session_id}", params={"at": "x"})).status_code == 400
         [listed] = (await client.get("/api/sessions")).json()
@@ -71,7 +72,7 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
 
 @run
 async def test_creating_with_a_command_id_is_exactly_once(tmp_path: Path) -> None:
-    """E24: asking again gives the same session; E25: another title with the same id is refused."""
+    """Asking again gives the same session; another title with the same id is refused."""
     async with open_site(tmp_path) as site, site.client() as client:
         body = {"team": "solo", "title": "a", "command_id": "once"}
         answers = await asyncio.gather(*(client.post("/api/sessions", json=body) for _ in range(10)))
@@ -116,7 +117,7 @@ async def test_paging_through_events(tmp_path: Path) -> None:
 
 @run
 async def test_the_same_command_a_hundred_times(tmp_path: Path) -> None:
-    """E24: one event, a hundred equal answers, over several connections."""
+    """One event, a hundred equal answers, over several connections."""
     async with open_site(tmp_path, message_burst=200) as site:
         session_id = await site.create("solo")
         body = {"content": "only once", "command_id": "c1"}
@@ -128,7 +129,7 @@ async def test_the_same_command_a_hundred_times(tmp_path: Path) -> None:
 
 @run
 async def test_a_command_id_with_another_body(tmp_path: Path) -> None:
-    """E25: refused with 409, and the error names the command."""
+    """Refused with 409, and the error names the command."""
     async with open_site(tmp_path) as site:
         session_id = await site.create("solo")
         await site.command(session_id, "user.message", content="a", command_id="c1")
@@ -140,7 +141,7 @@ async def test_a_command_id_with_another_body(tmp_path: Path) -> None:
 
 @run
 async def test_a_viewer_reads(tmp_path: Path) -> None:
-    """E57: everything may be read, nothing said, started or ended."""
+    """Everything may be read, nothing said, started or ended."""
     async with open_site(tmp_path) as site:
         session_id = await site.create("solo")
         token, _ = site.issue(Role.VIEWER)
@@ -157,7 +158,7 @@ async def test_a_viewer_reads(tmp_path: Path) -> None:
 
 @run
 async def test_a_member_speaks_as_that_human(tmp_path: Path) -> None:
-    """E57: by default and by name; signing as another human is forbidden, and so is another session."""
+    """By default and by name; signing as another human is forbidden, and so is another session."""
     async with open_site(tmp_path) as site:
         session_id, other = await site.create("duo"), await site.create("duo")
         token, _ = site.issue(Role.MEMBER, session_id=session_id, member="eve")
@@ -228,7 +229,7 @@ async def test_the_server_can_be_watched(tmp_path: Path) -> None:
 
 @run
 async def test_an_export_needs_no_server(tmp_path: Path) -> None:
-    """UX share a run: one HTML file, sent as a download, in the language that is asked for."""
+    """One HTML file, sent as a download, in the language that is asked for."""
     async with open_site(tmp_path) as site, site.client() as client:
         session_id = await site.create("solo")
         await site.command(session_id, "user.message", content="[NEXT: nobody] <b>hi</b>")
@@ -241,7 +242,7 @@ async def test_an_export_needs_no_server(tmp_path: Path) -> None:
 
 @run
 async def test_a_session_is_removed_by_its_owner(tmp_path: Path) -> None:
-    """UX session list: gone, though it was open and a turn ran; a member may not, and nobody twice."""
+    """Gone, though it was open and a turn ran; a member may not, and nobody twice."""
     async with open_site(tmp_path) as site, site.client() as client:
         session_id = await site.create("solo")
         token, _ = site.issue(Role.MEMBER, session_id=session_id, member="alice")
@@ -257,7 +258,7 @@ async def test_a_session_is_removed_by_its_owner(tmp_path: Path) -> None:
 
 @run
 async def test_a_removed_session_waits_in_the_trash(tmp_path: Path) -> None:
-    """UX undo beats confirm: it comes back as it was and goes on with its turn; deleting it again is for good."""
+    """It comes back as it was and goes on with its turn; deleting it again is for good."""
     bob = Puppet()
     async with open_site(tmp_path, agents={"bob": bob}) as site, site.client() as client:
         session_id = await site.create("solo", title="Poster")
@@ -286,7 +287,7 @@ async def test_a_removed_session_waits_in_the_trash(tmp_path: Path) -> None:
 
 @run
 async def test_the_trash_is_emptied_after_a_month(tmp_path: Path) -> None:
-    """Reliability: retention is a visible policy: 30 days, looked at when something is removed and at the start."""
+    """Retention is a visible policy: 30 days, looked at when something is removed and at the start."""
     clock = VirtualClock()
     async with open_site(tmp_path, clock=clock) as site, site.client() as client:
         old, new = await site.create("solo"), await site.create("solo")
@@ -299,7 +300,7 @@ async def test_the_trash_is_emptied_after_a_month(tmp_path: Path) -> None:
 
 @run
 async def test_the_trash_is_the_owners(tmp_path: Path) -> None:
-    """E57: a member or a viewer neither looks into it nor takes anything out."""
+    """A member or a viewer neither looks into it nor takes anything out."""
     async with open_site(tmp_path) as site, site.client() as client:
         session_id = await site.create("solo")
         await client.delete(f"/api/sessions/{session_id}")

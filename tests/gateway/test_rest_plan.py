@@ -21,14 +21,15 @@ async def state_of(site: Site, session_id: str) -> dict[str, Any]:
 
 @run
 async def test_a_plan_is_steered(tmp_path: Path) -> None:
-    """Surfaces REST: any `user.*` frame is a command; the folded state has the question, the tasks and their states."""
+    """Any `user.*` frame is a command; the folded state has the question, the tasks and their states."""
     hands = Hands()
     async with open_site(tmp_path, TEAM, agents={"will": hands}) as site:
         session_id = await site.create()
         session = await site.app.session(session_id)
         assert (await site.command(session_id, "user.message", content="make a deck")).status_code == 200
         await has(site.app, session, "agent.user_confirm")
-        (step_id,) = (await state_of(site, session_id))["open_steps"]
+        (question,) = (await state_of(site, session_id))["questions"]
+        step_id = question["step_id"]
         bad = [{"id": "x", "title": "X", "depends_on": ["y"]}]
         refused = await site.command(session_id, "user.response", step_id=step_id, confirmed=True, tasks=bad)
         assert code_of(refused) == "invalid_plan"
@@ -49,7 +50,7 @@ async def test_a_plan_is_steered(tmp_path: Path) -> None:
 
 @run
 async def test_tasks_of_ones_own(tmp_path: Path) -> None:
-    """Plan: user.solve_tasks with a command id runs its tasks once, however often it is sent."""
+    """user.solve_tasks with a command id runs its tasks once, however often it is sent."""
     hands = Hands()
     async with open_site(tmp_path, TEAM, agents={"will": hands}) as site:
         session_id = await site.create()

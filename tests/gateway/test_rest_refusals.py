@@ -1,4 +1,4 @@
-"""What REST refuses: a stable code, a sentence, a fitting status (spec/5: errors, bounds; E19, E22, E33, E35, E70)."""
+"""What REST refuses: a stable code, a sentence, a fitting status."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ NOWHERE = "s_0000000000000000"
 
 @pytest.mark.parametrize("cursor", ["-1", "4.0", "true", '"4"', str(2**63), "null", "", " 1", "1e3", "٣", "0x1"])
 def test_a_bad_cursor_is_refused(cursor: str, tmp_path: Path) -> None:
-    """E19: fail closed, never from 0 by accident."""
+    """Fail closed, never from 0 by accident."""
 
     @run
     async def check() -> None:
@@ -35,7 +35,7 @@ def test_a_bad_cursor_is_refused(cursor: str, tmp_path: Path) -> None:
 
 @run
 async def test_unknown_foreign_and_malformed_sessions_look_alike(tmp_path: Path) -> None:
-    """E22, E70: the same 404 with the same body, on every path and for every id that is not yours."""
+    """The same 404 with the same body, on every path and for every id that is not yours."""
     async with open_site(tmp_path) as site:
         mine, foreign = await site.create("solo"), await site.create("solo")
         token, _ = site.issue(Role.OWNER, session_id=mine)
@@ -69,7 +69,7 @@ async def test_unknown_foreign_and_malformed_sessions_look_alike(tmp_path: Path)
 
 @run
 async def test_frames_that_cannot_be_taken(tmp_path: Path) -> None:
-    """Spec 5 errors: a stable code, a sentence, a fitting status; the session does not change."""
+    """A stable code, a sentence, a fitting status; the session does not change."""
     async with open_site(tmp_path) as site, site.client() as client:
         session_id = await site.create("solo")
         deep = '{"event":"user.message","content":' + "[" * 100_000 + "]" * 100_000 + "}"
@@ -103,7 +103,7 @@ async def test_frames_that_cannot_be_taken(tmp_path: Path) -> None:
 
 @run
 async def test_unknown_fields_name_nothing_to_run(tmp_path: Path) -> None:
-    """E55: a frame with commands, paths, URLs or environments in it is a message like any other."""
+    """A frame with commands, paths, URLs or environments in it is a message like any other."""
     async with open_site(tmp_path) as site:
         session_id = await site.create("solo")
         answer = await site.command(
@@ -143,7 +143,7 @@ async def test_bodies_are_bounded_while_they_are_read(tmp_path: Path) -> None:
 
 @run
 async def test_a_body_that_does_not_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E35: a body that trickles is given up."""
+    """A body that trickles is given up."""
     monkeypatch.setattr(bodies, "BODY_TIMEOUT_S", 0.05)
 
     async with serve_site(tmp_path) as site:
@@ -156,7 +156,7 @@ async def test_a_body_that_does_not_come(tmp_path: Path, monkeypatch: pytest.Mon
 
 @run
 async def test_too_many_commands(tmp_path: Path) -> None:
-    """E33: 429 after the burst, and it may be tried again; others are not affected, reading is not either."""
+    """429 after the burst, and it may be tried again; others are not affected, reading is not either."""
     async with open_site(tmp_path, message_burst=5, messages_per_s=0.001) as site:
         session_id = await site.create("solo")
         other, _ = site.issue(Role.OWNER)

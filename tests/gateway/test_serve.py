@@ -1,4 +1,4 @@
-"""The server itself: what it binds, what it lets time out, how it ends (E08, E12, E13, E15, E35, E56, E59)."""
+"""The server itself: what it binds, what it lets time out, how it ends."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from moot.core.errors import ConfigError
-from moot.gateway import http_protocol
+from moot.gateway import uvicorn_port
 from moot.gateway.auth import COOKIE
 from moot.gateway.principal import Role
 from moot.gateway.serving import PortInUse, bind, check_exposure
@@ -32,7 +32,7 @@ def test_loopback_needs_no_permission() -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "", "no.such.host.invalid"])  # noqa: S104
 def test_the_network_needs_insecure(host: str) -> None:
-    """E56: there is no TLS here, and the refusal says why."""
+    """There is no TLS here, and the refusal says why."""
     with pytest.raises(ConfigError, match="without TLS"):
         check_exposure(host, insecure=False)
     check_exposure(host, insecure=True)
@@ -83,7 +83,7 @@ def frame(opcode: int, payload: bytes = b"", *, masked: bool = True, first: int 
     ],
 )
 def test_broken_frames_close_with_the_right_code(sent: bytes, code: int, tmp_path: Path) -> None:
-    """E12, E13, E14, E15: 1007 not text, 1009 at the header or the sum of fragments, 1002 against the protocol."""
+    """1007 not text, 1009 at the header or the sum of fragments, 1002 against the protocol."""
 
     @run
     async def check() -> None:
@@ -100,7 +100,7 @@ def test_broken_frames_close_with_the_right_code(sent: bytes, code: int, tmp_pat
 
 @run
 async def test_sockets_are_not_compressed(tmp_path: Path) -> None:
-    """Bounds: permessage-deflate is off, whoever asks for it."""
+    """permessage-deflate is off, whoever asks for it."""
     async with serve_site(tmp_path, SOLO) as site:
         reader, writer = await asyncio.open_connection("127.0.0.1", site.settings.port)
         writer.write(
@@ -116,7 +116,7 @@ async def test_sockets_are_not_compressed(tmp_path: Path) -> None:
 
 @run
 async def test_a_wrong_origin_is_403_before_the_upgrade(tmp_path: Path) -> None:
-    """E52, E53 on the wire."""
+    """An Origin or a Host that is not ours is refused with 403, before the upgrade."""
     async with serve_site(tmp_path, SOLO) as site:
         for header in ("Origin: http://evil.com", "Origin: null", "Host: evil.com"):
             reader, writer = await asyncio.open_connection("127.0.0.1", site.settings.port)
@@ -132,9 +132,9 @@ async def test_a_wrong_origin_is_403_before_the_upgrade(tmp_path: Path) -> None:
 
 @run
 async def test_a_request_that_does_not_come_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E35: neither silence nor a head that trickles, on a new line or a used one, holds a connection."""
-    assert http_protocol.REQUEST_TIMEOUT_S == 10.0
-    monkeypatch.setattr(http_protocol, "REQUEST_TIMEOUT_S", 0.1)
+    """Neither silence nor a head that trickles, on a new line or a used one, holds a connection."""
+    assert uvicorn_port.REQUEST_TIMEOUT_S == 10.0
+    monkeypatch.setattr(uvicorn_port, "REQUEST_TIMEOUT_S", 0.1)
     async with serve_site(tmp_path, SOLO) as site:
         whole = f"GET /healthz HTTP/1.1\r\nHost: {site.host}\r\n\r\n".encode()
         for before, start in ((b"", b""), (b"", b"GET / HT"), (whole, b"GET /heal")):
@@ -156,7 +156,7 @@ async def test_a_request_that_does_not_come_is_dropped(tmp_path: Path, monkeypat
 
 @run
 async def test_a_head_that_is_too_large_is_dropped(tmp_path: Path) -> None:
-    """E35: 64 KB of headers are refused before they are kept."""
+    """64 KB of headers are refused before they are kept."""
     async with serve_site(tmp_path, SOLO) as site:
         reader, writer = await asyncio.open_connection("127.0.0.1", site.settings.port)
         writer.write(b"GET / HTTP/1.1\r\nX: " + b"x" * 100_000)
@@ -166,7 +166,7 @@ async def test_a_head_that_is_too_large_is_dropped(tmp_path: Path) -> None:
 
 @run
 async def test_the_server_ends_with_a_socket_that_never_does(tmp_path: Path) -> None:
-    """E08: an endpoint that ignores everything does not keep the process alive."""
+    """An endpoint that ignores everything does not keep the process alive."""
     loop = asyncio.get_running_loop()
     async with serve_site(tmp_path, SOLO, shutdown_s=3.0) as site:
         _, writer = await upgrade(site)
@@ -178,7 +178,7 @@ async def test_the_server_ends_with_a_socket_that_never_does(tmp_path: Path) -> 
 
 
 def test_what_does_not_stop_is_left_behind() -> None:
-    """E08: a part that ignores everything costs the deadline, not more; the exit code tells."""
+    """A part that ignores everything costs the deadline, not more; the exit code tells."""
     code = """if True:
         import asyncio, os, signal
         from moot.gateway.signals import stopping
@@ -198,7 +198,7 @@ def test_what_does_not_stop_is_left_behind() -> None:
 
 @run
 async def test_nobody_new_is_let_in_while_it_ends(tmp_path: Path) -> None:
-    """E08: the port is closed first."""
+    """The port is closed first."""
     async with serve_site(tmp_path, SOLO) as site:
         pass
     with pytest.raises(OSError, match="refused"):
@@ -207,7 +207,7 @@ async def test_nobody_new_is_let_in_while_it_ends(tmp_path: Path) -> None:
 
 @run
 async def test_no_secret_is_logged_however_much_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """E59, E60: tokens in the query, the header, the cookie and the body, over HTTP and WebSocket, at level DEBUG."""
+    """Tokens in the query, the header, the cookie and the body, over HTTP and WebSocket, at level DEBUG."""
     for name in ("httpx", "httpcore"):
         caplog.set_level(logging.CRITICAL, name)  # the client of this test, not the server
     caplog.set_level(logging.DEBUG)
@@ -251,7 +251,7 @@ async def show_secrets(site: Site) -> list[str]:
 async def test_what_nobody_foresaw_is_logged_without_its_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """E59: 500 with a frame for the client, a traceback for the owner, the route and not the URL in it."""
+    """500 with a frame for the client, a traceback for the owner, the route and not the URL in it."""
     async with open_site(tmp_path) as site, site.client(None) as client:
 
         async def fail() -> None:

@@ -1,9 +1,9 @@
-"""What a list of sessions shows (UX session list): name, state, last line, how many messages; cheap, and durable."""
+"""What a list of sessions shows: name, state, last line, how many messages; cheap, and durable."""
 
 from pathlib import Path
 from typing import Any
 
-from moot.core.events import SessionRenamed
+from moot.core.session.events import SessionRenamed
 from moot.gateway.principal import Role
 from moot.runtime.stores.reader import Reader
 from tests.gateway.sites import OWNER, Site, code_of, events, open_site
@@ -35,7 +35,7 @@ async def test_a_renamed_session(tmp_path: Path) -> None:
 
 @run
 async def test_who_may_rename(tmp_path: Path) -> None:
-    """Spec 5 roles: whoever may speak, in their own name; a viewer may not, and what is no title is refused."""
+    """Whoever may speak, in their own name; a viewer may not, and what is no title is refused."""
     async with open_site(tmp_path) as site:
         session_id = await site.create("duo")
         viewer, _ = site.issue(Role.VIEWER)
@@ -77,7 +77,7 @@ async def test_the_last_line_of_each_session(tmp_path: Path) -> None:
 
 @run
 async def test_why_a_session_stopped(tmp_path: Path) -> None:
-    """UX status words: a session whose AI failed is told from one that waits in peace."""
+    """A session whose AI failed is told from one that waits in peace."""
     async with open_site(tmp_path) as site:
         session_id = await site.create("solo")
         await site.command(session_id, "user.message", content="hi")

@@ -1,4 +1,4 @@
-"""Server-sent events (spec/5, spec/6): the same frames, resumed by cursor, ended cleanly (E08, E19, E23, E28, E58)."""
+"""Server-sent events: the same frames, resumed by cursor, ended cleanly."""
 
 import asyncio
 import json
@@ -96,7 +96,7 @@ async def test_history_and_then_live(tmp_path: Path) -> None:
 
 @run
 async def test_resuming_at_every_place(tmp_path: Path) -> None:
-    """E28: behind every k the stream goes on at k+1, by event_id, by seq, by ?after=; the header counts more."""
+    """Behind every k the stream goes on at k+1, by event_id, by seq, by ?after=; the header counts more."""
     async with serve_site(tmp_path, SOLO) as site:
         session_id = await site.create()
         for _ in range(4):
@@ -119,7 +119,7 @@ async def test_resuming_at_every_place(tmp_path: Path) -> None:
     "cursor", ["-1", "1.0", "true", "", "null", str(2**63), "s_0000000000000000-1", "{id}-", "{id}--1", "{id}-1x", "2"]
 )
 def test_a_bad_cursor_is_refused(cursor: str, tmp_path: Path) -> None:
-    """E19, E20: also one of another session and one beyond the head: waiting there would leave a hole."""
+    """Also one of another session and one beyond the head: waiting there would leave a hole."""
 
     @run
     async def check() -> None:
@@ -151,7 +151,7 @@ async def test_a_run_is_followed_in_its_middle(tmp_path: Path) -> None:
 
 @run
 async def test_a_thousand_events_during_the_replay(tmp_path: Path) -> None:
-    """E29: the seam between history and live is exact."""
+    """The seam between history and live is exact."""
     async with serve_site(tmp_path, SOLO, message_burst=10_000) as site:
         session_id = await site.create()
         session = await site.app.session(session_id)
@@ -204,7 +204,7 @@ async def test_quiet_streams_are_kept_alive(tmp_path: Path, monkeypatch: pytest.
 
 @run
 async def test_streams_end_when_the_server_stops(tmp_path: Path) -> None:
-    """E08: the last chunk is sent, not cut, and the server waits for nobody."""
+    """The last chunk is sent, not cut, and the server waits for nobody."""
     async with asyncio.timeout(8), serve_site(tmp_path, SOLO) as site:
         session_id = await site.create()
         async with stream(site, session_id) as live:
@@ -219,7 +219,7 @@ async def test_streams_end_when_the_server_stops(tmp_path: Path) -> None:
 
 @run
 async def test_a_revoked_token_ends_its_streams(tmp_path: Path) -> None:
-    """E58: within a second, also by expiry, and only its own; coming back is 401 (E23)."""
+    """Within a second, also by expiry, and only its own; coming back is 401."""
     async with serve_site(tmp_path, SOLO) as site:
         session_id = await site.create()
         token, token_id = site.issue(Role.VIEWER)
@@ -251,7 +251,7 @@ async def test_a_removed_session_ends_its_streams(tmp_path: Path) -> None:
 
 @run
 async def test_a_reader_that_does_not_read_is_dropped(tmp_path: Path) -> None:
-    """Bounds: nobody may make the server hold on to more than its send buffer, or for longer than the timeout."""
+    """Nobody may make the server hold on to more than its send buffer, or for longer than the timeout."""
     async with serve_site(tmp_path, SOLO, send_timeout_s=0.3) as site:
         session_id = await site.create()
         session = await site.app.session(session_id)

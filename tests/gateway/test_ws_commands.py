@@ -1,4 +1,4 @@
-"""Commands: exactly once by id (E24, E25), several sessions and connections, roles (E57, E58), signed states."""
+"""Commands: exactly once by id, several sessions and connections, roles, signed states."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ WRITES: dict[str, dict[str, Any]] = {
 async def posted(server: Server, session_id: str) -> list[str]:
     """The texts in the log."""
     events = await server.app.log.read(session_id)
-    return [event.fact.text.strip() for event in events if event.name == "message.posted"]  # type: ignore[union-attr]
+    return [event.fact.text.strip() for event in events if event.name == "message.posted"]  # type: ignore[attr-defined]
 
 
 async def answers(peer: Peer, count: int) -> list[Any]:
@@ -37,7 +37,7 @@ async def answers(peer: Peer, count: int) -> list[Any]:
 
 @run
 async def test_one_command_a_hundred_times(tmp_path: Path) -> None:
-    """E24: the same command id 100 times over two connections is one event and 100 equal replies."""
+    """The same command id 100 times over two connections is one event and 100 equal replies."""
     async with serve(tmp_path, SOLO, **FAST) as server, server.client() as one, server.client() as two:
         session_id = await one.create()
         fields = {"session_id": session_id, "content": "[NEXT: alice] only once", "command_id": "c-1"}
@@ -54,7 +54,7 @@ async def test_one_command_a_hundred_times(tmp_path: Path) -> None:
 
 @run
 async def test_a_command_id_with_another_body(tmp_path: Path) -> None:
-    """E25: a command id that comes back with another body is refused by name; nothing is logged."""
+    """A command id that comes back with another body is refused by name; nothing is logged."""
     async with serve(tmp_path, SOLO) as server, server.client() as peer:
         session_id = await peer.create()
         await peer.send("user.message", content="[NEXT: alice] first", command_id="c")
@@ -72,7 +72,7 @@ async def test_a_command_id_with_another_body(tmp_path: Path) -> None:
 
 @run
 async def test_a_refused_command_may_be_sent_again(tmp_path: Path) -> None:
-    """Spec 5: a refusal is an answer, not a result: the same id may succeed when the reason is gone."""
+    """A refusal is an answer, not a result: the same id may succeed when the reason is gone."""
     async with serve(tmp_path, SOLO) as server, server.client() as peer:
         await peer.create()
         refused = await peer.ask("user.cancel", command_id="c")
@@ -83,7 +83,7 @@ async def test_a_refused_command_may_be_sent_again(tmp_path: Path) -> None:
 
 @run
 async def test_creating_exactly_once(tmp_path: Path) -> None:
-    """Spec 5: user.create_session with a command id makes one session, on whatever connection it is sent again."""
+    """user.create_session with a command id makes one session, on whatever connection it is sent again."""
     async with serve(tmp_path, SOLO, **FAST) as server, server.client() as one, server.client() as two:
         fields = {"team": "test-team", "title": "a title", "command_id": "make it"}
         await asyncio.gather(*(peer.send("user.create_session", **fields) for _ in range(5) for peer in (one, two)))
@@ -107,7 +107,7 @@ async def test_creating_exactly_once(tmp_path: Path) -> None:
 
 @run
 async def test_several_sessions_on_one_connection(tmp_path: Path) -> None:
-    """Spec 5: several sessions share a connection, each with its own order; frames without an id mean the last one."""
+    """Several sessions share a connection, each with its own order; frames without an id mean the last one."""
     async with serve(tmp_path, SOLO, sessions_per_connection=3) as server, server.client() as peer:
         first, second, third = [await peer.create() for _ in range(3)]
         await peer.send("user.message", content="[NEXT: alice] to the third")
@@ -126,7 +126,7 @@ async def test_several_sessions_on_one_connection(tmp_path: Path) -> None:
 
 @run
 async def test_nothing_is_followed_yet(tmp_path: Path) -> None:
-    """Spec 5: a frame that means no session is told so."""
+    """A frame that means no session is told so."""
     async with serve(tmp_path) as server, server.client() as peer:
         answer = await peer.ask("user.message", content="hi", command_id="c")
         assert answer["event"] == "system.error"
@@ -135,7 +135,7 @@ async def test_nothing_is_followed_yet(tmp_path: Path) -> None:
 
 @run
 async def test_several_connections_on_one_session(tmp_path: Path) -> None:
-    """Spec 5: what one client says, all clients of the session are shown, in the same order, byte for byte."""
+    """What one client says, all clients of the session are shown, in the same order, byte for byte."""
     async with serve(tmp_path, **FAST) as server, server.client() as one, server.client("&batch=1") as two:
         session_id = await one.create()
         await two.resume(session_id, 0)
@@ -151,7 +151,7 @@ async def test_several_connections_on_one_session(tmp_path: Path) -> None:
 
 @run
 async def test_languages(tmp_path: Path) -> None:
-    """Spec 5: show_content is in the connection's language, by ?lang= or user.set_language; the log is the same."""
+    """show_content is in the connection's language, by ?lang= or user.set_language; the log is the same."""
     async with serve(tmp_path, SOLO) as server, server.client("&lang=zh") as zh, server.client("&lang=en") as en:
         session_id = await zh.create()
         await en.resume(session_id, 0)
@@ -178,7 +178,7 @@ async def test_languages(tmp_path: Path) -> None:
 
 @run
 async def test_batches(tmp_path: Path) -> None:
-    """Spec 5: with ?batch=1 frames that are ready come as one JSON array, in order, byte for byte as single ones."""
+    """With ?batch=1 frames that are ready come as one JSON array, in order, byte for byte as single ones."""
     async with serve(tmp_path) as server, server.client() as single:
         session_id = await single.create()
         head = await server.append(session_id, 700)
@@ -203,7 +203,7 @@ async def test_batches(tmp_path: Path) -> None:
 
 @run
 async def test_heartbeats_and_greeting(tmp_path: Path) -> None:
-    """Spec 5: system.connected tells the bounds; system.heartbeat comes at its pace, without a seq."""
+    """system.connected tells the bounds; system.heartbeat comes at its pace, without a seq."""
     async with serve(tmp_path, heartbeat_s=0.5) as server, server.client() as peer:
         greeting = peer.frames[0]["metadata"]
         assert greeting["connection_id"].startswith("c_")
@@ -220,7 +220,7 @@ async def test_heartbeats_and_greeting(tmp_path: Path) -> None:
 
 @run
 async def test_viewers_read_and_members_speak_as_themselves(tmp_path: Path) -> None:
-    """E57: a viewer only reads; a member speaks as that human and cannot sign as another; checked per message."""
+    """A viewer only reads; a member speaks as that human and cannot sign as another; checked per message."""
     async with serve(tmp_path) as server, server.client() as owner:
         session_id = await owner.create()
         viewing, _ = server.issue(Role.VIEWER, session_id=session_id)
@@ -248,7 +248,7 @@ async def test_viewers_read_and_members_speak_as_themselves(tmp_path: Path) -> N
 
 @run
 async def test_a_revoked_token(tmp_path: Path) -> None:
-    """E58: a token that is revoked while connected closes its connections with 4401, and no others."""
+    """A token that is revoked while connected closes its connections with 4401, and no others."""
     async with serve(tmp_path) as server, server.client() as owner:
         session_id = await owner.create()
         token, token_id = server.issue(Role.MEMBER, session_id=session_id, member="alice")
@@ -261,7 +261,7 @@ async def test_a_revoked_token(tmp_path: Path) -> None:
 
 @run
 async def test_signed_states(tmp_path: Path) -> None:
-    """Spec 5: an exported state brings its client back to its place, after a restart too; a changed one is refused."""
+    """An exported state brings its client back to its place, after a restart too; a changed one is refused."""
     async with serve(tmp_path, SOLO) as server, server.client() as peer:
         session_id = await peer.create()
         other = await peer.create()
@@ -309,7 +309,7 @@ async def test_signed_states(tmp_path: Path) -> None:
 
 @run
 async def test_the_server_restarts(tmp_path: Path) -> None:
-    """E08: everybody is closed with 1012, a client that does not read too, and nobody new is let in."""
+    """Everybody is closed with 1012, a client that does not read too, and nobody new is let in."""
     async with serve(tmp_path) as server, server.client() as one, server.client() as two:
         await one.create()
         closing = asyncio.create_task(server.endpoint.close())
@@ -321,7 +321,7 @@ async def test_the_server_restarts(tmp_path: Path) -> None:
 
 @run
 async def test_a_session_that_is_removed(tmp_path: Path) -> None:
-    """Spec 5: who follows a session that is removed is told `not_found`; the connection goes on."""
+    """Who follows a session that is removed is told `not_found`; the connection goes on."""
     async with serve(tmp_path) as server, server.client() as peer:
         session_id = await peer.create()
         await server.app.log.delete(session_id)

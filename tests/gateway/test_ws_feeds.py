@@ -4,7 +4,7 @@ import asyncio
 
 from moot.core.codec import Head, stamp
 from moot.core.errors import NotFound
-from moot.core.events import NoticePosted, SessionActivated
+from moot.core.session.events import NoticePosted, SessionActivated
 from moot.gateway.feeds import Feed, Feeds, Frame, as_frames, pack
 from moot.runtime.stores.memory import MemoryLog
 from tests.contract.logs import append
@@ -35,7 +35,7 @@ async def test_one_leaves_as_another_comes() -> None:
     log = MemoryLog()
     await append(log, "s")
     async with asyncio.TaskGroup() as tasks:
-        feeds = Feeds(log, tasks.create_task, 10)
+        feeds = Feeds(log, tasks.create_task, 10, lambda: AT)
         one, two, three = Ear(), Ear(), Ear()
         old = await feeds.join("s", one)
         await asyncio.sleep(0)
@@ -61,7 +61,7 @@ async def test_a_session_that_is_removed() -> None:
     log = MemoryLog()
     await append(log, "s")
     async with asyncio.TaskGroup() as tasks:
-        feeds = Feeds(log, tasks.create_task, 10)
+        feeds = Feeds(log, tasks.create_task, 10, lambda: AT)
         ear = Ear()
         feed = await feeds.join("s", ear)
         await asyncio.sleep(0)
@@ -75,7 +75,7 @@ async def test_a_session_that_is_removed() -> None:
 
 def test_the_window() -> None:
     """A feed has its newest frames; who is further behind is sent to the log."""
-    feed = Feed("s_feeds", 0, 100)
+    feed = Feed("s_feeds", 0, 100, lambda: AT)
     frames = make_frames(2_000)
     for at in range(0, 2_000, 10):
         feed.add([frame.event for frame in frames[at : at + 10]])

@@ -1,45 +1,45 @@
-"""Frames that no proper client sends (E12-E16, E35, E36): the sender is closed with the right code, others go on."""
+"""Frames that no proper client sends: the sender is closed with the right code, others go on."""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
-from moot.gateway import socket_protocol
+from moot.gateway import uvicorn_port
 from tests.gateway.raw_socket import BINARY, CONTINUE, PING, TEXT, RawSocket, make_frame, make_handshake, make_header
 from tests.gateway.server import SOLO, TOKEN, run, serve, until
 
 MIB = 1024 * 1024
 HELLO = b'{"event": "user.create_session"}'
 BAD: dict[str, tuple[bytes, int]] = {
-    "E12 not UTF-8": (make_frame(TEXT, b'{"event": "\xff\xfe"}'), 1007),
-    "E12 a surrogate in UTF-8": (make_frame(TEXT, b'{"event": "\xed\xa0\x80"}'), 1007),
-    "E13 one byte more than a MiB": (make_header(0x81, MIB + 1) + b"mask", 1009),
-    "E13 one byte more than the setting": (make_header(0x81, 256 * 1024 + 1) + b"mask", 1009),
-    "E13 100 MB": (make_header(0x81, 100_000_000) + b"mask", 1009),
-    "E13 a header of 2^63 - 1": (make_header(0x81, 2**63 - 1) + b"mask", 1009),
-    "E13 a header of 2^63": (make_header(0x81, 2**63) + b"mask", 1009),
-    "E14 too much in fragments": (
+    "not UTF-8": (make_frame(TEXT, b'{"event": "\xff\xfe"}'), 1007),
+    "a surrogate in UTF-8": (make_frame(TEXT, b'{"event": "\xed\xa0\x80"}'), 1007),
+    "one byte more than a MiB": (make_header(0x81, MIB + 1) + b"mask", 1009),
+    "one byte more than the setting": (make_header(0x81, 256 * 1024 + 1) + b"mask", 1009),
+    "100 MB": (make_header(0x81, 100_000_000) + b"mask", 1009),
+    "a header of 2^63 - 1": (make_header(0x81, 2**63 - 1) + b"mask", 1009),
+    "a header of 2^63": (make_header(0x81, 2**63) + b"mask", 1009),
+    "too much in fragments": (
         make_frame(TEXT, b"x" * 200_000, fin=False) + make_frame(CONTINUE, b"x" * 200_000, fin=False),
         1009,
     ),
-    "E14 5,000 tiny fragments": (
+    "5,000 tiny fragments": (
         make_frame(TEXT, b"", fin=False) + make_frame(CONTINUE, b" ", fin=False) * 4_998 + make_frame(CONTINUE, HELLO),
         1009,
     ),
-    "E15 not masked": (make_frame(TEXT, HELLO, masked=False), 1002),
-    "E15 a reserved bit": (make_frame(TEXT, HELLO, rsv=4), 1002),
-    "E15 a ping of 126 bytes": (make_frame(PING, b"x" * 126), 1002),
-    "E15 a ping in fragments": (make_frame(PING, b"x", fin=False), 1002),
-    "E15 opcode 3": (make_frame(3, b"x"), 1002),
-    "E15 a continuation of nothing": (make_frame(CONTINUE, b"x"), 1002),
-    "E16 binary": (make_frame(BINARY, HELLO), 1003),
+    "not masked": (make_frame(TEXT, HELLO, masked=False), 1002),
+    "a reserved bit": (make_frame(TEXT, HELLO, rsv=4), 1002),
+    "a ping of 126 bytes": (make_frame(PING, b"x" * 126), 1002),
+    "a ping in fragments": (make_frame(PING, b"x", fin=False), 1002),
+    "opcode 3": (make_frame(3, b"x"), 1002),
+    "a continuation of nothing": (make_frame(CONTINUE, b"x"), 1002),
+    "binary": (make_frame(BINARY, HELLO), 1003),
 }
 
 
 @run
 async def test_bad_frames(tmp_path: Path) -> None:
-    """E12-E16: each ends its own connection with its close code; nothing is created, a bystander goes on."""
+    """Each ends its own connection with its close code; nothing is created, a bystander goes on."""
     async with serve(tmp_path, connections_per_user=100) as server, server.client() as bystander:
         session_id = await bystander.create()
         for name, (data, code) in BAD.items():
@@ -69,8 +69,8 @@ async def test_what_is_allowed_is_taken(tmp_path: Path) -> None:
 
 @run
 async def test_a_message_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """E14: a message whose end does not come in 30 s (here: 0.3 s) closes the connection."""
-    monkeypatch.setattr(socket_protocol, "FRAGMENTED_S", 0.3)
+    """A message whose end does not come in 30 s (here: 0.3 s) closes the connection."""
+    monkeypatch.setattr(uvicorn_port, "FRAGMENTED_S", 0.3)
     async with serve(tmp_path) as server:
         raw = await RawSocket.open(server.port, TOKEN)
         await raw.write(make_frame(TEXT, HELLO, fin=False))
@@ -87,7 +87,7 @@ async def test_a_message_without_an_end(tmp_path: Path, monkeypatch: pytest.Monk
 
 @run
 async def test_memory_of_announced_frames(tmp_path: Path) -> None:
-    """E13: what a header announces is not reserved, and what is too large is not taken in."""
+    """What a header announces is not reserved, and what is too large is not taken in."""
     async with serve(tmp_path, connections_per_user=100) as server:
         before = server.rss_bytes()
         for size in (100_000_000, 2**62):
@@ -100,7 +100,7 @@ async def test_memory_of_announced_frames(tmp_path: Path) -> None:
 
 @run
 async def test_a_whole_frame_that_is_too_large(tmp_path: Path) -> None:
-    """E13: a client that sends a MiB too much in good faith is told why."""
+    """A client that sends a MiB too much in good faith is told why."""
     async with serve(tmp_path) as server, server.client() as peer:
         session_id = await peer.create()
         await peer.send("user.message", session_id=session_id, content="x" * MIB)
@@ -109,7 +109,7 @@ async def test_a_whole_frame_that_is_too_large(tmp_path: Path) -> None:
 
 @run
 async def test_a_handshake_of_64_kilobytes(tmp_path: Path) -> None:
-    """E35: headers beyond any measure are not read to their end."""
+    """Headers beyond any measure are not read to their end."""
     async with serve(tmp_path) as server:
         raw = await RawSocket.dial(server.port)
         await raw.write(make_handshake(server.port, f"/ws?token={TOKEN}", "X-Large: " + "x" * 200_000))
@@ -123,7 +123,7 @@ async def test_a_handshake_of_64_kilobytes(tmp_path: Path) -> None:
 
 @run
 async def test_a_link_that_is_dead(tmp_path: Path) -> None:
-    """E36: who answers no ping is gone after ping and timeout (40 s, here 0.6 s), and is counted no more."""
+    """Who answers no ping is gone after ping and timeout (40 s, here 0.6 s), and is counted no more."""
     async with serve(tmp_path, ping_s=0.3, ping_timeout_s=0.3) as server, server.client() as alive:
         raw = await RawSocket.open(server.port, TOKEN)
         assert server.count_connections() == 2
@@ -136,7 +136,7 @@ async def test_a_link_that_is_dead(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", ["1970-01-01T00:00:00.000Z", "2999-12-31T23:59:59.999Z", "yesterday", 0])
 @run
 async def test_a_clients_clock_has_no_effect(tmp_path: Path, wrong: object) -> None:
-    """E38: the server stamps the time, and a seq says the order, whatever a client believes."""
+    """The server stamps the time, and a seq says the order, whatever a client believes."""
     async with serve(tmp_path, SOLO) as server, server.client() as peer:
         session_id = await peer.create()
         fields = {"timestamp": wrong, "seq": 999, "event_id": "x", "hash": "y"}

@@ -1,4 +1,4 @@
-"""What clients get wrong (E17-E19, E22, E23, E26, E33, E34, E37, E39): told by a stable code; nothing else happens."""
+"""What clients get wrong: told by a stable code; nothing else happens."""
 
 import asyncio
 import json
@@ -54,7 +54,7 @@ BLANK: list[Any] = ["", "   \n\t", "\u200b\u200d\ufeff", "\u2800", "\x00", None,
 
 @run
 async def test_bad_json(tmp_path: Path) -> None:
-    """E17, E18: what is not strictly one JSON object is `bad_json`; the connection survives it."""
+    """What is not strictly one JSON object is `bad_json`; the connection survives it."""
     async with serve(tmp_path, messages_per_s=1e6, message_burst=10**6) as server, server.client() as peer:
         session_id = await peer.create()
         for name, text in BAD_JSON.items():
@@ -68,7 +68,7 @@ async def test_bad_json(tmp_path: Path) -> None:
 
 @run
 async def test_bad_cursors(tmp_path: Path) -> None:
-    """E19: a malformed cursor is `bad_cursor`, nothing is replayed, never "from 0" by accident."""
+    """A malformed cursor is `bad_cursor`, nothing is replayed, never "from 0" by accident."""
     async with serve(tmp_path, messages_per_s=1e6, message_burst=10**6) as server:
         async with server.client() as first:
             session_id = await first.create()
@@ -84,7 +84,7 @@ async def test_bad_cursors(tmp_path: Path) -> None:
 
 @run
 async def test_sessions_that_are_not_yours(tmp_path: Path) -> None:
-    """E22, E57: a session that exists and is not yours, one that does not, and an id that cannot be one look alike."""
+    """A session that exists and is not yours, one that does not, and an id that cannot be one look alike."""
     async with serve(tmp_path, messages_per_s=1e6, message_burst=10**6) as server:
         async with server.client() as owner:
             mine, foreign = await owner.create(), await owner.create()
@@ -116,7 +116,7 @@ async def test_sessions_that_are_not_yours(tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", f"?token={TOKEN}x", "?Token=" + TOKEN])
 @run
 async def test_no_token_no_connection(tmp_path: Path, query: str) -> None:
-    """E23, E54: without a valid token the connection is closed with 4401 at once, before anything is said."""
+    """Without a valid token the connection is closed with 4401 at once, before anything is said."""
     async with serve(tmp_path) as server:
         async with server.client() as owner:
             session_id = await owner.create()
@@ -130,7 +130,7 @@ async def test_no_token_no_connection(tmp_path: Path, query: str) -> None:
 
 @run
 async def test_acks_that_cannot_be_right(tmp_path: Path) -> None:
-    """E26: acks beyond what was sent, going back, or of a session not followed: no answer, counted, harmless."""
+    """Acks beyond what was sent, going back, or of a session not followed: no answer, counted, harmless."""
     async with serve(tmp_path) as server, server.client() as peer:
         async with server.client() as another:
             foreign = await another.create()
@@ -177,7 +177,7 @@ async def test_acks_that_cannot_be_right(tmp_path: Path) -> None:
 
 @run
 async def test_too_many_messages(tmp_path: Path) -> None:
-    """E33: beyond the burst a command is `rate_limited`, by name; after three strikes 4429. Others are not affected."""
+    """Beyond the burst a command is `rate_limited`, by name; after three strikes 4429. Others are not affected."""
     async with serve(tmp_path) as server, server.client() as peer, server.client() as another:
         session_id = await another.create()
         for n in range(60):
@@ -200,7 +200,7 @@ async def test_too_many_messages(tmp_path: Path) -> None:
 
 @run
 async def test_acks_are_cheap(tmp_path: Path) -> None:
-    """E33: acking every event of a burst is not a flood."""
+    """Acking every event of a burst is not a flood."""
     async with serve(tmp_path) as server, server.client() as peer:
         session_id = await peer.create()
         head = await server.append(session_id, 200)
@@ -213,7 +213,7 @@ async def test_acks_are_cheap(tmp_path: Path) -> None:
 
 @run
 async def test_caps_on_connections(tmp_path: Path) -> None:
-    """E34: one too many in all is answered 503, one too many of a user 429; a place that is free again can be taken."""
+    """One too many in all is answered 503, one too many of a user 429; a place that is free again can be taken."""
     async with serve(tmp_path, connections=3, connections_per_user=2) as server:
         token, _ = server.issue(Role.VIEWER)
         async with server.client(), server.client():
@@ -231,7 +231,7 @@ async def test_caps_on_connections(tmp_path: Path) -> None:
 
 @run
 async def test_what_is_newer_or_unknown(tmp_path: Path) -> None:
-    """E37: unknown events are typed errors, unknown fields are ignored, a newer protocol is told both versions."""
+    """Unknown events are typed errors, unknown fields are ignored, a newer protocol is told both versions."""
     async with serve(tmp_path) as server, server.client() as peer:
         session_id = await peer.create(colour="red", metadata={"shape": [1]}, protocol=1)
         for event in ("user.fly", "agent.final_answer", "", None, 7, {"a": 1}):
@@ -254,7 +254,7 @@ async def test_what_is_newer_or_unknown(tmp_path: Path) -> None:
 
 @run
 async def test_texts(tmp_path: Path) -> None:
-    """E39: empty, blank and too long texts are refused with a reason; NUL and direction overrides are not stored."""
+    """Empty, blank and too long texts are refused with a reason; NUL and direction overrides are not stored."""
     async with serve(tmp_path, SOLO, frame_bytes=1024 * 1024) as server, server.client() as peer:
         session_id = await peer.create()
         for blank in BLANK:

@@ -1,4 +1,4 @@
-"""Resuming (E20, E21, E27-E31): no hole, no double, the same bytes for everybody, however the link is lost."""
+"""Resuming: no hole, no double, the same bytes for everybody, however the link is lost."""
 
 import asyncio
 import sqlite3
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from moot.app import DATABASE
 from tests.gateway.server import FULL, SOLO, Peer, Server, run, serve
 
 EVENTS = 500
@@ -29,7 +28,7 @@ async def follow_from(server: Server, session_id: str, seq: int, checksum: str |
 
 @run
 async def test_a_drop_after_every_event(tmp_path: Path) -> None:
-    """E28: whoever drops behind event k resumes at k+1: no hole, no double, the same hash chain."""
+    """Whoever drops behind event k resumes at k+1: no hole, no double, the same hash chain."""
     async with serve(tmp_path, messages_per_s=10_000, message_burst=10_000) as server:
         async with server.client() as first:
             session_id = await first.create()
@@ -48,7 +47,7 @@ async def test_a_drop_after_every_event(tmp_path: Path) -> None:
 
 @run
 async def test_a_client_that_keeps_dropping(tmp_path: Path) -> None:
-    """E28: one client that drops after every few live events has, in the end, every event once."""
+    """One client that drops after every few live events has, in the end, every event once."""
     async with serve(tmp_path, connections=500, connections_per_user=500) as server:
         async with server.client() as first:
             session_id = await first.create()
@@ -72,7 +71,7 @@ async def test_a_client_that_keeps_dropping(tmp_path: Path) -> None:
 
 @run
 async def test_events_appended_during_a_replay(tmp_path: Path) -> None:
-    """E29: 1,000 events that arrive while history is sent come behind it, each once."""
+    """1,000 events that arrive while history is sent come behind it, each once."""
     async with serve(tmp_path) as server:
         async with server.client() as first:
             session_id = await first.create()
@@ -93,7 +92,7 @@ async def test_events_appended_during_a_replay(tmp_path: Path) -> None:
 
 @run
 async def test_nothing_stands_between_the_answer_and_the_replay(tmp_path: Path) -> None:
-    """Spec 5: behind system.connected{resumed} come the missed events at once, whatever else is asked meanwhile."""
+    """Behind system.connected{resumed} come the missed events at once, whatever else is asked meanwhile."""
     async with serve(tmp_path, heartbeat_s=0.3) as server, server.client() as peer:
         other = await peer.create()
         session_id = await peer.create()
@@ -116,7 +115,7 @@ async def test_nothing_stands_between_the_answer_and_the_replay(tmp_path: Path) 
 @pytest.mark.parametrize("lag", [0, 40])
 @run
 async def test_three_clients_of_one_session(tmp_path: Path, lag: int) -> None:
-    """E31: three tabs of one session, one acks, one never does, one sleeps: each is sent all of it."""
+    """Three tabs of one session, one acks, one never does, one sleeps: each is sent all of it."""
     async with serve(tmp_path) as server, server.client() as acking, server.client() as silent:
         session_id = await acking.create()
         await silent.resume(session_id, 0)
@@ -136,7 +135,7 @@ async def test_three_clients_of_one_session(tmp_path: Path, lag: int) -> None:
 
 @run
 async def test_a_storm_of_reconnects(tmp_path: Path) -> None:
-    """E30: 200 clients drop at once and come back at once; each goes on where it was, and nobody is kept waiting."""
+    """200 clients drop at once and come back at once; each goes on where it was, and nobody is kept waiting."""
     settings: dict[str, Any] = {"connections": 500, "connections_per_user": 500}
     async with serve(tmp_path, **settings) as server:
         async with server.client() as first:
@@ -160,7 +159,7 @@ async def test_a_storm_of_reconnects(tmp_path: Path) -> None:
 
 @run
 async def test_ahead_and_diverged(tmp_path: Path) -> None:
-    """E20, E21: a client with another history is told so and sent all of ours; it is counted."""
+    """A client with another history is told so and sent all of ours; it is counted."""
     async with serve(tmp_path) as server, server.client() as peer:
         session_id = await peer.create()
         head = await server.append(session_id, 10)
@@ -189,7 +188,7 @@ async def test_ahead_and_diverged(tmp_path: Path) -> None:
 
 @run
 async def test_the_whole_history(tmp_path: Path) -> None:
-    """Spec 5: user.reconnect gives the whole history, from far behind the window in memory, twice if asked twice."""
+    """user.reconnect gives the whole history, from far behind the window in memory, twice if asked twice."""
     async with serve(tmp_path, window_events=100) as server, server.client() as peer:
         session_id = await peer.create()
         head = await server.append(session_id, 2_500)
@@ -206,7 +205,7 @@ async def test_the_whole_history(tmp_path: Path) -> None:
 
 @run
 async def test_resuming_by_event_id(tmp_path: Path) -> None:
-    """Spec 5: last_event_id is as good as last_seq; that of another session is no cursor."""
+    """last_event_id is as good as last_seq; that of another session is no cursor."""
     async with serve(tmp_path) as server, server.client() as peer:
         session_id, other = await peer.create(), await peer.create()
         head = await server.append(session_id, 5)
@@ -221,12 +220,12 @@ async def test_resuming_by_event_id(tmp_path: Path) -> None:
 
 @run
 async def test_a_damaged_history(tmp_path: Path) -> None:
-    """E88: what lies before a damaged event is sent, then an error; those who follow behind it are not disturbed."""
+    """What lies before a damaged event is sent, then an error; those who follow behind it are not disturbed."""
     async with serve(tmp_path, SOLO, window_events=10) as server, server.client() as alive:
         session_id = await alive.create()
         head = await server.append(session_id, 1_000, at_once=10)
         await alive.until_seq(head)
-        with closing(sqlite3.connect(tmp_path / DATABASE)) as file, file:
+        with closing(sqlite3.connect(tmp_path / "moot.db")) as file, file:
             damage = "CAST(replace(CAST(data AS TEXT), '\"seq\":501,', '\"seq\":501 ') AS BLOB)"
             file.execute(f"UPDATE appends SET data = {damage}")  # noqa: S608 - it is ours
         async with server.client() as peer:

@@ -1,7 +1,7 @@
-"""The groups of the Autobahn test suite by hand (E40): that program needs Python 2, RFC 6455 does not.
+"""The groups of the Autobahn test suite by hand: that program needs Python 2, RFC 6455 does not.
 
-1 framing, 2 pings and pongs, 3 reserved bits, 4 opcodes, 5 fragments, 6 UTF-8, 7 closing; 9 (limits) is E13 and E14,
-12 and 13 (compression) do not apply: permessage-deflate is off.
+1 framing, 2 pings and pongs, 3 reserved bits, 4 opcodes, 5 fragments, 6 UTF-8, 7 closing; 9 (limits):
+test_ws_frames.py; 12 and 13 (compression) do not apply: permessage-deflate is off.
 """
 
 import struct
@@ -91,7 +91,7 @@ CLOSED: dict[str, tuple[bytes, int]] = {
 
 @run
 async def test_what_is_right_is_answered(tmp_path: Path) -> None:
-    """E40: groups 1, 2, 5 and 6: the connection hears the question and lives on."""
+    """Groups 1, 2, 5 and 6: the connection hears the question and lives on."""
     async with serve(tmp_path, connections_per_user=100) as server:
         for name, data in ANSWERED.items():
             raw = await RawSocket.open(server.port, TOKEN)
@@ -104,7 +104,7 @@ async def test_what_is_right_is_answered(tmp_path: Path) -> None:
 @pytest.mark.parametrize("payload", [b"", b"hello", b"\x00\xff\xfe", b"?" * 125])
 @run
 async def test_a_ping_is_answered_with_its_payload(tmp_path: Path, payload: bytes) -> None:
-    """E40: group 2, alone, ten in a row, and between fragments."""
+    """Group 2, alone, ten in a row, and between fragments."""
     async with serve(tmp_path) as server:
         raw = await RawSocket.open(server.port, TOKEN)
         await raw.read_frame()
@@ -116,7 +116,7 @@ async def test_a_ping_is_answered_with_its_payload(tmp_path: Path, payload: byte
 
 @run
 async def test_what_is_wrong_ends_the_connection_with_its_code(tmp_path: Path) -> None:
-    """E40: groups 2 to 7: 1002 for a broken protocol, 1007 for what is no text, a client's own code comes back."""
+    """Groups 2 to 7: 1002 for a broken protocol, 1007 for what is no text, a client's own code comes back."""
     async with serve(tmp_path, connections_per_user=100) as server:
         told = {}
         for name, (data, _) in CLOSED.items():
@@ -128,7 +128,7 @@ async def test_what_is_wrong_ends_the_connection_with_its_code(tmp_path: Path) -
 
 @run
 async def test_compression_is_not_spoken(tmp_path: Path) -> None:
-    """Spec 5, bounds: permessage-deflate is off, whatever a client offers."""
+    """permessage-deflate is off, whatever a client offers."""
     async with serve(tmp_path) as server:
         raw = await RawSocket.dial(server.port)
         offer = "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"

@@ -1,4 +1,4 @@
-"""Readers that stop reading (E32): closed with 4408 in time, at a bounded price, and to nobody else's harm."""
+"""Readers that stop reading: closed with 4408 in time, at a bounded price, and to nobody else's harm."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from moot.gateway.outbox import ASKED
+from moot.gateway.outbox import REPLIES
 from tests.gateway.raw_socket import SMALL_BUFFER_BYTES, RawSocket
 from tests.gateway.server import FULL, TOKEN, Peer, Server, run, serve, until
 
@@ -43,7 +43,7 @@ async def measure(server: Server, peer: Peer, session_id: str, seconds: float) -
 
 @run
 async def test_fifty_stalled_readers(tmp_path: Path) -> None:
-    """E32: all are closed within 10 s, memory grows by far less than 2 MiB each, a healthy client is as fast as before;
+    """All are closed within 10 s, memory grows by far less than 2 MiB each, a healthy client is as fast as before;
     each reads its close code when it reads again, and resumes."""
     async with serve(tmp_path, **MANY) as server, server.client() as healthy:
         session_id = await healthy.create()
@@ -105,19 +105,19 @@ async def closing_time(tmp_path: Path, **settings: Any) -> float:
 
 @run
 async def test_a_reader_with_little_to_read(tmp_path: Path) -> None:
-    """Spec 5: a send that takes longer than the send timeout closes, however little is missing."""
+    """A send that takes longer than the send timeout closes, however little is missing."""
     assert 1.0 < await closing_time(tmp_path, send_timeout_s=1.5, lag_events=100_000, lag_bytes=2**40) < 8
 
 
 @run
 async def test_a_reader_that_is_too_far_behind(tmp_path: Path) -> None:
-    """Spec 5: who takes nothing and lags by more bytes than allowed is closed before the send timeout."""
+    """Who takes nothing and lags by more bytes than allowed is closed before the send timeout."""
     assert await closing_time(tmp_path, send_timeout_s=60, lag_events=100_000, lag_bytes=10_000) < 8
 
 
 @run
 async def test_a_slow_reader_of_a_long_history(tmp_path: Path) -> None:
-    """E32, E102: slow is not stalled: who reads with pauses is sent all of a history far longer than the lag limit."""
+    """Slow is not stalled: who reads with pauses is sent all of a history far longer than the lag limit."""
     async with serve(tmp_path, lag_events=100, lag_bytes=10_000) as server, server.client() as peer:
         session_id = await peer.create()
         head = await server.append(session_id, 4_000, size=1_000)
@@ -137,7 +137,7 @@ async def test_a_slow_reader_of_a_long_history(tmp_path: Path) -> None:
 
 @run
 async def test_one_append_of_many_large_events(tmp_path: Path) -> None:
-    """E32: sockets are not filled with more than they take, however much is said at once."""
+    """Sockets are not filled with more than they take, however much is said at once."""
     async with serve(tmp_path, **MANY) as server:
         session_id = (await server.app.session()).id
         sockets = await stall(server, session_id, 20)
@@ -152,7 +152,7 @@ async def test_one_append_of_many_large_events(tmp_path: Path) -> None:
 
 @run
 async def test_questions_of_a_client_that_reads_no_answers(tmp_path: Path) -> None:
-    """Bounded: who asks for the whole history again and again without reading is listened to no more, then closed."""
+    """Who asks for the whole history again and again without reading is listened to no more, then closed."""
     settings: dict[str, Any] = {"messages_per_s": 1e6, "message_burst": 10**6, "send_timeout_s": 1.5}
     async with serve(tmp_path, **settings) as server:
         session_id = (await server.app.session()).id
@@ -163,9 +163,9 @@ async def test_questions_of_a_client_that_reads_no_answers(tmp_path: Path) -> No
         asking = asyncio.create_task(ask_for_ever(raw, session_id))
         most = 0
         while server.count_connections():
-            most = max(most, len(client.connection.outbox._asked))
+            most = max(most, len(client.connection.outbox._replies))
             await asyncio.sleep(0.01)
-        assert ASKED <= most <= ASKED + 2
+        assert REPLIES <= most <= REPLIES + 2
         asking.cancel()
         raw.shut()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 from tests.gateway.server import SOLO, run, serve
 
@@ -29,7 +29,7 @@ async def think_aloud(turn: TurnInput) -> AsyncIterator[Output]:
 @pytest.mark.parametrize("query", ["", "&batch=1"])
 @run
 async def test_streaming(tmp_path: Path, query: str) -> None:
-    """Spec 5: text is shown as it is written, in frames without seq or hash, to those who follow the session alone."""
+    """Text is shown as it is written, in frames without seq or hash, to those who follow the session alone."""
     streaming = serve(tmp_path, SOLO, agents={"bob": write_slowly})
     async with streaming as server, server.client(query) as peer, server.client() as elsewhere:
         await elsewhere.create()
@@ -45,7 +45,7 @@ async def test_streaming(tmp_path: Path, query: str) -> None:
 
 @run
 async def test_thoughts_stream_beside_the_answer(tmp_path: Path) -> None:
-    """Spec 5: a thought streams under a name of its own, so that who does not know it takes it for no answer."""
+    """A thought streams under a name of its own, so that who does not know it takes it for no answer."""
     async with serve(tmp_path, SOLO, agents={"bob": think_aloud}) as server, server.client() as peer:
         await peer.create()
         await peer.send("user.message", content="[NEXT: bob] count")
@@ -57,7 +57,7 @@ async def test_thoughts_stream_beside_the_answer(tmp_path: Path) -> None:
 
 @run
 async def test_streaming_is_dropped_first(tmp_path: Path) -> None:
-    """Spec 5: who is slow misses streamed text, never an event."""
+    """Who is slow misses streamed text, never an event."""
     async with serve(tmp_path, SOLO) as server, server.client() as peer:
         session_id = await peer.create()
         for n in range(2_000):  # more at once than anybody could be sent between two turns of the loop

@@ -1,4 +1,4 @@
-"""The table of mutants fits the code (E04); `make mutants` is the proof, and takes minutes."""
+"""The table of mutants fits the code; `make mutants` is the proof, and takes minutes."""
 
 import pytest
 
@@ -16,5 +16,5 @@ def test_a_mutant_can_be_made(mutant: Mutant) -> None:
 
 
 def test_there_are_twenty() -> None:
-    """E04: at least so many, each with a name of its own."""
+    """At least so many, each with a name of its own."""
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 20

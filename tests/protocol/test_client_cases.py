@@ -9,7 +9,7 @@ from tests.protocol.client_cases import CASES, Player
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
 def test_the_client_passes_the_recorded_case(case: dict[str, Any]) -> None:
-    """Spec 5 connection states: both clients pass the same recorded cases."""
+    """Both clients pass the same recorded cases."""
     player = Player()
     for number, step in enumerate(case["steps"]):
         outcome = player.outcome(player.play(step))
@@ -18,6 +18,6 @@ def test_the_client_passes_the_recorded_case(case: dict[str, Any]) -> None:
 
 
 def test_every_case_says_why() -> None:
-    """House style: a case states its rule, and no two have one name."""
+    """A case states its rule, and no two have one name."""
     assert all(case["why"].endswith(".") for case in CASES)
     assert len({case["name"] for case in CASES}) == len(CASES) >= 15

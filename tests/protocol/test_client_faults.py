@@ -3,16 +3,16 @@
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.core.codec import Head
-from moot.core.commands import (
+from moot.core.codec import Head, Placed, place, stored_bytes
+from moot.core.errors import MootError, Refused
+from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, Replan, RestartTask, SolveTasks
+from moot.core.machines.connection import State
+from moot.core.session.commands import (
     Answer,
-    CancelPlan,
-    CancelTask,
     CancelTurn,
     ChangeQueue,
     End,
@@ -20,22 +20,15 @@ from moot.core.commands import (
     Pause,
     Post,
     Rename,
-    Replan,
-    RestartTask,
     Resume,
     Retry,
     SetLanguage,
-    SolveTasks,
 )
-from moot.core.errors import MootError, Refused
-from moot.core.machines.connection import State
-from moot.protocol.client import ClientHalf
-from moot.protocol.following import Placed, stored_bytes
-from moot.protocol.frames import read_frame, to_command
+from moot.protocol.client import RECONNECT, ClientHalf
+from moot.protocol.commands import read_command, read_frame, sign, write_command
 from moot.protocol.happenings import Denied, Done, Ended, Happening, Logged, Reset
-from moot.protocol.pace import LONGEST_S, SHORTEST_S, backoff_s
 from moot.protocol.server import Follow, resume
-from moot.protocol.unanswered import COMMANDS, SENDS, sign, to_frame
+from moot.protocol.unanswered import COMMANDS, SENDS
 from tests.protocol.client_cases import GOLDEN
 
 SESSION = "golden-chat-v1"
@@ -59,7 +52,7 @@ class ModelServer:
             case "user.reconnect" | "user.reconnect_with_state":
                 follow = Follow(session_id=SESSION, after=asked.get("last_seq"), checksum=asked.get("state_checksum"))
                 resumption = resume(follow, Head(self.head, HASHES[self.head]), HASHES[asked.get("last_seq", 0)])
-                self.answers.append(say("system.connected", session_id=SESSION, **resumption.told))
+                self.answers.append(say("system.connected", session_id=SESSION, **resumption.metadata))
                 self.sent_seq = resumption.after
                 self.flush()
             case "user.message":
@@ -159,7 +152,7 @@ class Run:
     st.lists(st.sampled_from(["grow", "lose", "command", "tick", "deliver", "drop", "double", "change"]), max_size=60)
 )
 def test_the_client_has_the_servers_log_whatever_the_link_does(actions: list[str]) -> None:
-    """Promises: dense order, resume is complete, exactly-once; after the faults everything is there, once."""
+    """Dense order, resume is complete, exactly-once; after the faults everything is there, once."""
     run = Run()
     for action in actions:
         run.play(action)
@@ -176,29 +169,29 @@ def test_the_client_has_the_servers_log_whatever_the_link_does(actions: list[str
 
 
 def test_stored_bytes_come_back_from_every_frame() -> None:
-    """Spec 5 hash: the frame is the stored JSON with show_content and hash added; that can be undone."""
+    """The frame is the stored JSON with show_content and hash added; that can be undone."""
     for line in GOLDEN:
         frame = json.loads(line)
-        stored = stored_bytes(line.encode(), msgspec.json.decode(line, type=Placed))
+        stored = stored_bytes(line.encode(), place(line.encode()))
         assert stored is not None
         assert json.loads(stored) == {key: frame[key] for key in frame if key not in ("hash", "show_content")}
 
 
 @pytest.mark.parametrize("frame", [b"", b"{}", b'{"seq":1,"hash":"x"}', GOLDEN[5].encode()[:-1] + b" }"])
 def test_a_frame_that_does_not_end_in_its_hash_has_no_stored_bytes(frame: bytes) -> None:
-    """Spec 5 hash: what cannot be verified is not taken."""
+    """What cannot be verified is not taken."""
     assert stored_bytes(frame, Placed(event="x", hash="x" * 64)) is None
 
 
 @pytest.mark.parametrize("attempt", [1, 2, 5, 7, 100])
 def test_backoff_stays_within_its_bounds(attempt: int) -> None:
-    """Spec 5: jittered backoff 0.5-30 s, and spread over all of it."""
-    ceiling = min(LONGEST_S, SHORTEST_S * 2**attempt)
-    assert (backoff_s(attempt, 0.0), backoff_s(attempt, 1.0)) == (SHORTEST_S, ceiling)
+    """Jittered backoff 0.5-30 s, and spread over all of it."""
+    ceiling = min(30.0, 0.5 * 2**attempt)
+    assert (RECONNECT.delay(attempt, 0.0), RECONNECT.delay(attempt, 1.0)) == (0.5, ceiling)
 
 
 def test_a_command_larger_than_a_frame_is_refused_here() -> None:
-    """Spec 5 bounds: sent, it would close the link with 1009, again and again."""
+    """Sent, it would close the link with 1009, again and again."""
     half = ClientHalf()
     with pytest.raises(Refused, match="message_too_long"):
         half.send("c1", "user.message", {"content": "x" * 300_000}, 0.0)
@@ -206,7 +199,7 @@ def test_a_command_larger_than_a_frame_is_refused_here() -> None:
 
 
 def test_commands_that_wait_are_bounded() -> None:
-    """Reliability: bounded; the sentence says what to do."""
+    """The memory of the client is bounded; the sentence says what to do."""
     half = ClientHalf()
     for number in range(COMMANDS):
         half.send(f"c{number}", "user.pause", {}, 0.0)
@@ -215,7 +208,7 @@ def test_commands_that_wait_are_bounded() -> None:
 
 
 def test_a_command_id_in_use_is_not_taken_twice() -> None:
-    """Spec 5: repeating it is the same command; reusing it with another body is refused, here before it is sent."""
+    """Repeating it is the same command; reusing it with another body is refused, here before it is sent."""
     half = ClientHalf()
     half.send("c1", "user.pause", {}, 0.0)
     half.send("c1", "user.pause", {}, 0.0)
@@ -224,7 +217,7 @@ def test_a_command_id_in_use_is_not_taken_twice() -> None:
 
 
 def test_a_command_that_is_never_answered_is_given_up_in_the_end() -> None:
-    """Reliability: a bound on retries; it says that the outcome is not known."""
+    """A bound on retries; it says that the outcome is not known."""
     half = ClientHalf()
     half.connect(0.0)
     half.opened(0.0)
@@ -268,13 +261,13 @@ def test_a_command_that_is_never_answered_is_given_up_in_the_end() -> None:
     ids=repr,
 )
 def test_a_command_crosses_the_wire_unchanged(command: HumanCommand) -> None:
-    """Spec 6 Python: the same over the wire; what the client writes is what the server reads."""
-    assert to_command(read_frame(json.dumps(to_frame(command))), None) == command
+    """The same over the wire; what the client writes is what the server reads."""
+    assert read_command(read_frame(json.dumps(write_command(command))), None) == command
 
 
 def test_the_sessions_language_is_changed_by_what_a_person_would_type() -> None:
-    """Chat: /lang; user.set_language is about the connection's texts."""
-    assert to_frame(SetLanguage(language="zh")) == {"event": "user.message", "content": "/lang zh"}
+    """/lang; user.set_language is about the connection's texts."""
+    assert write_command(SetLanguage(language="zh")) == {"event": "user.message", "content": "/lang zh"}
 
 
 @pytest.mark.parametrize(
@@ -287,5 +280,5 @@ def test_the_sessions_language_is_changed_by_what_a_person_would_type() -> None:
     ],
 )
 def test_who_speaks_is_said_with_from(text: str, by: str | None, signed: str) -> None:
-    """Chat, who speaks: [FROM:] first; a text that is signed stays as it is, and a slash command needs no signature."""
+    """[FROM:] first; a text that is signed stays as it is, and a slash command needs no signature."""
     assert sign(text, by) == signed

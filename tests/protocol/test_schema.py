@@ -1,17 +1,18 @@
 """The documents of the protocol are fresh, complete, and true of real frames."""
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
+from docs import draw_types
 from docs.draw_protocol import FOLDER, draw
 from moot.core.codec import Head
-from moot.core.events import Fact
-from moot.protocol.answers import UNLOGGED
+from moot.core.flows.registry import FACTS
+from moot.protocol.commands import COMMANDS
 from moot.protocol.errors import ProtocolError
-from moot.protocol.frames import CLIENT_EVENTS, error_frame, unlogged
-from moot.protocol.schema import CLIENT, asyncapi, frame_schema
+from moot.protocol.frames import UNLOGGED, error_frame, unlogged
+from moot.protocol.schema import asyncapi, frame_schema
 from moot.protocol.server import Follow, greet, resume
 from tests.protocol.client_cases import CASES, GOLDEN
 from tests.protocol.json_schema import problems, refs_of, resolve
@@ -24,14 +25,18 @@ SENT = [frame for case in CASES for step in case["steps"] for frame in step.get(
 
 @pytest.mark.parametrize("name", sorted(draw()))
 def test_the_documents_are_fresh(name: str) -> None:
-    """Spec 5: schema and AsyncAPI are generated from the types; `make docs` writes them again."""
+    """Schema and AsyncAPI are generated from the types; `make docs` writes them again."""
     assert (FOLDER / name).read_text(encoding="utf-8") == draw()[name]
 
 
+def test_the_types_of_the_page_are_fresh() -> None:
+    """The page's types of commands, frames and answers are made from the structs; `make docs` writes them again."""
+    assert draw_types.FILE.read_text(encoding="utf-8") == draw_types.draw()
+
+
 def test_the_lists_are_complete() -> None:
-    """Spec 5: every event that can be logged, said or sent is in the documents, in one of them only once."""
-    events = [*(fact.event for fact in get_args(Fact)), *UNLOGGED, *CLIENT]
-    assert set(CLIENT) == set(CLIENT_EVENTS)
+    """Every event that can be logged, said or sent is in the documents, in one of them only once."""
+    events = [*(fact.event for fact in FACTS), *UNLOGGED, *COMMANDS]
     assert len(events) == len(set(events))
     assert {name for name in SCHEMA["$defs"] if "." in name} == set(events)
     assert set(asyncapi()["components"]["messages"]) == set(events)
@@ -46,12 +51,12 @@ def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("frame", FRAMES, ids=lambda frame: f"{frame['seq']}-{frame['event']}")
 def test_logged_frames_fit(frame: dict[str, Any]) -> None:
-    """Spec 5 frames: what the encoder writes is what the schema says."""
+    """What the encoder writes is what the schema says."""
     assert problems(frame, SCHEMA["$defs"][frame["event"]], SCHEMA) == []
 
 
 def test_what_clients_send_fits() -> None:
-    """Spec 5: the frames of the recorded cases are valid client frames."""
+    """The frames of the recorded cases are valid client frames."""
     assert len(SENT) > 30
     for frame in SENT:
         assert problems(frame, SCHEMA["$defs"]["client_frame"], SCHEMA) == [], frame
@@ -60,7 +65,7 @@ def test_what_clients_send_fits() -> None:
 SAID = [
     greet(AT, connection_id="c_1", version="0.1.0", heartbeat_s=30.0, limits={"frame_bytes": 262_144}),
     unlogged(
-        "system.connected", AT, metadata={"session_id": "s_1", **resume(Follow(session_id="s_1"), Head(), "").told}
+        "system.connected", AT, metadata={"session_id": "s_1", **resume(Follow(session_id="s_1"), Head(), "").metadata}
     ),
     error_frame(ProtocolError("not_found"), AT, "en", session_id="s_1", command_id="c1"),
     error_frame(ProtocolError("bad_json", detail="x"), AT, "zh", session_id=None, command_id=None),
@@ -73,7 +78,7 @@ SAID = [
 
 @pytest.mark.parametrize("text", SAID, ids=lambda text: json.loads(text)["event"])
 def test_what_the_server_says_unlogged_fits(text: str) -> None:
-    """Spec 5: frames without seq are in the schema too."""
+    """Frames without seq are in the schema too."""
     said = json.loads(text)
     assert problems(said, SCHEMA["$defs"][said["event"]], SCHEMA) == []
 

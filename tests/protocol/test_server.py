@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moot.core.codec import Head
-from moot.core.commands import End, Post
+from moot.core.session.commands import End, Post
+from moot.protocol.commands import ChangeLanguage, Create
 from moot.protocol.errors import ProtocolError
 from moot.protocol.server import (
     Acknowledge,
-    ChangeLanguage,
-    Create,
     Export,
     Follow,
     Ignore,
@@ -50,8 +49,8 @@ def ask(connection: ServerHalf, event: str, **fields: Any) -> Request:
 UNDERSTOOD: list[tuple[str, dict[str, Any], Request]] = [
     ("user.create_session", {}, Create(team=None, title="")),
     ("user.create_session", {"content": {"team": "t", "title": "x"}}, Create(team="t", title="x")),
-    ("user.set_language", {"content": "zh"}, ChangeLanguage("zh")),
-    ("user.set_language", {"metadata": {"language": "en"}}, ChangeLanguage("en")),
+    ("user.set_language", {"content": "zh"}, ChangeLanguage(language="zh")),
+    ("user.set_language", {"metadata": {"language": "en"}}, ChangeLanguage(language="en")),
     ("user.reconnect", {"session_id": B}, Follow(session_id=B)),
     ("user.reconnect", {}, Follow(session_id=A)),
     ("user.reconnect_with_state", {"last_seq": 0}, Follow(session_id=A, after=0)),
@@ -87,13 +86,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("event", "fields", "request_"), UNDERSTOOD)
 def test_what_frames_ask_for(event: str, fields: dict[str, Any], request_: Request) -> None:
-    """Spec 5, life of a connection: each frame asks for one thing; without a session_id the last followed is meant."""
+    """Each frame asks for one thing; without a session_id the last followed is meant."""
     assert ask(half(**{A: 9}), event, **fields) == request_
 
 
 @pytest.mark.parametrize(("event", "fields", "code"), REFUSED)
 def test_what_is_refused(event: str, fields: dict[str, Any], code: str) -> None:
-    """Spec 5: errors have stable codes and name the command."""
+    """Errors have stable codes and name the command."""
     with pytest.raises(ProtocolError) as refused:
         ask(half(**{A: 9}), event, command_id="c", **fields)
     assert (refused.value.code, refused.value.command_id) == (code, "c")
@@ -101,14 +100,14 @@ def test_what_is_refused(event: str, fields: dict[str, Any], code: str) -> None:
 
 @pytest.mark.parametrize("event", ["user.message", "user.reconnect", "user.request_state", "user.end"])
 def test_no_session_is_meant(event: str) -> None:
-    """Spec 5: before anything is followed a frame must name its session."""
+    """Before anything is followed a frame must name its session."""
     with pytest.raises(ProtocolError) as refused:
         ask(half(), event, content="hi")
     assert refused.value.code == "missing_session"
 
 
 def test_commands_are_the_connections_own() -> None:
-    """Spec 5, roles: who speaks is whom the token stands for, not whom the frame names."""
+    """Who speaks is whom the token stands for, not whom the frame names."""
     request = ask(half(**{A: 1, B: 1}), "user.message", content="hi", by="eve", metadata={"by": "eve"})
     assert isinstance(request, Submit)
     assert (request.session_id, request.command) == (B, Post(text="hi", by="alice"))
@@ -118,7 +117,7 @@ def test_commands_are_the_connections_own() -> None:
 
 
 def test_refusals_know_their_session() -> None:
-    """Spec 5: a session's refusal is agent.error with its id; the connection's own is system.error without."""
+    """A session's refusal is agent.error with its id; the connection's own is system.error without."""
     cases: list[tuple[str, dict[str, Any], str | None]] = [
         ("user.response", {}, A),
         ("user.reconnect_with_state", {}, A),
@@ -133,7 +132,7 @@ def test_refusals_know_their_session() -> None:
 
 
 def test_acks_are_monotone() -> None:
-    """E26: an ack counts once, forwards, and not beyond what was sent."""
+    """An ack counts once, forwards, and not beyond what was sent."""
     connection = half(**{A: 10})
     asked = [ask(connection, "user.ack", last_seq=seq) for seq in (3, 3, 2, 11, 0, 10, 10)]
     kept = [request.seq for request in asked if isinstance(request, Acknowledge)]
@@ -159,7 +158,7 @@ def test_acks_are_monotone() -> None:
     ],
 )
 def test_whose_ack_it_is(fields: dict[str, Any], acked: tuple[str, int] | None) -> None:
-    """Spec 5: an ack is for the session it names, else that of its event_id, else the last followed; never an error."""
+    """An ack is for the session it names, else that of its event_id, else the last followed; never an error."""
     request = ask(half(**{A: 2, B: 1}), "user.ack", **fields)
     expected = Acknowledge(session_id=acked[0], seq=acked[1]) if acked else Ignore()
     assert request == expected
@@ -183,12 +182,12 @@ def test_whose_ack_it_is(fields: dict[str, Any], acked: tuple[str, int] | None) 
     ],
 )
 def test_where_a_replay_starts(after: int | None, checksum: str | None, start: int, reason: str | None) -> None:
-    """E20, E21, E28: behind the cursor when our histories agree there; else from the start, and it is said."""
+    """Behind the cursor when our histories agree there; else from the start, and it is said."""
     resumption = resume(Follow(session_id=A, after=after, checksum=checksum), Head(10, HASH), HASH)
     assert resumption.after == start
-    assert resumption.told["from"] == start + 1
-    assert resumption.told["resumed"] is (reason is None)
-    assert resumption.told.get("reason") == reason
+    assert resumption.metadata["from"] == start + 1
+    assert resumption.metadata["resumed"] is (reason is None)
+    assert resumption.metadata.get("reason") == reason
 
 
 @given(st.text() | frames.map(json.dumps))

@@ -1,4 +1,4 @@
-"""JSON from strangers (E17, E18): what is taken is what every reader would take, the rest is `bad_json`."""
+"""JSON from strangers: what is taken is what every reader would take, the rest is `bad_json`."""
 
 import json
 import math
@@ -68,7 +68,7 @@ def test_what_is_taken(text: str) -> None:
 
 @pytest.mark.parametrize("text", BAD, ids=range(len(BAD)))
 def test_what_is_refused(text: str) -> None:
-    """E17, E18: everything else is `bad_json`, with a sentence that says what is wrong."""
+    """Everything else is `bad_json`, with a sentence that says what is wrong."""
     with pytest.raises(ProtocolError) as refused:
         read_object(text)
     assert refused.value.code == "bad_json"

@@ -4,19 +4,18 @@ from typing import Any
 
 import pytest
 
-from moot.core.commands import Answer
+from moot.core.session.commands import Answer
+from moot.protocol.commands import ClientFrame, read_command, write_command
 from moot.protocol.errors import ProtocolError
-from moot.protocol.frames import ClientFrame, to_command
-from moot.protocol.unanswered import to_frame
 
 ANSWER: dict[str, Any] = {"selected_ids": ["a", "b"], "custom_input": "my aunt", "state": {"text": {"body": "x"}}}
 
 
 @pytest.mark.parametrize("place", ["top", "metadata", "content"])
 def test_an_answer_is_read_wherever_it_stands(place: str) -> None:
-    """Spec 5: in client frames every field may stand at top level, in metadata, or in content."""
+    """In client frames every field may stand at top level, in metadata, or in content."""
     fields = ANSWER if place == "top" else {place: ANSWER}
-    command = to_command(ClientFrame({"event": "user.response", "step_id": "s1", **fields}), "ann")
+    command = read_command(ClientFrame({"event": "user.response", "step_id": "s1", **fields}), "ann")
     assert command == Answer(
         step_id="s1", by="ann", selected_ids=("a", "b"), custom_input="my aunt", state={"text": {"body": "x"}}
     )
@@ -27,17 +26,17 @@ def test_an_answer_is_read_wherever_it_stands(place: str) -> None:
     [("selected_ids", "a"), ("selected_ids", [1]), ("selected_ids", {}), ("custom_input", 7), ("state", [1])],
 )
 def test_the_wrong_form_is_refused(field: str, value: Any) -> None:
-    """Spec 5 errors: strict as to form; the sentence names the field."""
+    """Strict as to form; the sentence names the field."""
     with pytest.raises(ProtocolError, match="bad_field") as caught:
-        to_command(ClientFrame({"event": "user.response", "step_id": "s1", field: value}), None)
+        read_command(ClientFrame({"event": "user.response", "step_id": "s1", field: value}), None)
     assert caught.value.params["detail"] == field
 
 
 def test_a_client_sends_what_the_server_reads() -> None:
-    """Spec 5: both halves agree, also on an edited plan."""
+    """Both halves agree, also on an edited plan."""
     sent = Answer(
         step_id="s1", confirmed=True, tasks=({"id": "a", "title": "A"},), **{**ANSWER, "selected_ids": ("a",)}
     )
-    frame = to_frame(sent)
+    frame = write_command(sent)
     frame = {key: list(value) if isinstance(value, tuple) else value for key, value in frame.items()}  # as JSON
-    assert to_command(ClientFrame(frame), None) == sent
+    assert read_command(ClientFrame(frame), None) == sent

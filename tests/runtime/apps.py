@@ -7,17 +7,15 @@ from contextlib import asynccontextmanager
 from typing import Any, ParamSpec, TypeVar
 
 from moot.agents.roster import Roster
-from moot.app import App, Session
+from moot.app import App, Session, build
 from moot.config.team_file import TeamFile
 from moot.core import limits
 from moot.core.codec import Event
-from moot.core.events import Fact
-from moot.core.state import State
-from moot.core.turns import TurnInput
-from moot.runtime.dispatch import EmbeddedDispatch
+from moot.core.facts import Fact
+from moot.core.flows.turns import TurnInput
+from moot.core.session.state import State
+from moot.runtime.dispatch import EmbeddedDispatch, FindTool, find_no_tool
 from moot.runtime.ports import Agent, Log, Output, Result, Understander
-from moot.runtime.sessions import Sessions
-from moot.runtime.tools import FindTool, find_no_tool
 from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock, human, make_team, scripted
 
@@ -84,16 +82,17 @@ async def open_on(
     max_tasks: int = limits.TASKS_AT_ONCE,
     find_tool: FindTool = find_no_tool,
 ) -> AsyncIterator[App]:
-    """Like `open_app`, on a log that the test made: a broken one, or one that two nodes share. It stays open."""
+    """Like `open_app`, on a log that the test made: a broken one, or one that two nodes share. The log stays open."""
     clock = clock or VirtualClock()
-    async with asyncio.TaskGroup() as tasks:
-        roster = Roster(teams, agents or {}, clock)
+    roster = Roster(teams, agents or {}, clock)
+
+    async with asyncio.TaskGroup() as tasks:  # what raises in here cancels whatever still runs, as a dying process does
         dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, find_tool)
-        sessions = Sessions(log, clock, dispatch, tasks, lambda _: understander or RulesUnderstander())
+        app = build(tasks, teams, log, clock, dispatch, lambda _: understander or RulesUnderstander())
         try:
-            yield App(list(teams), log, sessions)
+            yield app
         finally:
-            await sessions.close()
+            await app.sessions.close()
 
 
 async def read(app: App, session: Session) -> list[Event]:

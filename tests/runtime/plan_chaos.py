@@ -9,33 +9,23 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from moot.agents.script import Reply, ScriptEntry, ScriptError, ScriptPlan, ScriptReview, ScriptStep
 from moot.app import Session
-from moot.config.agent_specs import Reply, ScriptEntry, ScriptError, ScriptPlan, ScriptReview, ScriptStep
 from moot.config.team_file import TeamFile
 from moot.core.codec import chain
-from moot.core.commands import (
-    Answer,
-    CancelPlan,
-    CancelTask,
-    CancelTurn,
-    HumanCommand,
-    Pause,
-    Post,
-    Replan,
-    RestartTask,
-    Resume,
-    Retry,
-    SolveTasks,
-)
 from moot.core.errors import Refused
-from moot.core.events import Fact, StepAsked, TurnFailed
 from moot.core.evolve import evolve
-from moot.core.intent import Relation, SemanticInput
-from moot.core.interruption import STOPPED
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, Replan, RestartTask, SolveTasks
+from moot.core.flows.plan.plan_events import DispatchNacked, PlanStepped, SolverProgressed, TaskFailed
+from moot.core.flows.plan.plan_slice import PlanSlice, find_work
+from moot.core.intake.intent import Relation, SemanticInput
+from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.session import Status
-from moot.core.plan.events import DispatchNacked, PlanStepped, SolverProgressed, TaskFailed
-from moot.core.settings import PlanSettings
-from moot.core.state import State
+from moot.core.session.commands import Answer, CancelTurn, HumanCommand, Pause, Post, Resume, Retry
+from moot.core.session.events import StepAsked, TurnFailed
+from moot.core.session.settings import PlanSettings
+from moot.core.session.state import State
 from moot.runtime.ports import Understood
 from moot.testing import VirtualClock
 from moot.testing.intents import analyse
@@ -202,11 +192,11 @@ class Chaos:
         while True:
             state = await session.state()
             command = pick_sensible(state)
-            if command is None and state.is_settled and not (state.work and state.work.is_active):
+            if command is None and state.is_settled and not (state.slice.is_active):
                 if not state.door.deferred:
                     return
                 command = Resume()
-            assert self.clock.monotonic() < until_s, f"stuck: {state.status} {state.interrupt} {state.work}"
+            assert self.clock.monotonic() < until_s, f"stuck: {state.status} {state.interrupt} {find_work(state)}"
             if command:
                 with suppress(Refused):  # what it answers may be over just now
                     await session.submit(command)
@@ -225,7 +215,7 @@ class Chaos:
         assert state.status is Status.PAUSED
         assert state.waiting_for == "alice"
         assert not state.running
-        assert not (state.work and state.work.dispatches)
+        assert not (find_work(state) and state.part(PlanSlice).current.dispatches)
         self._facts = [event.fact for event in await self.log.read(self.session_id, limit=100_000)]
         for fact in self._facts:
             self._count(fact)

@@ -9,16 +9,24 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from moot.agents.script import ScriptEntry, ScriptError, ScriptPlan, ScriptReview
 from moot.app import App, Session
-from moot.config.agent_specs import ScriptEntry, ScriptError, ScriptPlan, ScriptReview
 from moot.core.codec import Event, chain
-from moot.core.commands import Answer, HumanCommand, Pause, Post, Resume
-from moot.core.events import MessagePosted, PauseRequested, TurnCancelled, TurnCompleted, TurnFailed, TurnStarted
 from moot.core.evolve import evolve
-from moot.core.intent import SemanticInput
+from moot.core.flows.plan.plan_events import DispatchRequested, FinalAnswered, PlanPatched, SolverCompleted
+from moot.core.flows.plan.plan_slice import PlanSlice, find_work
+from moot.core.intake.intent import SemanticInput
 from moot.core.machines.interrupt import State as Interrupt
-from moot.core.plan.events import DispatchRequested, FinalAnswered, PlanPatched, SolverCompleted
-from moot.core.state import State
+from moot.core.session.commands import Answer, HumanCommand, Pause, Post, Resume
+from moot.core.session.events import (
+    MessagePosted,
+    PauseRequested,
+    TurnCancelled,
+    TurnCompleted,
+    TurnFailed,
+    TurnStarted,
+)
+from moot.core.session.state import State
 from moot.runtime.ports import CommandKey, Summary, Understood
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
@@ -198,6 +206,6 @@ def check(events: list[Event], state: State) -> None:
     assert len(tale.offered) == len(set(tale.offered))
     assert tale.started == tale.ended
     assert max(tale.started.values()) == 1
-    assert state.work is not None
-    assert not state.work.dispatches
+    assert find_work(state) is not None
+    assert not state.part(PlanSlice).current.dispatches
     assert not state.open_steps

@@ -4,17 +4,18 @@ import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from moot.agents.script import ScriptAgent, ScriptEntry, ScriptPlan
 from moot.app import App, Session
-from moot.config.agent_specs import ScriptAgent, ScriptEntry, ScriptPlan
 from moot.config.team_file import MemberSpec, TeamFile
-from moot.core.commands import SolveTasks
 from moot.core.errors import AgentError
-from moot.core.machines.task import State as TaskState
-from moot.core.plan.events import FinalAnswered, SolverCompleted
-from moot.core.settings import PlanSettings
-from moot.core.state import State
-from moot.core.team import Flow, Kind
-from moot.core.turns import TurnInput
+from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.flows.plan.plan_events import FinalAnswered, SolverCompleted
+from moot.core.flows.plan.plan_slice import PlanSlice, find_work
+from moot.core.flows.turns import TurnInput
+from moot.core.machines.task import TaskState
+from moot.core.session.settings import PlanSettings
+from moot.core.session.state import State
+from moot.core.session.team import Kind
 from moot.runtime.ports import Output, Result
 from moot.testing import VirtualClock, human
 from tests.runtime.apps import facts, read
@@ -41,7 +42,7 @@ def crew(*members: MemberSpec, name: str = "crew", plan: PlanSettings | None = N
     return TeamFile(
         moot=1,
         name=name,
-        flow=Flow.PLAN,
+        flow="plan",
         language="en",
         members=(human("alice"), *members),
         plan=plan or PlanSettings(),
@@ -96,8 +97,8 @@ async def solve(app: App, clock: VirtualClock, *tasks: dict[str, Any]) -> Sessio
 
 
 def states(state: State) -> dict[str, TaskState]:
-    assert state.work is not None
-    return {task_id: run.state for task_id, run in state.work.tasks.items()}
+    assert find_work(state) is not None
+    return {task_id: run.state for task_id, run in state.part(PlanSlice).current.tasks.items()}
 
 
 async def completed(app: App, session: Session) -> list[str]:

@@ -7,13 +7,15 @@ import pytest
 
 from moot.app import App, Session
 from moot.core.codec import Event, Head, stamp
-from moot.core.commands import Answer, Command, CompleteTurn, Pause, Post, Resume, SolveTasks
 from moot.core.decide import Decided, decide
 from moot.core.errors import CommandReused, Conflict, Refused, StorageFull
-from moot.core.events import Fact, MessagePosted, TurnFailed
-from moot.core.settings import PlanSettings
-from moot.core.state import State
-from moot.core.team import Team
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.session.commands import Answer, Command, CompleteTurn, Pause, Post, Resume
+from moot.core.session.events import MessagePosted, TurnFailed
+from moot.core.session.settings import PlanSettings
+from moot.core.session.state import State
+from moot.core.session.team import Team
 from moot.runtime.inbox import BATCH
 from moot.runtime.ports import CommandKey, Receipt
 from moot.runtime.stores.memory import MemoryLog
@@ -207,11 +209,11 @@ async def test_what_was_refused_stays_refused_after_a_conflict() -> None:
         log.before = pause_there
         log.is_late = True
         asked = [engine._inbox.add(command) for command in (Resume(), Post(text="mine"))]
-        engine._is_pumping = True
-        await engine._pump()
+        engine._is_writing = True
+        await engine._write_batch()
         with pytest.raises(Refused, match="nothing_to_resume"):
-            await asked[0].answer()
-        assert (await asked[1].answer()).seq == (await read(app, session))[-1].seq
+            await asked[0].receipt()
+        assert (await asked[1].receipt()).seq == (await read(app, session))[-1].seq
         assert "mine" in await said(app, session)
         assert [event.name for event in await read(app, session)].count("session.activated") == 1
 
@@ -224,7 +226,7 @@ async def test_who_works_for_others_is_cancelled() -> None:
         session = await app.session()
         engine = await app.sessions.open(session.id)
         log.gate.clear()
-        pumping = asyncio.create_task(engine._submit(Post(text="one")))
+        pumping = asyncio.create_task(engine._enqueue([Post(text="one")]))
         await until(lambda: log.waiting == 1)
         waiting = send(session, "two", "three")
         await rest()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from moot.app import open_app
-from moot.core.commands import Post
 from moot.core.errors import CommandReused, Refused
-from moot.core.events import MessagePosted
+from moot.core.session.commands import Post
+from moot.core.session.events import MessagePosted
 from moot.runtime.ports import CommandKey
 from tests.runtime.apps import TRIO, facts, run, say
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from moot.app import open_app
-from moot.core.commands import Post
-from moot.core.events import MessagePosted, TurnStarted
+from moot.core.session.commands import Post
+from moot.core.session.events import MessagePosted, TurnStarted
 from tests.runtime.apps import TRIO, Puppet, facts, open_on, run, say, until
 from tests.runtime.broken_logs import SlowLog
 

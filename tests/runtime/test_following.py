@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from moot.core.codec import Event
-from moot.core.commands import Post
 from moot.core.evolve import evolve
-from moot.core.state import State
+from moot.core.session.commands import Post
+from moot.core.session.state import State
 from moot.runtime.ports import Log
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from moot.app import open_app
-from moot.core.commands import Post
 from moot.core.errors import Conflict, LogError, StorageFull
-from moot.core.events import MessagePosted, TurnCompleted, TurnStarted
 from moot.core.machines.session import Status
+from moot.core.session.commands import Post
+from moot.core.session.events import MessagePosted, TurnCompleted, TurnStarted
 from moot.runtime.engine import STORAGE_RETRY_S
 from moot.runtime.journal import APPEND_TRIES
 from moot.runtime.stores.memory import MemoryLog

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from moot.core.codec import Event
-from moot.core.commands import Post
 from moot.core.errors import LogError
-from moot.core.plan.events import LeaseExpired
+from moot.core.flows.plan.plan_events import LeaseExpired
+from moot.core.session.commands import Post
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
 from moot.testing.clock import rest

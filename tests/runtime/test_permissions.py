@@ -9,10 +9,10 @@ import pytest
 from moot.agents.python import agent
 from moot.app import App, Session, open_app
 from moot.core import limits
-from moot.core.commands import Answer, CancelTurn, Pause, Resume
-from moot.core.events import MessagePosted, Option, StepAsked, StepClosed, TurnFailed
+from moot.core.flows.turns import TurnInput
 from moot.core.machines.session import Status
-from moot.core.turns import TurnInput
+from moot.core.session.commands import Answer, CancelTurn, Pause, Resume
+from moot.core.session.events import MessagePosted, Option, StepAsked, StepClosed, TurnFailed
 from moot.runtime.ports import Ask, Output, Result
 from moot.testing import VirtualClock
 from tests.runtime.apps import TRIO, facts, has, names, run, say, settle, until

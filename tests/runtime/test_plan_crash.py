@@ -3,7 +3,7 @@
 import pytest
 
 from moot.core.evolve import evolve
-from moot.core.state import State
+from moot.core.session.state import State
 from moot.testing import VirtualClock
 from tests.runtime.apps import run
 from tests.runtime.plan_run import DyingLog, check, live
@@ -42,7 +42,7 @@ async def test_the_run_without_a_crash() -> None:
 @pytest.mark.parametrize("at_once", [True, False])
 @run
 async def test_a_crash_after_every_append(at_once: bool) -> None:
-    """E05: wherever the log ends, whether the dead process knew or not, another one brings the run to the same end.
+    """Wherever the log ends, whether the dead process knew or not, another one brings the run to the same end.
 
     The log is all that outlives a process, so that dying at any await is dying between two appends.
     """
@@ -52,7 +52,7 @@ async def test_a_crash_after_every_append(at_once: bool) -> None:
 
 @run
 async def test_a_second_crash_soon_after_every_first_one() -> None:
-    """E05, E07: a process that dies while it recovers, or soon after, leaves a log like any other."""
+    """A process that dies while it recovers, or soon after, leaves a log like any other."""
     for last_seq in (await play())[:-1]:
         for more in (1, 2, 6):
             await play(last_seq, last_seq + more, at_once=True)
@@ -60,6 +60,6 @@ async def test_a_second_crash_soon_after_every_first_one() -> None:
 
 @run
 async def test_five_crashes_in_a_row() -> None:
-    """E07: five processes that die with their first append, one after the other, do no harm at any place of the run."""
+    """Five processes that die with their first append, one after the other, do no harm at any place of the run."""
     for last_seq in (await play())[:-1:3]:
         await play(*range(last_seq, last_seq + 5), at_once=True)

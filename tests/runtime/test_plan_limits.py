@@ -7,10 +7,12 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from moot.app import open_app
-from moot.core.commands import CancelTurn, Post, SolveTasks
 from moot.core.errors import StorageFull
-from moot.core.plan.events import DispatchAcked, LeaseExpired, SolverCompleted, SolverStarted
-from moot.core.turns import TurnInput
+from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.flows.plan.plan_events import DispatchAcked, LeaseExpired, SolverCompleted, SolverStarted
+from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import CancelTurn, Post
 from moot.runtime.ports import Output, Result
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
@@ -43,7 +45,7 @@ class Clocked:
 
 @run
 async def test_fifty_sessions_share_four_workers_fairly() -> None:
-    """Never more than four tasks at once in all; they start in the order in which they were taken (E83)."""
+    """Never more than four tasks at once in all; they start in the order in which they were taken."""
     clock = VirtualClock()
     clocked = Clocked(clock)
     async with open_on(MemoryLog(), TEAM, clock=clock, agents={"wu": clocked}) as app:
@@ -63,7 +65,7 @@ async def test_fifty_sessions_share_four_workers_fairly() -> None:
 
 @run
 async def test_the_place_in_the_line_is_true_after_a_restart() -> None:
-    """E83: who is offered again when the process is another one stands where it stands then."""
+    """Who is offered again when the process is another one stands where it stands then."""
     log, clock = MemoryLog(), VirtualClock()
     async with open_on(log, TEAM, clock=clock, agents={"wu": Clocked(clock)}) as app:
         first, second = [await app.session() for _ in range(2)]
@@ -139,7 +141,7 @@ async def test_a_cancelled_task_gives_its_room_back() -> None:
 
 @run
 async def test_a_plan_on_a_full_disk_waits_and_goes_on() -> None:
-    """What workers say is kept and tried again; when there is room every result is there once (E85)."""
+    """What workers say is kept and tried again; when there is room every result is there once."""
     log, clock, hands = FullLog(), VirtualClock(), Hands()
     async with open_on(log, TEAM, clock=clock, agents={"wu": hands}) as app:
         session = await solve(app, clock, task("a"), task("b"), task("c", "a", "b"))
@@ -190,7 +192,7 @@ async def test_a_restart_on_a_full_disk_can_be_read_and_goes_on_later() -> None:
     hands = Hands()
     async with open_on(log, TEAM, clock=clock, agents={"wu": hands}) as app:
         session = await app.session(session.id)
-        assert (await session.state()).work is not None
+        assert (await session.state()).part(PlanSlice).current is not None
         await clock.advance(10)
         assert hands.given == []
         log.is_full = False

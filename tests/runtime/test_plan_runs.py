@@ -6,14 +6,21 @@ from pathlib import Path
 import pytest
 
 import moot
+from moot.agents.script import ScriptEntry, ScriptError, ScriptReview, ScriptStep
 from moot.app import open_app
-from moot.config.agent_specs import ScriptEntry, ScriptError, ScriptReview, ScriptStep
-from moot.core.commands import Answer, Post
 from moot.core.errors import Refused
-from moot.core.events import StepAsked, StepClosed, TurnStarted
-from moot.core.machines.task import State as TaskState
-from moot.core.plan.events import DispatchRequested, PlanCancelled, RecoveryStarted, SolverProgressed, SolverStarted
-from moot.core.settings import PlanSettings, Retry
+from moot.core.flows.plan.plan_events import (
+    DispatchRequested,
+    PlanCancelled,
+    RecoveryStarted,
+    SolverProgressed,
+    SolverStarted,
+)
+from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.machines.task import TaskState
+from moot.core.session.commands import Answer, Post
+from moot.core.session.events import StepAsked, StepClosed, TurnStarted
+from moot.core.session.settings import PlanSettings, Retry
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
 from tests.runtime.apps import facts, names, open_on, run
@@ -69,7 +76,7 @@ async def test_tasks_run_side_by_side_up_to_the_limit_and_after_what_they_need()
 
 @run
 async def test_a_failed_task_is_retried_after_its_delay() -> None:
-    """The first retry comes after the base delay of one second; others do not wait for it (E84)."""
+    """The first retry comes after the base delay of one second; others do not wait for it."""
     clock, hands = VirtualClock(), Hands()
     async with open_app(crew(planning(), plays("wu")), clock=clock, agents={"wu": hands}) as app:
         session = await solve(app, clock, task("a"), task("b"))
@@ -90,7 +97,7 @@ async def test_a_failed_task_is_retried_after_its_delay() -> None:
 
 @run
 async def test_after_three_retries_a_human_decides() -> None:
-    """One first run and three retries within 1 + 4 + 8 s, then a question that holds up nobody else (E84)."""
+    """One first run and three retries within 1 + 4 + 8 s, then a question that holds up nobody else."""
     clock, hands = VirtualClock(), Hands()
     team = crew(planning(), plays("wu", FAIL), plays("xi", role="painter"))
     async with open_app(team, clock=clock, agents={"xi": hands}) as app:
@@ -148,7 +155,7 @@ async def test_a_scripted_member_finds_its_place_by_task_after_a_restart() -> No
     async with open_on(log, team, clock=clock) as app:
         session = await app.session(session.id)
         await clock.advance(60)
-        work = (await session.state()).work
+        work = (await session.state()).part(PlanSlice).current
         assert work is not None
         assert {task_id: each.result for task_id, each in work.tasks.items()} == {
             "a": "first",
@@ -162,7 +169,7 @@ async def test_a_scripted_member_finds_its_place_by_task_after_a_restart() -> No
 @pytest.mark.parametrize(("moment_s", "outcome"), [(299.999, "approved"), (300, "expired"), (300.001, "expired")])
 @run
 async def test_a_plan_waits_five_minutes_for_its_confirmation(moment_s: float, outcome: str) -> None:
-    """An answer up to a millisecond before counts; at the moment itself and after it the plan is cancelled (E42)."""
+    """An answer up to a millisecond before counts; at the moment itself and after it the plan is cancelled."""
     clock = VirtualClock()
     async with open_app(crew(planning(task("a")), plays("wu")), clock=clock) as app:
         session = await app.session()
@@ -205,7 +212,7 @@ async def test_an_answer_in_the_millisecond_of_the_timeout() -> None:
 
 @run
 async def test_the_time_to_confirm_goes_on_over_a_restart() -> None:
-    """After a restart the question is still there with what is left of its five minutes (E45)."""
+    """After a restart the question is still there with what is left of its five minutes."""
     clock, log = VirtualClock(), MemoryLog()
     team = crew(planning(task("a")), plays("wu"))
     async with open_on(log, team, clock=clock) as app:

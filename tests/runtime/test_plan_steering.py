@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
-from moot.core.commands import Pause, Post, Resume
-from moot.core.events import NoticePosted, RoutingDecided, UnderstandingCompleted
-from moot.core.intent import SemanticInput
+from moot.core.flows.plan.plan_events import DispatchRequested, LeaseExpired, SnapshotSaved
+from moot.core.intake.intent import SemanticInput
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
-from moot.core.machines.task import State as TaskState
-from moot.core.plan.events import DispatchRequested, LeaseExpired, SnapshotSaved
+from moot.core.machines.task import TaskState
+from moot.core.session.commands import Pause, Post, Resume
+from moot.core.session.events import NoticePosted, RoutingDecided, UnderstandingCompleted
 from moot.runtime.ports import Understood
 from moot.runtime.stores.memory import MemoryLog
-from moot.runtime.understanding.bounded import TIMEOUT_S
+from moot.runtime.understanding.fallback import TIMEOUT_S
 from moot.testing import VirtualClock
 from moot.testing.intents import analyse
 from tests.runtime.apps import facts, names, open_on, run
@@ -46,7 +46,7 @@ async def test_a_pause_gives_what_runs_five_seconds() -> None:
 
 @run
 async def test_resuming_goes_on_with_the_same_attempt() -> None:
-    """What was stopped starts again, as the same attempt; what had not begun begins (E50)."""
+    """What was stopped starts again, as the same attempt; what had not begun begins."""
     clock, hands = VirtualClock(), Hands()
     async with open_on(MemoryLog(), TEAM, clock=clock, agents={"wu": hands}) as app:
         session = await solve(app, clock, task("a"), task("b", "a"))
@@ -79,7 +79,7 @@ async def test_all_that_runs_ends_within_the_grace() -> None:
 
 @run
 async def test_a_pause_during_the_wait_for_a_retry() -> None:
-    """The delay does not run out while the work is paused; after it the next attempt has the next number (E50)."""
+    """The delay does not run out while the work is paused; after it the next attempt has the next number."""
     clock, hands = VirtualClock(), Hands()
     async with open_on(MemoryLog(), TEAM, clock=clock, agents={"wu": hands}) as app:
         session = await solve(app, clock, task("a"))

@@ -1,15 +1,12 @@
-"""The handshake with workers, at its real timeouts: not taken, not started, dead, late (E73–E77)."""
+"""The handshake with workers, at its real timeouts: not taken, not started, dead, late."""
 
 import asyncio
 
 import pytest
 
-from moot.app import App, Session, open_app
-from moot.config.agent_specs import ScriptEntry
-from moot.core.commands import AckDispatch, Answer, CompleteTurn, StartTask, WorkerCommand
-from moot.core.events import StepAsked
-from moot.core.machines.task import State as TaskState
-from moot.core.plan.events import (
+from moot.agents.script import ScriptEntry
+from moot.app import Session, build, open_app
+from moot.core.flows.plan.plan_events import (
     DispatchNacked,
     DispatchRequested,
     LeaseExpired,
@@ -17,10 +14,13 @@ from moot.core.plan.events import (
     SolverCompleted,
     TaskFailed,
 )
-from moot.core.settings import PlanSettings, Retry
-from moot.core.turns import TurnInput
+from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.flows.turns import TurnInput
+from moot.core.machines.task import TaskState
+from moot.core.session.commands import AckDispatch, Answer, CompleteTurn, StartTask, WorkerCommand
+from moot.core.session.events import StepAsked
+from moot.core.session.settings import PlanSettings, Retry
 from moot.runtime.ports import Handle, Report, Show, ToolJob, Worker
-from moot.runtime.sessions import Sessions
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock
@@ -85,8 +85,7 @@ class Site:
 
     async def __aenter__(self) -> "Site":
         tasks = await self._tasks.__aenter__()
-        sessions = Sessions(self.log, self.clock, self.far, tasks, lambda _: RulesUnderstander())
-        self.app = App([self.team], self.log, sessions)
+        self.app = build(tasks, [self.team], self.log, self.clock, self.far, lambda _: RulesUnderstander())
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -99,7 +98,7 @@ class Site:
 
 @run
 async def test_nobody_takes_a_task_for_thirty_seconds() -> None:
-    """Then it counts as not taken, and after the delay it is offered again, to another if there is one (E73)."""
+    """Then it counts as not taken, and after the delay it is offered again, to another if there is one."""
     async with Site(plays("wu"), plays("xi")) as site:
         session = await site.solve(task("a"))
         await site.clock.advance(29.999)
@@ -118,7 +117,7 @@ async def test_nobody_takes_a_task_for_thirty_seconds() -> None:
 
 @run
 async def test_an_ack_that_comes_too_late_changes_nothing() -> None:
-    """After the task was given to another, the first worker's ack, start and result are stale (E74, E76)."""
+    """After the task was given to another, the first worker's ack, start and result are stale."""
     async with Site(plays("wu"), plays("xi")) as site:
         session = await site.solve(task("a"))
         await site.clock.advance(31)
@@ -165,7 +164,7 @@ async def test_a_task_that_is_taken_and_never_started() -> None:
 
 @run
 async def test_two_results_of_one_dispatch() -> None:
-    """The first one counts, also when both are on their way at once (E76)."""
+    """The first one counts, also when both are on their way at once."""
     async with Site() as site:
         session = await site.solve(task("a"))
         worker = site.far.workers[0]
@@ -177,7 +176,7 @@ async def test_two_results_of_one_dispatch() -> None:
 @pytest.mark.parametrize("has_started", [True, False])
 @run
 async def test_a_worker_that_dies_without_a_word(has_started: bool) -> None:
-    """At most 30 s later its task is offered again as the same attempt; its own result comes too late (E75)."""
+    """At most 30 s later its task is offered again as the same attempt; its own result comes too late."""
     async with Site() as site:
         session = await site.solve(task("a"))
         dead = site.far.workers[0]
@@ -305,7 +304,7 @@ async def test_a_member_that_takes_nothing_is_left_alone_and_probed() -> None:
         assert (await facts(app, session, DispatchRequested))[5].task_id == hands.given[0]
         await clock.advance(0)
         assert len(hands.at_work) == 5
-        work = (await session.state()).work
+        work = (await session.state()).part(PlanSlice).current
         assert work is not None
         assert not work.slots["wu"].is_open
         for task_id in hands.at_work:
@@ -316,7 +315,7 @@ async def test_a_member_that_takes_nothing_is_left_alone_and_probed() -> None:
 
 @run
 async def test_a_storm_of_refusals_comes_to_a_rest() -> None:
-    """A member that refuses everything for ever is not asked a thousand times: humans are, once a task (E77)."""
+    """A member that refuses everything for ever is not asked a thousand times: humans are, once a task."""
     clock = VirtualClock()
     wu = plays("wu", ScriptEntry(nack="never"))
     async with open_app(crew(planning(), wu), clock=clock) as app:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from moot.app import DATABASE, open_app
-from moot.core.commands import Answer
+from moot.app import open_app
 from moot.core.errors import Corrupt, NotFound
-from moot.core.events import MessagePosted, SessionPaused, TurnCompleted, TurnFailed, TurnStarted
+from moot.core.flows.chat.chat_slice import ChatSlice
+from moot.core.flows.turns import TurnInput
 from moot.core.machines.session import Status
-from moot.core.turns import TurnInput
+from moot.core.session.commands import Answer
+from moot.core.session.events import MessagePosted, SessionPaused, TurnCompleted, TurnFailed, TurnStarted
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.runtime.apps import TRIO, Puppet, facts, names, read, run, say, settle
 
@@ -80,8 +81,8 @@ async def test_the_queue_survives(tmp_path: Path) -> None:
     async with open_app(TRIO, data=tmp_path) as app:
         session = await app.session(session_id)
         state = await session.state()
-        assert (state.status, state.executing) == (Status.ACTIVE, "bob")
-        assert [entry.member for entry in state.queue] == ["carol", "alice"]
+        assert (state.status, state.slice.queue[0]) == (Status.ACTIVE, "bob")
+        assert [entry.member for entry in state.part(ChatSlice).entries] == ["carol", "alice"]
         happened = [event.fact async for event in session.settle()]
         assert happened[-1] == SessionPaused(waiting_for="alice", reason="addressed")
         assert [turn.member for turn in await facts(app, session, TurnStarted)] == ["bob", "carol"]
@@ -136,7 +137,7 @@ async def test_an_open_question_survives(tmp_path: Path) -> None:
         session = await app.session(session.id)
         await session.submit(Answer(step_id=step_id, confirmed=True))
         state = await session.state()
-        assert (state.queue, state.open_steps) == ((), {})
+        assert (state.part(ChatSlice).entries, state.open_steps) == ((), {})
 
 
 @run
@@ -173,7 +174,7 @@ async def test_a_session_of_another_team_fails_clearly() -> None:
 async def test_a_damaged_session_does_not_hurt_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Recovery says which one stays closed and why, and goes on with the rest; opening it raises Corrupt."""
     damaged, sound = await abandon(tmp_path), await abandon(tmp_path)
-    with sqlite3.connect(tmp_path / DATABASE) as connection:
+    with sqlite3.connect(tmp_path / "moot.db") as connection:
         query = "SELECT a.id, data FROM appends a JOIN sessions s ON s.key = session WHERE s.id = ? AND seq = 2"
         row, data = connection.execute(query, (damaged,)).fetchone()
         flipped = bytes([data[40] ^ 1])
@@ -187,6 +188,36 @@ async def test_a_damaged_session_does_not_hurt_the_others(tmp_path: Path, caplog
             await app.session(damaged)
         with pytest.raises(NotFound):
             await app.session("s_nobody")
+
+
+def damage_summary(data: Path, session_id: str, summary: object) -> None:
+    with sqlite3.connect(data / "moot.db") as connection:
+        connection.execute("UPDATE sessions SET summary = ? WHERE id = ?", (summary, session_id))
+    connection.close()
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"title": "\xff"}', b"[]", 7])
+@run
+async def test_a_busy_session_with_a_damaged_summary_is_recovered(tmp_path: Path, damage: object) -> None:
+    """The summary is a cache: where it cannot be read, the events say whether something is outstanding."""
+    session_id, sound = await abandon(tmp_path), await abandon(tmp_path)
+    damage_summary(tmp_path, session_id, damage)
+    async with open_app(TRIO, data=tmp_path) as app:
+        assert {listing.session_id for listing in await app.sessions.listings()} == {session_id, sound}
+        assert await app.recover() == 2
+        session = await app.session(session_id)
+        assert (await settle(session)).status is Status.PAUSED
+        assert len(await facts(app, session, TurnCompleted)) == 2
+
+
+@run
+async def test_a_damaged_summary_opens_no_session_of_another_team(tmp_path: Path) -> None:
+    """A process recovers the sessions of the teams that it has, whatever state their summaries are in."""
+    session_id = await abandon(tmp_path)
+    damage_summary(tmp_path, session_id, b"")
+    async with open_app(OTHERS, data=tmp_path) as app:
+        assert await app.recover() == 0
+        assert await app.log.read(session_id)
 
 
 @run

@@ -2,8 +2,8 @@
 
 import pytest
 
-from moot.config.agent_specs import ScriptAgent
-from moot.core.commands import Post
+from moot.agents.script import ScriptAgent
+from moot.core.session.commands import Post
 from moot.testing import Scenario, given, human, make_team, scripted
 
 TEAM = make_team(human("alice"), scripted("bob", "hi", when_exhausted="empty", name="Bob")).team()

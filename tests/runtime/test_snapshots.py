@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from moot.app import Session, open_app
-from moot.core import state as states
+from moot.core import states
 from moot.core.codec import Event, Head
-from moot.core.commands import Post
+from moot.core.session.commands import Post
 from moot.runtime import snapshots
 from moot.runtime.engine import SNAPSHOT_EVERY, SNAPSHOT_WORTH
 from moot.runtime.ports import Snapshot

@@ -5,17 +5,18 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from moot.config.agent_specs import ScriptAgent, ScriptEntry
+from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
 from moot.core.codec import Event, chain
-from moot.core.commands import Answer, Post
 from moot.core.errors import AgentError
-from moot.core.events import MessagePosted, TurnStepped
 from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.runtime.tools import ToolFunction
+from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.session.commands import Answer, Post
+from moot.core.session.events import MessagePosted, TurnStarted, TurnStepped
+from moot.runtime.ports import ToolFunction
 from moot.testing import VirtualClock
 from tests.runtime.apps import open_on, run
 from tests.runtime.plan_run import DyingLog
@@ -73,7 +74,7 @@ async def live(log: DyingLog, session_id: str | None, clock: VirtualClock) -> st
             until_s = clock.monotonic() + LATEST_S
             while True:
                 state = await session.state()
-                if state.supervision and not state.supervision.is_active and state.is_settled:
+                if find_job(state) and not state.part(SupervisorSlice).current.is_active and state.is_settled:
                     return
                 assert clock.monotonic() < until_s, state.pause_reason
                 events = await app.log.read(session.id, limit=10_000)
@@ -117,14 +118,16 @@ def check(events: list[Event], expected: list[Event]) -> None:
         assert event.hash == previous
         folded = evolve(folded, event.fact)
     assert told(events) == told(expected)
-    assert isinstance(folded, State)
-    assert folded.supervision is not None
-    assert folded.supervision.outcome == "complete"
-    assert folded.supervision.state["generatedImageAssetIds"] == ["asset-cover-1", "asset-watering-1"]
+    assert folded is not None
+    job = folded.part(SupervisorSlice).current
+    assert job.outcome == "complete"
+    assert job.state["generatedImageAssetIds"] == ["asset-cover-1", "asset-watering-1"]
 
 
 def told(events: list[Event]) -> list[Any]:
-    return [event.fact for event in events if not isinstance(event.fact, TurnStepped)]
+    """The facts without their instants: a process that starts later does the same later."""
+    facts = [event.fact for event in events if not isinstance(event.fact, TurnStepped)]
+    return [replace(fact, started_at="") if isinstance(fact, TurnStarted) else fact for fact in facts]
 
 
 @pytest.mark.parametrize("at_once", [True, False])

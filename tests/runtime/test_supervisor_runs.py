@@ -4,18 +4,17 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+from moot.agents.script import ScriptEntry
 from moot.app import App, Session, open_app
-from moot.config.agent_specs import ScriptEntry
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
-from moot.core.commands import Answer, Post
-from moot.core.events import TurnStarted
-from moot.core.supervisor.events import SupervisorDecided, ToolCompleted, ToolsCalled
-from moot.core.supervisor_settings import SupervisedAgent, SupervisorSettings, ToolLoop
-from moot.core.team import Flow
-from moot.core.turns import TurnInput
-from moot.runtime.ports import Result
-from moot.runtime.tools import ToolFunction
+from moot.core.flows.supervisor.supervisor_events import SupervisorDecided, ToolCompleted, ToolsCalled
+from moot.core.flows.supervisor.supervisor_settings import SupervisedAgent, SupervisorSettings, ToolLoop
+from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import Answer, Post
+from moot.core.session.events import TurnStarted
+from moot.runtime.ports import Result, ToolFunction
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.runtime.apps import facts, has, names, run, say, until
 
@@ -36,7 +35,7 @@ def make_desk(*drawn: ScriptEntry | str, timeout_s: float = 1800.0, tools: tuple
             agents={"artist": SupervisedAgent(writes=("picture",), tools=LOOP)},
         ),
     )
-    return TeamFile(**{name: getattr(team, name) for name in team.__struct_fields__} | {"flow": Flow.SUPERVISOR})
+    return TeamFile(**{name: getattr(team, name) for name in team.__struct_fields__} | {"flow": "supervisor"})
 
 
 def call(name: str = "draw", **args: Any) -> ScriptEntry:
@@ -51,14 +50,14 @@ async def begin(app: App) -> Session:
 
 @run
 async def test_the_support_desk_answers_its_customer() -> None:
-    """Examples: a team in YAML alone; a correction, four agents, a check that approves."""
+    """A team in YAML alone; a correction, four agents, a check that approves."""
     async with open_app(EXAMPLES / "05_support_desk.yaml") as app:
         session = await app.session()
         await say(session, "The kettle of order 1187 leaks.")
         state = await session.state()
-        assert state.supervision is not None
-        assert state.supervision.outcome == "complete"
-        assert "new seal" in state.supervision.state["answer"]["text"]
+        assert find_job(state) is not None
+        assert state.part(SupervisorSlice).current.outcome == "complete"
+        assert "new seal" in state.part(SupervisorSlice).current.state["answer"]["text"]
         decided = await facts(app, session, SupervisorDecided)
         assert [(each.next, each.corrected_from) for each in decided] == [
             ("triage", "refund"),
@@ -70,7 +69,7 @@ async def test_the_support_desk_answers_its_customer() -> None:
 
 @run
 async def test_a_tool_runs_between_two_turns_of_its_agent() -> None:
-    """Spec 3: the engine runs tools between an agent's turns; the next turn has what they gave."""
+    """The engine runs tools between an agent's turns; the next turn has what they gave."""
     given: list[TurnInput] = []
 
     async def artist(turn: TurnInput) -> Result:
@@ -85,7 +84,7 @@ async def test_a_tool_runs_between_two_turns_of_its_agent() -> None:
     tools: dict[str, ToolFunction] = {"draw": draw, "count": lambda: 7}
     async with open_app(make_desk("-"), agents={"artist": artist}, tools=tools) as app:
         session = await begin(app)
-        assert (await session.state()).supervision is not None
+        assert (await session.state()).part(SupervisorSlice).current is not None
         brief = given[1].brief
         assert brief is not None
         assert sorted((each.call.name, each.result) for each in brief.results) == [
@@ -115,7 +114,7 @@ async def test_a_tool_may_fail_and_the_agent_learns_why() -> None:
 
 @run
 async def test_tools_are_called_so_many_rounds() -> None:
-    """Spec 3 should_continue_image: the call that reaches max_rounds goes back to the supervisor instead."""
+    """The call that reaches max_rounds goes back to the supervisor instead."""
     async with open_app(make_desk(call(what="fox")), tools={"draw": lambda what: what}) as app:
         session = await begin(app)
         assert [each.round for each in await facts(app, session, ToolsCalled)] == [1, 2]
@@ -124,7 +123,7 @@ async def test_tools_are_called_so_many_rounds() -> None:
 
 @run
 async def test_tools_are_named_in_the_team_file() -> None:
-    """Spec 3: Python functions declared per member; the log knows their names only."""
+    """Python functions declared per member; the log knows their names only."""
     entry = ScriptEntry(text="tidying", tool_calls=({"name": "dedent", "args": {"text": "  x"}},))
     async with open_app(make_desk(entry, "done", tools=("textwrap:dedent",))) as app:
         session = await begin(app)
@@ -134,7 +133,7 @@ async def test_tools_are_named_in_the_team_file() -> None:
 
 @run
 async def test_a_tool_has_a_time_limit() -> None:
-    """Bounds: a tool that hangs is given up, and the agent goes on."""
+    """A tool that hangs is given up, and the agent goes on."""
     clock = VirtualClock()
 
     async def draw(what: str) -> None:
@@ -153,7 +152,7 @@ async def test_a_tool_has_a_time_limit() -> None:
 
 @run
 async def test_a_question_waits_through_a_restart(tmp_path: Path) -> None:
-    """Spec 5 steps: pending steps survive; the answer then goes to the agent that asked."""
+    """Pending steps survive; the answer then goes to the agent that asked."""
     studio = load_team("content-studio")
     async with open_app(studio, data=tmp_path) as app:
         session = await app.session()

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from moot.app import open_app
-from moot.core.commands import CancelTurn, End, Pause, Resume, Retry
 from moot.core.errors import AgentError
-from moot.core.events import MessagePosted, NoticePosted, SessionPaused, TurnCancelled, TurnFailed, TurnStarted
+from moot.core.flows.chat.chat_slice import ChatSlice
+from moot.core.flows.registry import show
+from moot.core.flows.turns import TurnInput
 from moot.core.machines.session import Status
-from moot.core.notices import show
-from moot.core.turns import TurnInput
+from moot.core.session.commands import CancelTurn, End, Pause, Resume, Retry
+from moot.core.session.events import MessagePosted, NoticePosted, SessionPaused, TurnCancelled, TurnFailed, TurnStarted
 from moot.runtime.ports import Output, Step
 from moot.testing import VirtualClock
 from tests.runtime.apps import TRIO, Puppet, facts, has, names, run, say, until
@@ -38,7 +39,7 @@ async def test_a_turn_that_takes_too_long_is_ended() -> None:
         assert show(notice, "en") == "Agent bob timed out after 30 minutes"
         assert (paused.waiting_for, paused.reason) == ("alice", "agent_timeout")
         assert bob.killed == ["t1"]
-        assert [entry.member for entry in (await session.state()).queue] == ["carol"]
+        assert [entry.member for entry in (await session.state()).part(ChatSlice).entries] == ["carol"]
 
 
 @run
@@ -101,12 +102,12 @@ async def test_stopping_kills_the_running_agent(how: str) -> None:
         state = await session.state()
         if how == "cancel":
             assert happened[-1] == "session.paused"
-            assert [entry.member for entry in state.queue] == ["carol"]
+            assert [entry.member for entry in state.part(ChatSlice).entries] == ["carol"]
             assert await say(session, "go on") != []
             assert [turn.member for turn in await facts(app, session, TurnStarted)] == ["bob", "carol"]
         else:
             assert happened[-1] == "session.completed"
-            assert (state.status, state.queue, state.running) == (Status.COMPLETED, (), ())
+            assert (state.status, state.part(ChatSlice).entries, state.running) == (Status.COMPLETED, (), ())
 
 
 @run

@@ -2,7 +2,7 @@
 
 import pytest
 
-from moot.core.intent import IntentAnalysis, SemanticInput, SystemState
+from moot.core.intake.intent import IntentAnalysis, SemanticInput, SystemState
 from moot.runtime.understanding.explicit import read_explicit
 
 
@@ -28,14 +28,14 @@ def understand(text: str) -> IntentAnalysis:
     ],
 )
 def test_commands_control_the_run(text: str, control: str) -> None:
-    """Plan, understanding: explicit commands are certain."""
+    """Explicit commands are certain."""
     analysis = understand(text)
     assert (analysis.task_relation.type, analysis.control_action) == ("control_instruction", control)
     assert analysis.task_relation.confidence == 1.0
 
 
 def test_markers_name_who_is_meant() -> None:
-    """Chat, markers: routing is said by the person, so nothing about the work changes."""
+    """Routing is said by the person, so nothing about the work changes."""
     analysis = understand("[NEXT: bob, carol!P1] have a look [DROP: dave]")
     assert analysis.task_relation.type == "same_task_no_change"
     assert analysis.context_dependency.referenced_entities == ("bob", "carol", "dave")
@@ -43,5 +43,5 @@ def test_markers_name_who_is_meant() -> None:
 
 @pytest.mark.parametrize("text", ["stop everything", "/etc/hosts looks odd", "[NEXT bob", ""])
 def test_plain_text_is_not_guessed_at(text: str) -> None:
-    """Plan, understanding; chat, commands: words are left to an understander, and `/path/to/file` is text."""
+    """Words are left to an understander, and `/path/to/file` is text."""
     assert read(text) is None

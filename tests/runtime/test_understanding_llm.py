@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from moot.agents.llm.client import ModelClient
+from moot.agents.llm.model_client import ModelClient
 from moot.config.prompts import insert, read_template
-from moot.core.intent import CurrentTask, KnownTask, Said, SemanticInput, SystemState
+from moot.core.intake.intent import CurrentTask, KnownTask, Said, SemanticInput, SystemState
 from moot.runtime.ports import Understood
 from moot.runtime.understanding.llm import LlmUnderstander, build_prompt
 from moot.runtime.understanding.rules.understand import analyse
@@ -58,7 +58,7 @@ def understand(
 
 
 def test_a_good_answer_is_taken() -> None:
-    """Plan, understanding: structured output from a model."""
+    """Structured output from a model."""
     understood, model = understand(GOOD)
     assert understood.fallback_reason is None
     assert (understood.analysis.task_relation.confidence, understood.analysis.normalized_intent.urgency) == (
@@ -69,7 +69,7 @@ def test_a_good_answer_is_taken() -> None:
 
 
 def test_prose_around_the_object_is_forgiven() -> None:
-    """E97: models wrap what they were asked for."""
+    """Models wrap what they were asked for."""
     understood, _ = understand(f"Sure!\n```json\n{GOOD}\n```\nAnything else?")
     assert understood.fallback_reason is None
 
@@ -94,7 +94,7 @@ BAD: dict[str, str] = {
 
 @pytest.mark.parametrize("bad", BAD)
 def test_an_invalid_answer_is_asked_for_once_more(bad: str) -> None:
-    """Plan, understanding: the second question says what was wrong with the first answer."""
+    """The second question says what was wrong with the first answer."""
     understood, model = understand(BAD[bad], GOOD)
     assert understood.fallback_reason is None
     assert understood.analysis.task_relation.reasoning == "a colour"
@@ -105,7 +105,7 @@ def test_an_invalid_answer_is_asked_for_once_more(bad: str) -> None:
 
 @pytest.mark.parametrize("bad", BAD)
 def test_invalid_twice_leaves_it_to_the_rules(bad: str) -> None:
-    """Plan, understanding: then `rules` answers, and the reason is said."""
+    """Then `rules` answers, and the reason is said."""
     understood, model = understand(BAD[bad])
     assert len(model.asked) == 2
     assert understood.analysis == analyse(GIVEN)
@@ -117,8 +117,8 @@ def test_invalid_twice_leaves_it_to_the_rules(bad: str) -> None:
     [(401, "auth: "), (429, "rate_limit: "), (500, "agent: "), (b"<html>", "agent: "), (None, "timeout: ")],
 )
 def test_a_model_that_fails_is_replaced_at_once(failure: Answer, reason: str) -> None:
-    """E95, E96: the person does not wait for a model's recovery; the reason never holds the key."""
-    understood, model = understand(failure, timeout_s=0.5 if failure is None else 10.0)
+    """The person does not wait for a model's recovery; the reason never holds the key."""
+    understood, model = understand(failure, timeout_s=3.0 if failure is None else 10.0)
     assert len(model.asked) == 1
     assert understood.analysis == analyse(GIVEN)
     assert (understood.fallback_reason or "").startswith(reason)
@@ -127,7 +127,7 @@ def test_a_model_that_fails_is_replaced_at_once(failure: Answer, reason: str) ->
 
 @pytest.mark.parametrize("explicit", ["/pause", "/status", "[NEXT: bob] go on", "stop [DONE]"])
 def test_markers_and_commands_never_reach_a_model(explicit: str) -> None:
-    """Plan, understanding: explicit markers and slash commands always win."""
+    """Explicit markers and slash commands always win."""
     given = SemanticInput(raw_input=explicit, system_state=GIVEN.system_state)
     understood, model = understand(500, given=given)
     assert (model.asked, understood.fallback_reason) == ([], None)
@@ -155,7 +155,7 @@ def test_the_prompt_quotes_what_people_wrote() -> None:
 
 
 def test_the_prompt_tells_the_state() -> None:
-    """Seed 002 §8.1: raw input, system state and recent history are what understanding reads."""
+    """Raw input, system state and recent history are what understanding reads."""
     template = insert(read_template("routing", "en"), read_template("understanding", "en"), "routing")
     prompt = build_prompt(template, GIVEN)
     for part in ("execution", "50%", "A landing page", '"t2" "FAQ"', "Working on the hero.", "also make it blue"):

@@ -7,11 +7,19 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies
 
-from moot.core.intent import CurrentTask, IntentAnalysis, KnownTask, Said, SemanticInput, SystemState, WorkflowStatus
-from moot.core.intent_routing import ACTIVE, decide_route, is_sound
-from moot.core.team import Language
+from moot.core.intake.intent import (
+    CurrentTask,
+    IntentAnalysis,
+    KnownTask,
+    Said,
+    SemanticInput,
+    SystemState,
+    WorkflowStatus,
+)
+from moot.core.intake.intent_routing import ACTIVE, decide_route, is_sound
+from moot.runtime.understanding.rules.lexicons import detect_language
+from moot.runtime.understanding.rules.tokens import is_chinese
 from moot.runtime.understanding.rules.understand import RulesUnderstander, analyse
-from moot.runtime.understanding.rules.words import is_chinese
 
 GOAL = "Migrate the orders database from MySQL to Postgres"
 ZH_GOAL = "写一个爬虫抓取招聘网站的职位信息"
@@ -25,7 +33,7 @@ TASKS = (
 def read(
     text: str, status: WorkflowStatus = "execution", *, asked: str = "", tasks: tuple[KnownTask, ...] = ()
 ) -> IntentAnalysis:
-    language: Language = "zh" if is_chinese(text) else "en"
+    language = detect_language(text)
     return analyse(
         SemanticInput(
             raw_input=text,
@@ -70,7 +78,7 @@ CONTROL = {
 
 @pytest.mark.parametrize(("control", "text"), [(control, text) for control, texts in CONTROL.items() for text in texts])
 def test_control_is_about_the_run(control: str, text: str) -> None:
-    """Guide: pause, cancel and status; clear cases are certain enough to act."""
+    """Pause, cancel and status; clear cases are certain enough to act."""
     analysis = read(text)
     assert (analysis.task_relation.type, analysis.control_action) == ("control_instruction", control)
     assert analysis.task_relation.confidence >= 0.75
@@ -90,7 +98,7 @@ def test_control_is_about_the_run(control: str, text: str) -> None:
     ],
 )
 def test_a_control_word_with_an_object_of_the_work_is_a_detail(text: str) -> None:
-    """Guide: "stop using tabs", "cancel the emoji" are minor."""
+    """ "stop using tabs", "cancel the emoji" are minor."""
     assert relation(text) == "minor_change"
 
 
@@ -128,7 +136,7 @@ def test_a_control_that_is_refused_changes_nothing(text: str) -> None:
     ],
 )
 def test_a_new_plan_is_a_major_change(text: str) -> None:
-    """Seed 002 §4: the person who asks for another plan is asked, and gets one."""
+    """The person who asks for another plan is asked, and gets one."""
     analysis = read(text)
     assert analysis.task_relation.type == "same_task_major_change"
     assert decide_route(analysis, "execution", "zh").route == "full_replan"
@@ -144,13 +152,13 @@ def test_a_new_plan_is_a_major_change(text: str) -> None:
     ],
 )
 def test_planning_a_part_again_or_asking_about_it_is_no_new_plan(text: str, expected: str) -> None:
-    """Guide: the object says how much changes; a question changes nothing."""
+    """The object says how much changes; a question changes nothing."""
     assert relation(text) == expected
 
 
 @pytest.mark.parametrize("text", ["continue", "go on", "ok keep going", "继续", "接着做"])
 def test_going_on_depends_on_the_state(text: str) -> None:
-    """Guide: paused → control (resume); running → no change."""
+    """paused → control (resume); running → no change."""
     assert read(text, "paused").control_action == "resume"
     assert relation(text, "execution") == "no_change"
 
@@ -166,7 +174,7 @@ def test_going_on_depends_on_the_state(text: str) -> None:
     ],
 )
 def test_what_follows_a_cancel_decides(text: str, expected: str) -> None:
-    """Guide: a new goal after a cancel is different; a change is a change."""
+    """A new goal after a cancel is different; a change is a change."""
     assert relation(text) == expected
 
 
@@ -181,13 +189,13 @@ def test_what_follows_a_cancel_decides(text: str, expected: str) -> None:
     ],
 )
 def test_an_answer_changes_nothing(text: str, asked: str) -> None:
-    """Guide: an answer to an agent's question is no change."""
+    """An answer to an agent's question is no change."""
     analysis = read(text, asked=asked)
     assert (analysis.task_relation.type, analysis.normalized_intent.action) == ("same_task_no_change", "clarify")
 
 
 def test_an_answer_that_adds_something_is_a_change() -> None:
-    """Guide: one detail added is minor, also behind a yes."""
+    """One detail added is minor, also behind a yes."""
     assert relation("yes, and also copy the indexes", asked="Shall I copy users and orders?") == "minor_change"
     assert relation("add a dry run", asked="Done. Anything else I should do?") == "minor_change"
 
@@ -209,7 +217,7 @@ def test_an_answer_that_adds_something_is_a_change() -> None:
     ],
 )
 def test_talk_about_the_work_changes_nothing(text: str) -> None:
-    """Guide: thanks, agreement, facts, pasted output and questions about the work are no change."""
+    """Thanks, agreement, facts, pasted output and questions about the work are no change."""
     assert relation(text) == "no_change"
 
 
@@ -231,7 +239,7 @@ def test_talk_about_the_work_changes_nothing(text: str) -> None:
     ],
 )
 def test_a_detail_is_a_minor_change_and_certain(text: str) -> None:
-    """Guide: one detail added, changed or removed; certain enough not to ask each time."""
+    """One detail added, changed or removed; certain enough not to ask each time."""
     analysis = read(text)
     assert analysis.task_relation.type == "same_task_minor_change"
     assert decide_route(analysis, "execution").route == "minor_replan"
@@ -249,7 +257,7 @@ def test_a_detail_is_a_minor_change_and_certain(text: str) -> None:
     ],
 )
 def test_a_replaced_goal_is_a_major_change(text: str) -> None:
-    """Guide: goal, deliverable, technology, audience or scope replaced, or a fresh start."""
+    """Goal, deliverable, technology, audience or scope replaced, or a fresh start."""
     analysis = read(text)
     assert analysis.task_relation.type == "same_task_major_change"
     assert analysis.assessment
@@ -267,7 +275,7 @@ def test_a_replaced_goal_is_a_major_change(text: str) -> None:
     ],
 )
 def test_another_goal_is_another_task(text: str) -> None:
-    """Guide: anything not about the current goal; it asks before the work is left."""
+    """Anything not about the current goal; it asks before the work is left."""
     analysis = read(text)
     assert analysis.task_relation.type == "different_task"
     assert decide_route(analysis, "execution").user_confirmation_required
@@ -275,7 +283,7 @@ def test_another_goal_is_another_task(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["change it", "make it better", "改一下", "调整一下吧"])
 def test_a_change_of_nothing_asks_what(text: str) -> None:
-    """Plan: need_clarification; the question speaks the session's language."""
+    """need_clarification; the question speaks the session's language."""
     analysis = read(text)
     assert analysis.clarification
     assert is_chinese(analysis.clarification) == is_chinese(text)
@@ -297,20 +305,20 @@ def test_a_change_of_nothing_asks_what(text: str) -> None:
     ],
 )
 def test_orders_about_a_task(text: str, patches: list[tuple[str, str]]) -> None:
-    """Plan, minor: simple cases come straight from the rules, and only what is certain."""
+    """Simple cases come straight from the rules, and only what is certain."""
     analysis = read(text, tasks=TASKS)
     assert [(patch.op, patch.task_id) for patch in analysis.plan_patches] == patches
     assert analysis.control_action is None
 
 
 def test_finished_tasks_are_not_patched() -> None:
-    """Plan, minor: patches are applied to tasks not yet done."""
+    """Patches are applied to tasks not yet done."""
     done = (KnownTask(id="t1", title="Schema", status="done"),)
     assert read("cancel task t1", tasks=done).plan_patches == ()
 
 
 def test_what_an_input_refers_to() -> None:
-    """Seed 002 §8.2: tasks, files, quoted things, members."""
+    """Tasks, files, quoted things, members."""
     found = read('@bob in src/copy.py rename `bulk` to "batch" for the second task', tasks=TASKS)
     assert found.context_dependency.referenced_entities == ("t2", "src/copy.py", "bulk", "batch", "bob")
 
@@ -318,7 +326,7 @@ def test_what_an_input_refers_to() -> None:
 @pytest.mark.parametrize("status", [each for each in get_args(WorkflowStatus) if each not in ACTIVE])
 @pytest.mark.parametrize("text", ["add an index", "thanks", "write a poem", "继续做", "进度条改成蓝色"])
 def test_without_work_everything_is_a_new_goal(status: WorkflowStatus, text: str) -> None:
-    """Plan, routing 2: with nothing under way there is nothing to relate to."""
+    """With nothing under way there is nothing to relate to."""
     analysis = read(text, status)
     assert (analysis.task_relation.type, analysis.normalized_intent.action) == ("different_task", "create")
     assert analysis.assessment is None
@@ -343,7 +351,7 @@ def test_hostile_text_ends(text: str) -> None:
 
 
 def test_commands_come_before_words() -> None:
-    """Plan, understanding: explicit markers and slash commands always win."""
+    """Explicit markers and slash commands always win."""
     given = SemanticInput(raw_input="/pause", system_state=SystemState(workflow_status="execution"))
     understood = asyncio.run(RulesUnderstander().understand(given))
     assert (understood.analysis.control_action, understood.analysis.task_relation.confidence) == ("pause", 1.0)

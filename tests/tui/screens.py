@@ -9,10 +9,10 @@ from typing import Any
 from textual.pilot import Pilot
 
 from moot.app import App, open_app
-from moot.cli.transcript import Transcript
 from moot.tui.app import MootApp
-from moot.tui.hosts import Here
+from moot.tui.hosts import LocalHost
 from moot.tui.keys import Keys
+from moot.tui.viewer_state import Item
 from moot.tui.words import Words
 
 WAIT_S = 20.0
@@ -47,6 +47,11 @@ def plan_team(*, works: Any = "Done.", **fields: Any) -> dict[str, Any]:
         ai("leo", "All of it.", role="aggregator"),
     ]
     return {**chat_team(*members), "name": "night", "flow": "plan", **fields}
+
+
+def messages(ui: MootApp) -> list[Item]:
+    """What members said, as the conversation shows it."""
+    return [item for item in ui.viewer_state.story.items if item.member]
 
 
 class Playing:
@@ -94,8 +99,8 @@ async def playing(
     **open_with: Any,
 ) -> AsyncIterator[Playing]:
     async with open_app(team, data=data, **open_with) as app:
-        host = Here(app)
-        ui = MootApp(host, await host.create(), Transcript, keys=keys)
+        host = LocalHost(app)
+        ui = MootApp(host, await host.create(), keys=keys)
         async with ui.run_test(size=size) as pilot:
             here = Playing(ui, pilot, app)
             await here.until(lambda: ui.words("here", seq=1) in here.screen)

@@ -7,20 +7,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
+from moot.core.session.events import MessagePosted
 from moot.runtime.ports import Ask, Output, Thinking
 from moot.tui.app import MootApp
 from moot.tui.composer import Composer
 from moot.tui.conversation import Conversation
 from moot.tui.help import HelpScreen
 from tests.client.deadline import run
-from tests.tui.screens import EN, NARROW, WIDE, ai, chat_team, playing
+from tests.tui.screens import EN, NARROW, WIDE, ai, chat_team, messages, playing
 
 TEAM = chat_team(ai("bob", "Hello from Bob. [NEXT: Carol]"), ai("carol", "And from Carol. [NEXT: Ann]"))
 
 
 def test_a_conversation_goes_round() -> None:
-    """UX terminal: what is sent appears, members answer in turn, the floor comes back, timeline and list show it."""
+    """What is sent appears, members answer in turn, the floor comes back, timeline and list show it."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -37,7 +38,7 @@ def test_a_conversation_goes_round() -> None:
 
 
 def test_several_keys_send() -> None:
-    """UX terminal: Enter, Ctrl+J, Alt+Enter and F5 send; a backslash before Enter breaks the line."""
+    """Enter, Ctrl+J, Alt+Enter and F5 send; a backslash before Enter breaks the line."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -48,13 +49,13 @@ def test_several_keys_send() -> None:
                 await here.until(lambda: here.ui.query_one(Composer).text == "")
             await here.type("first\\")
             await here.press("enter", *"second", "enter")
-            await here.until(lambda: here.ui.seat.view.messages[-1].text == "first\nsecond")
+            await here.until(lambda: messages(here.ui)[-1].text == "first\nsecond")
 
     run(play())
 
 
 def test_the_composer_remembers_and_completes() -> None:
-    """UX terminal: ↑ brings back what was said; @ and / offer members and commands, Tab takes one."""
+    """↑ brings back what was said; @ and / offer members and commands, Tab takes one."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -79,7 +80,7 @@ def test_the_composer_remembers_and_completes() -> None:
 
 
 def test_a_refused_text_comes_back() -> None:
-    """UX web and terminal: what is refused is explained in a sentence, and the text is there again to be mended."""
+    """What is refused is explained in a sentence, and the text is there again to be mended."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -91,7 +92,7 @@ def test_a_refused_text_comes_back() -> None:
 
 
 def test_scrolling_up_pauses_following() -> None:
-    """UX terminal: who reads above is not pulled down; a line counts what is new, and End goes there."""
+    """Who reads above is not pulled down; a line counts what is new, and End goes there."""
     talkative = ai("bob", "\n".join(f"line {number}" for number in range(60)))
 
     async def play() -> None:
@@ -111,7 +112,7 @@ def test_scrolling_up_pauses_following() -> None:
 
 
 def test_a_stream_is_painted_at_most_ten_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """UX terminal: text appears while it is written, at most ten repaints a second, and ends as the message."""
+    """Text appears while it is written, at most ten repaints a second, and ends as the message."""
 
     async def recite(turn: TurnInput) -> AsyncIterator[str]:
         for number in range(200):
@@ -138,7 +139,7 @@ def test_a_stream_is_painted_at_most_ten_times_a_second(monkeypatch: pytest.Monk
 
 
 def test_who_reads_above_is_told_that_somebody_writes() -> None:
-    """UX terminal: while a stream goes on below, nothing pulls the reader down, and a line says so."""
+    """While a stream goes on below, nothing pulls the reader down, and a line says so."""
     may_end = asyncio.Event()
 
     async def bob(turn: TurnInput) -> AsyncIterator[str]:
@@ -161,7 +162,7 @@ def test_who_reads_above_is_told_that_somebody_writes() -> None:
 
 
 def test_esc_pauses() -> None:
-    """UX terminal: Esc pauses what runs: the turn ends, the queue waits, /resume goes on."""
+    """Esc pauses what runs: the turn ends, the queue waits, /resume goes on."""
     may_end = asyncio.Event()
 
     async def bob(turn: TurnInput) -> str:
@@ -175,7 +176,7 @@ def test_esc_pauses() -> None:
             await here.press("escape")
             await here.sees(EN("pausing"))
             may_end.set()
-            await here.until(lambda: here.ui.seat.view.pause_reason == "user_pause")
+            await here.until(lambda: here.ui.viewer_state.view.pause_reason == "user_pause")
             assert "And from Carol." not in here.screen
             await here.say("/resume")
             await here.sees("And from Carol.")
@@ -184,7 +185,7 @@ def test_esc_pauses() -> None:
 
 
 def test_a_narrow_terminal_shows_one_pane() -> None:
-    """UX terminal: below 100 columns one pane and tabs; F2, F3, F4 and F6 change it, Esc goes back."""
+    """Below 100 columns one pane and tabs; F2, F3, F4 and F6 change it, Esc goes back."""
 
     async def play() -> None:
         async with playing(TEAM, NARROW) as here:
@@ -205,7 +206,7 @@ def test_a_narrow_terminal_shows_one_pane() -> None:
 
 
 def test_other_sessions_are_a_key_away() -> None:
-    """UX terminal: Ctrl+N starts a session, the list opens another one, each with its own history."""
+    """Ctrl+N starts a session, the list opens another one, each with its own history."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -213,7 +214,7 @@ def test_other_sessions_are_a_key_away() -> None:
             await here.say("only in the first")
             await here.sees("only in the first")
             await here.press("ctrl+n")
-            await here.until(lambda: here.ui.talk.id != first and here.ui.seat.view.seq)
+            await here.until(lambda: here.ui.talk.id != first and here.ui.viewer_state.seq)
             await here.sees("Say something.")
             await here.until(lambda: "only in the first" not in here.screen)
             await here.until(lambda: here.screen.count("poster") >= 3)
@@ -224,7 +225,7 @@ def test_other_sessions_are_a_key_away() -> None:
 
 
 def test_it_speaks_chinese() -> None:
-    """UX: zh and en from one catalogue; /lang changes what is on the screen."""
+    """Zh and en from one catalogue; /lang changes what is on the screen."""
 
     async def play() -> None:
         async with playing(chat_team(ai("bob", "好的。"), language="zh")) as here:
@@ -237,7 +238,7 @@ def test_it_speaks_chinese() -> None:
 
 
 def test_a_row_of_the_timeline_leads_to_its_message() -> None:
-    """UX terminal: Enter on a row of the timeline shows what was said there."""
+    """Enter on a row of the timeline shows what was said there."""
     talkative = ai("bob", "\n".join(f"line {number}" for number in range(60)))
 
     async def play() -> None:
@@ -270,7 +271,7 @@ def test_a_turn_that_asks_is_answered_on_its_card() -> None:
 
 
 def test_a_thought_is_shown_while_it_is_thought() -> None:
-    """UX streaming: the end of a thought stands in two dim lines below its member; the answer takes its place."""
+    """The end of a thought stands in two dim lines below its member; the answer takes its place."""
 
     async def bob(turn: TurnInput, ask: Ask) -> AsyncIterator[Output | str]:
         yield Thinking("a long way " * 30 + "and the [b]end[/b] of it")
@@ -289,7 +290,7 @@ def test_a_thought_is_shown_while_it_is_thought() -> None:
 
 
 def test_the_panes_follow_the_size_of_the_terminal() -> None:
-    """UX terminal: made narrow while it runs, first the list goes, then one pane is left; wide again, all are back."""
+    """Made narrow while it runs, first the list goes, then one pane is left; wide again, all are back."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -309,7 +310,7 @@ def test_the_panes_follow_the_size_of_the_terminal() -> None:
 
 
 def test_a_message_is_copied_or_read_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """UX terminal: in the conversation ↑ ↓ choose a message, y copies what was written (OSC 52), o opens it; without a
+    """In the conversation ↑ ↓ choose a message, y copies what was written (OSC 52), o opens it; without a
     pager it is shown on a screen of its own."""
     monkeypatch.setenv("PAGER", "/nowhere/pager")
 
@@ -332,15 +333,19 @@ def test_a_message_is_copied_or_read_in_full(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_supervisor_speaks_in_words() -> None:
-    """UX, ADK #2859: the decision of a supervisor is told, its JSON is not shown; who asks is named."""
+    """The decision of a supervisor is told, its JSON is not shown; who asks is named."""
 
     async def play() -> None:
         async with playing("content-studio") as here:
             await here.say("A post about growing herbs on a balcony, with two pictures.")
             await here.sees("Who should read the post?", "asked by Brief", "1. Beginners · a first balcony")
             assert "next_agent" not in here.screen
-            assert any("next_agent" in line.text for line in here.ui.seat.view.messages)
+            assert here.app is not None
+            logged = await here.app.log.read(here.ui.talk.id)
+            assert any("next_agent" in event.fact.text for event in logged if isinstance(event.fact, MessagePosted))
             await here.press("f7", "2")
-            await here.until(lambda: any("✓ You: People who cook" in each.text for each in here.ui.seat.story.items))
+            await here.until(
+                lambda: any("✓ You: People who cook" in each.text for each in here.ui.viewer_state.story.items)
+            )
 
     run(play())

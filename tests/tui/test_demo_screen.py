@@ -9,19 +9,18 @@ import urllib.request
 
 import pytest
 
-from moot.cli.demos import chat, plan
+from moot.cli.demos import chat_demo, plan_demo
 from moot.cli.demos.director import Director
 from moot.cli.demos.scenes import Demo
 from moot.cli.demos.stage import staged
-from moot.cli.transcript import Transcript
 from moot.client.client import connect
 from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
 from moot.runtime.clock import SystemClock
 from moot.tui.demo import DemoApp
-from moot.tui.remote_host import There
+from moot.tui.remote_host import RemoteHost
 from tests.client.deadline import run
-from tests.tui.screens import WIDE, Playing
+from tests.tui.screens import WIDE, Playing, messages
 
 HURRY = 0.05  # of the time that people get to read
 
@@ -40,7 +39,7 @@ async def watch(demo: Demo, sees: str, *, press: str = "") -> None:
     """The demo on a screen; the link is cut by the viewer when it is offered, else by the demo."""
     async with staged(demo.team) as stage, connect(stage.url, stage.token) as client:
         session, cuts = await stage.app.session(title="Demo"), 0
-        host = There(client, demo.team)
+        host = RemoteHost(client, demo.team)
 
         def cut() -> None:
             nonlocal cuts
@@ -48,7 +47,7 @@ async def watch(demo: Demo, sees: str, *, press: str = "") -> None:
             client.cut()
 
         play = lambda screen: Director(session, demo, screen, hurry=20 if press else HURRY).play()  # noqa: E731
-        ui = DemoApp(host, await host.open(session.id), Transcript, play, cut)
+        ui = DemoApp(host, await host.open(session.id), play, cut)
         async with ui.run_test(size=WIDE) as pilot:
             here = Playing(ui, pilot)
             if press:
@@ -60,33 +59,33 @@ async def watch(demo: Demo, sees: str, *, press: str = "") -> None:
                 await here.until(lambda: cuts)
                 await here.sees("events replayed")
                 return
-            await here.until(lambda: ui.seat.view.status is Status.COMPLETED)
+            await here.until(lambda: ui.viewer_state.view.status is Status.COMPLETED)
             await here.sees(sees, "The demo is over", "Connected")
             assert cuts == 1
             head = (await stage.app.log.head(session.id)).seq
-            assert ui.seat.view.seq == head
+            assert ui.viewer_state.seq == head
 
 
 def test_the_chat_demo_plays_on_the_screen() -> None:
-    """UX first five minutes: a line says what to look at; a cut link heals and replays what was missed; it ends."""
-    run(watch(chat.DEMO, "Perfect, thank you all."))
+    """A line says what to look at; a cut link heals and replays what was missed; it ends."""
+    run(watch(chat_demo.DEMO, "Perfect, thank you all."))
 
 
 def test_the_viewer_may_cut_the_link() -> None:
-    """UX first five minutes: `press D to cut the connection`: it reconnects, and says how much was replayed."""
-    run(watch(chat.DEMO, "", press="d"))
+    """`press D to cut the connection`: it reconnects, and says how much was replayed."""
+    run(watch(chat_demo.DEMO, "", press="d"))
 
 
 def test_the_plan_demo_plays_on_the_screen() -> None:
-    """UX first five minutes: plan, edit, approve, timeout, retry and answer, while the link is cut once."""
-    run(watch(plan.DEMO, "Lovely, thank you all."))
+    """Plan, edit, approve, timeout, retry and answer, while the link is cut once."""
+    run(watch(plan_demo.DEMO, "Lovely, thank you all."))
 
 
 def test_a_stage_can_cut_every_link() -> None:
-    """UX first five minutes: in the browser the server cuts; whoever was connected comes back by itself."""
+    """In the browser the server cuts; whoever was connected comes back by itself."""
 
     async def play() -> None:
-        async with staged(chat.DEMO.team) as stage, connect(stage.url, stage.token) as client:
+        async with staged(chat_demo.DEMO.team) as stage, connect(stage.url, stage.token) as client:
             states = []
             async for moved in client.moves():
                 if moved.state is Connection.CONNECTED:
@@ -99,15 +98,15 @@ def test_a_stage_can_cut_every_link() -> None:
 
 
 def test_the_viewer_may_be_faster() -> None:
-    """UX: the session of a demo is a real one: what the viewer says counts, and the story goes on from there."""
+    """The session of a demo is a real one: what the viewer says counts, and the story goes on from there."""
 
     async def play() -> None:
-        demo = chat.DEMO
+        demo = chat_demo.DEMO
         async with staged(demo.team) as stage, connect(stage.url, stage.token) as client:
             session = await stage.app.session(title="Demo")
-            host = There(client, demo.team)
+            host = RemoteHost(client, demo.team)
             play = lambda screen: Director(session, demo, screen).play()  # noqa: E731
-            ui = DemoApp(host, await host.open(session.id), Transcript, play, client.cut)
+            ui = DemoApp(host, await host.open(session.id), play, client.cut)
             async with ui.run_test(size=WIDE) as pilot:
                 here = Playing(ui, pilot)
                 await here.sees("Can you three write the poster?", "»")
@@ -115,13 +114,13 @@ def test_the_viewer_may_be_faster() -> None:
                 composer.put("Something of my own. [DONE]")
                 await here.press("f5")
                 await here.sees("Something of my own.", "The demo is over")
-                assert len(ui.seat.view.messages) == 1
+                assert len(messages(ui)) == 1
 
     run(play())
 
 
 def test_the_demo_plays_in_the_browser() -> None:
-    """Surfaces: --web serves the page of the demo's session and opens it; Ctrl-C ends it with exit 0."""
+    """--web serves the page of the demo's session and opens it; Ctrl-C ends it with exit 0."""
     process = subprocess.Popen(
         [sys.executable, "-m", "moot.cli.main", "demo", "--web"],
         env={**os.environ, "BROWSER": "true", "PYTHONUNBUFFERED": "1"},

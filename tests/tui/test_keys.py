@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.settings import read_keys, settings_path
+from moot.cli.user_settings import read_keys, settings_path
 from moot.core.errors import ConfigError
 from moot.tui.help import help_content
 from moot.tui.keys import DEFAULTS, Keys, find_key_problems
 from moot.tui.top_lines import key_line
+from moot.tui.words import Words
 from tests.client.deadline import run
-from tests.tui.screens import EN, ai, chat_team, playing
+from tests.tui.screens import EN, ai, chat_team, messages, playing
 
 
 def settle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> Path:
@@ -21,12 +22,12 @@ def settle(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> Path:
 
 
 def test_the_keys_there_are_do_not_clash() -> None:
-    """UX terminal: out of the box every key means one thing, and none swallows what is typed."""
+    """Out of the box every key means one thing, and none swallows what is typed."""
     assert list(find_key_problems(DEFAULTS)) == []
 
 
 def test_keys_are_read_from_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """UX terminal: one key or several for an action; the others stay; no file and an empty one change nothing."""
+    """One key or several for an action; the others stay; no file and an empty one change nothing."""
     settle(monkeypatch, tmp_path, "keys:\n  quit: ctrl+x\n  send: [enter, f9]\n")
     keys = read_keys()
     assert (keys["quit"], keys["send"], keys["help"]) == (("ctrl+x",), ("enter", "f9"), ("f1",))
@@ -55,7 +56,7 @@ def test_keys_are_read_from_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_what_is_wrong_is_said_with_its_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, told: str
 ) -> None:
-    """UX terminal: a bad settings file is a sentence with file, line and what would do; it is not ignored."""
+    """A bad settings file is a sentence with file, line and what would do; it is not ignored."""
     path = settle(monkeypatch, tmp_path, text)
     with pytest.raises(ConfigError) as raised:
         read_keys()
@@ -63,13 +64,13 @@ def test_what_is_wrong_is_said_with_its_line(
 
 
 def test_letters_may_mean_two_things_in_two_places() -> None:
-    """UX terminal: `e` may copy in the conversation though it edits on a card; twice in one place it may not."""
+    """`e` may copy in the conversation though it edits on a card; twice in one place it may not."""
     assert list(find_key_problems({"copy": ("e",)})) == []
     assert [action for action, _ in find_key_problems({"copy": ("o",)})] == ["copy"]
 
 
 def test_changed_keys_work_and_are_shown() -> None:
-    """UX terminal: the changed key does it, the old one does not; the line at the bottom and the help say so."""
+    """The changed key does it, the old one does not; the line at the bottom and the help say so."""
     keys = Keys({"timeline": ("ctrl+t",), "send": ("f9",), "copy": ("c",)})
 
     async def play() -> None:
@@ -84,15 +85,15 @@ def test_changed_keys_work_and_are_shown() -> None:
             await here.press("shift+f6")
             await here.type("one")
             await here.press("enter", *"two", "f9")
-            await here.until(lambda: [line.text for line in here.ui.seat.view.messages] == ["one\ntwo"])
-            assert "Ctrl+T" in help_content("en", keys).plain
+            await here.until(lambda: [line.text for line in messages(here.ui)] == ["one\ntwo"])
+            assert "Ctrl+T" in help_content(Words("en"), keys).plain
 
     run(play())
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
 def test_the_line_of_keys_fits(width: int) -> None:
-    """UX terminal: no key is cut off; help, quitting and the question stay longest."""
+    """No key is cut off; help, quitting and the question stay longest."""
     for has_question in (False, True):
         line = key_line(EN, Keys(), has_question, width)
         assert line.cell_length <= width

@@ -7,7 +7,7 @@ import pytest
 
 from tests.client.deadline import run
 from tests.tidy.sources import PACKAGE, list_python_files, parse, place
-from tests.tui.screens import ai, chat_team, plan_team, playing
+from tests.tui.screens import ai, chat_team, messages, plan_team, playing
 
 MODULES = list_python_files(PACKAGE / "tui")
 DOOR = PACKAGE / "tui" / "plain.py"
@@ -18,7 +18,7 @@ READS_MARKUP = {"from_markup", "from_text", "render_markup", "border_title", "bo
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path != DOOR], ids=place)
 def test_text_goes_through_one_door(path: Path) -> None:
-    """UX terminal, E63, E64: widgets that read markup are only made in plain.py, which gives them plain content."""
+    """Widgets that read markup are only made in plain.py, which gives them plain content."""
     found = []
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual.widgets"):
@@ -40,7 +40,7 @@ def test_text_goes_through_one_door(path: Path) -> None:
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path != DOOR], ids=place)
 def test_content_is_made_of_our_own_words(path: Path) -> None:
-    """UX terminal: Content(...) and Text(...) outside of plain.py take constants, or what was made printable."""
+    """Content(...) and Text(...) outside of plain.py take constants, or what was made printable."""
     found = []
     for node in ast.walk(parse(path)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Content"):
@@ -58,13 +58,13 @@ SHOWN = "[bold red]x[/]"
 
 
 def test_hostile_text_is_shown_as_it_is() -> None:
-    """E63, E64: markup in names, titles, messages and steps is text; escapes and overrides are gone; nothing breaks."""
+    """Markup in names, titles, messages and steps is text; escapes and overrides are gone; nothing breaks."""
     member = {**ai("bob", {"steps": [{"thought": HOSTILE}], "text": HOSTILE}), "name": "Bob", "role": "[red]r[/]"}
 
     async def play() -> None:
         async with playing(chat_team(member, name="[blink]team[/]"), size=(140, 40)) as here:
             await here.say(f"[NEXT: Bob] {HOSTILE}")
-            await here.until(lambda: len(here.ui.seat.view.messages) == 2)
+            await here.until(lambda: len(messages(here.ui)) == 2)
             await here.sees(SHOWN, "[blink]team[/]", "[@click=app.bell]y[/]")
             await here.press("@")
             await here.sees("[red]r[/]")
@@ -76,7 +76,7 @@ def test_hostile_text_is_shown_as_it_is() -> None:
 
 
 def test_a_hostile_plan_is_shown_as_it_is() -> None:
-    """E63: markup in tasks, options and summaries is text on the card, in the editor and on the board."""
+    """Markup in tasks, options and summaries is text on the card, in the editor and on the board."""
     team = plan_team()
     tasks = [{"id": "a", "title": HOSTILE, "objective": "[b]aim[/b]"}, {"id": "[i]b[/i]", "title": "[/] two"}]
     team["members"][1]["agent"]["replies"] = [{"plan": {"summary": HOSTILE, "tasks": tasks}}]
@@ -88,7 +88,7 @@ def test_a_hostile_plan_is_shown_as_it_is() -> None:
             await here.press("f7", "e")
             await here.sees("Edit the plan", "[i]b[/i]")
             await here.press("ctrl+s", "f3")
-            await here.until(lambda: here.ui.seat.view.work and here.ui.seat.view.work.tasks)
+            await here.until(lambda: here.ui.viewer_state.view.work and here.ui.viewer_state.view.work.tasks)
             await here.sees("[/] two")
 
     run(play())

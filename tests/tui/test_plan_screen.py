@@ -4,7 +4,7 @@ import asyncio
 
 from textual.widgets import Input
 
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
 from moot.tui.cards import Card
 from moot.tui.plain import Table, Ticks
 from moot.tui.plan_editor import PlanEditor
@@ -18,7 +18,7 @@ async def until_asked(here: Playing) -> None:
 
 
 def test_a_plan_is_approved_with_one_key() -> None:
-    """UX terminal: the card is docked and takes no focus; F7 goes there, A approves exactly what it names."""
+    """The card is docked and takes no focus; F7 goes there, A approves exactly what it names."""
 
     async def play() -> None:
         async with playing(plan_team()) as here:
@@ -37,7 +37,7 @@ def test_a_plan_is_approved_with_one_key() -> None:
 
 
 def test_a_plan_is_edited_in_a_table() -> None:
-    """UX terminal: title, order, who, dependencies, adding and removing; the button counts tasks and changes; what
+    """Title, order, who, dependencies, adding and removing; the button counts tasks and changes; what
     was approved is what runs."""
 
     async def play() -> None:
@@ -67,7 +67,7 @@ def test_a_plan_is_edited_in_a_table() -> None:
             await here.until(lambda: not editor.query_one("#approve").disabled)
             await here.press("ctrl+s")
             await here.sees("Ann changed the plan and approved it", "All of it.")
-            work = here.ui.seat.view.work
+            work = here.ui.viewer_state.view.work
             assert work
             assert [row.title for row in work.tasks.values()] == ["Find rooms", "Sweep up", "Write it down neatly"]
             assert work.tasks["t3"].task["depends_on"] == ["b"]
@@ -76,7 +76,7 @@ def test_a_plan_is_edited_in_a_table() -> None:
 
 
 def test_a_draft_is_kept() -> None:
-    """UX plan editor: Later, or Esc, closes it; opened again it has what was changed."""
+    """Later, or Esc, closes it; opened again it has what was changed."""
 
     async def play() -> None:
         async with playing(plan_team()) as here:
@@ -89,13 +89,13 @@ def test_a_draft_is_kept() -> None:
             await here.sees("Approve 3 tasks (a)")
             await here.press("f7", "e")
             await here.sees("Find readers!!", "(1 changed)")
-            assert not any(row.state == "RUNNING" for row in here.ui.seat.view.work.tasks.values())  # type: ignore[union-attr]
+            assert not any(row.state == "RUNNING" for row in here.ui.viewer_state.view.work.tasks.values())  # type: ignore[union-attr]
 
     run(play())
 
 
 def test_a_plan_goes_back_with_a_reason() -> None:
-    """UX confirm card: R asks what should be different; with an answer the planner plans again, without it is over."""
+    """R asks what should be different; with an answer the planner plans again, without it is over."""
 
     async def play() -> None:
         async with playing(plan_team()) as here:
@@ -104,18 +104,21 @@ def test_a_plan_goes_back_with_a_reason() -> None:
             await here.until(lambda: here.ui.focused is here.ui.query_one("#feedback"))
             await here.press(*"cheaper", "enter")
             await here.until(
-                lambda: sum(row.name == "user_confirmation_required" for row in here.ui.seat.rows.list) == 2
+                lambda: sum(row.name == "user_confirmation_required" for row in here.ui.viewer_state.timeline.rows) == 2
             )
-            await here.until(lambda: here.ui.query_one(Card).question is here.ui.seat.view.questions[0])
+            await here.until(lambda: here.ui.query_one(Card).question == here.ui.viewer_state.view.questions[0])
             await here.press("f7", "r")
+            await here.until(lambda: here.ui.focused is here.ui.query_one("#feedback"))
             await here.pilot.click("#reject-now")
-            await here.until(lambda: here.ui.seat.view.work and here.ui.seat.view.work.outcome == "user_reject")
+            await here.until(
+                lambda: here.ui.viewer_state.view.work and here.ui.viewer_state.view.work.outcome == "user_reject"
+            )
 
     run(play())
 
 
 def test_a_failed_task_asks_what_to_do() -> None:
-    """UX confirm card: one generic card shows any decision, with what happened and a button for each way on."""
+    """One generic card shows any decision, with what happened and a button for each way on."""
     fails = {"error": {"type": "auth", "message": "no key"}}
 
     async def play() -> None:
@@ -124,19 +127,19 @@ def test_a_failed_task_asks_what_to_do() -> None:
             await here.sees("no key", "Try again", "Go on without it", "Give it to another member")
             await here.press("f7")
             await here.pilot.click("#option-1")
-            await here.until(lambda: any(row.is_skipped for row in here.ui.seat.view.work.tasks.values()))  # type: ignore[union-attr]
+            await here.until(lambda: any(row.is_skipped for row in here.ui.viewer_state.view.work.tasks.values()))  # type: ignore[union-attr]
 
     run(play())
 
 
 def test_an_agent_asks_a_person() -> None:
-    """Spec 3 ask_user on a screen: the options of an agent are buttons, the answer goes to who asked."""
+    """The options of an agent are buttons, the answer goes to who asked."""
 
     async def play() -> None:
         async with playing("content-studio") as here:
             await here.say("A post about growing herbs on a balcony, with two pictures.")
             await here.sees("Who should read the post?", "Needs your decision")
-            question = here.ui.seat.view.questions[0]
+            question = here.ui.viewer_state.view.questions[0]
             assert question.selection == "multiple" or question.options
             await here.press("f7")
             if here.ui.query(Ticks):
@@ -144,8 +147,8 @@ def test_an_agent_asks_a_person() -> None:
                 await here.pilot.click("#send")
             else:
                 await here.press("enter")
-            await here.until(lambda: question not in here.ui.seat.view.questions)
-            await here.until(lambda: any("✓ You:" in each.text for each in here.ui.seat.story.items))
+            await here.until(lambda: question not in here.ui.viewer_state.view.questions)
+            await here.until(lambda: any("✓ You:" in each.text for each in here.ui.viewer_state.story.items))
             await here.press("f3")
             await here.sees(EN("job.choices"), "→ Brief", EN("job.shared"))
 
@@ -153,7 +156,7 @@ def test_an_agent_asks_a_person() -> None:
 
 
 def test_clearing_the_queue_asks_first() -> None:
-    """UX: /queue clear is answered on the card like any other question."""
+    """/queue clear is answered on the card like any other question."""
     may_end = asyncio.Event()
 
     async def bob(turn: TurnInput) -> str:
@@ -165,9 +168,9 @@ def test_clearing_the_queue_asks_first() -> None:
             await here.say("[NEXT: Bob, Carol] go")
             await here.say("/queue clear")
             await here.sees("Clear the queue?")
-            assert here.ui.seat.view.pending == ("carol",)
+            assert here.ui.viewer_state.view.pending == ("carol",)
             await here.press("f7", "1")
-            await here.until(lambda: here.ui.seat.view.pending == ())
+            await here.until(lambda: here.ui.viewer_state.view.pending == ())
             may_end.set()
 
     run(play())

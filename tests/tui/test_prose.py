@@ -5,8 +5,7 @@ import time
 import pytest
 from rich.text import Text
 
-from moot.tui.prose import prose
-from moot.tui.wrapping import break_points, wrap
+from moot.tui.prose import break_points, prose, wrap
 
 
 def lines(said: str, width: int) -> list[str]:
@@ -27,12 +26,12 @@ def lines(said: str, width: int) -> list[str]:
     ],
 )
 def test_a_little_markdown(said: str, shown: list[str]) -> None:
-    """UX terminal: marks become styles; whatever is no such mark is shown as it was written."""
+    """Marks become styles; whatever is no such mark is shown as it was written."""
     assert lines(said, 80) == shown
 
 
 def test_styles() -> None:
-    """UX terminal: strong is bold, code has a colour of its own."""
+    """Strong is bold, code has a colour of its own."""
     (line,) = prose("a **b** `c`")
     assert [(line.text.plain[span.start : span.end], span.style) for span in line.text.spans] == [
         ("b", "bold"),
@@ -41,13 +40,13 @@ def test_styles() -> None:
 
 
 def test_broken_lines_stand_below_their_words() -> None:
-    """UX terminal: what follows stands below the words, not below the bullet; a quote keeps its bar."""
+    """What follows stands below the words, not below the bullet; a quote keeps its bar."""
     assert lines("- one two three four", 12) == ["• one two", "  three four"]
     assert lines("> one two three four", 12) == ["▌ one two", "▌ three four"]
 
 
 def test_chinese_is_broken_between_characters() -> None:
-    """UX terminal: a Chinese sentence fills its line; no line begins with a comma or ends with an opening bracket."""
+    """A Chinese sentence fills its line; no line begins with a comma or ends with an opening bracket."""
     said = "周日开放（五月起），欢迎读者来喝咖啡。Welcome 欢迎"
     for width in range(10, 40):
         parts = [part.plain for part in wrap(Text(said), width)]
@@ -58,12 +57,12 @@ def test_chinese_is_broken_between_characters() -> None:
 
 @pytest.mark.parametrize("mark", ["**a `b [x ", "[", "`", "> ", "_a", "~~a", "*"])
 def test_hostile_text_is_shown_in_time(mark: str) -> None:
-    """E64: time in proportion to the length; what is squared would take minutes here."""
+    """Time in proportion to the length; what is squared would take minutes here."""
     began = time.process_time()
     lines(mark * (100_000 // len(mark)), 60)
     assert time.process_time() - began < 20
 
 
 def test_a_word_that_is_too_long_is_broken_anywhere() -> None:
-    """UX terminal: nothing stands beyond the edge."""
+    """Nothing stands beyond the edge."""
     assert break_points("x" * 5, 2) == [2, 4]

@@ -2,23 +2,22 @@
 
 from pathlib import Path
 
-from moot.cli.transcript import Transcript
 from moot.client.client import connect
 from moot.tui.app import MootApp
-from moot.tui.remote_host import There
+from moot.tui.remote_host import RemoteHost
 from tests.client.deadline import run
 from tests.client.real_server import TOKEN, real_server
-from tests.tui.screens import EN, WIDE, Playing
+from tests.tui.screens import EN, WIDE, Playing, messages
 
 
 def test_a_cut_link_heals_on_the_screen(tmp_path: Path) -> None:
-    """UX connection: the line says connected, reconnecting, connected; what is said meanwhile is marked as unsent and
+    """The line says connected, reconnecting, connected; what is said meanwhile is marked as unsent and
     sent once."""
 
     async def play() -> None:
         async with real_server(tmp_path) as (_, cable), connect(cable.url, TOKEN) as client:
-            host = There(client, None)
-            ui = MootApp(host, await host.create(), Transcript, "alice")
+            host = RemoteHost(client, None)
+            ui = MootApp(host, await host.create(), "alice")
             async with ui.run_test(size=WIDE) as pilot:
                 here = Playing(ui, pilot)
                 await here.sees(EN("link.connected", seq=1, at=""))
@@ -30,18 +29,18 @@ def test_a_cut_link_heals_on_the_screen(tmp_path: Path) -> None:
                 cable.target = target
                 await here.sees(EN("link.connected", seq=4, at=""))
                 await here.until(lambda: "unsent" not in here.screen)
-                assert [line.text for line in ui.seat.view.messages] == ["[FROM: alice] said in the dark"]
+                assert [line.text for line in messages(ui)] == ["[FROM: alice] said in the dark"]
 
     run(play())
 
 
 def test_a_server_that_is_gone_is_said(tmp_path: Path) -> None:
-    """UX connection: when the link is given up, the screen stays and says so."""
+    """When the link is given up, the screen stays and says so."""
 
     async def play() -> None:
         async with real_server(tmp_path) as (server, cable), connect(cable.url, TOKEN, give_up_s=0.5) as client:
-            host = There(client, None)
-            ui = MootApp(host, await host.create(), Transcript, "alice")
+            host = RemoteHost(client, None)
+            ui = MootApp(host, await host.create(), "alice")
             async with ui.run_test(size=WIDE) as pilot:
                 here = Playing(ui, pilot)
                 await here.sees("● Connected")

@@ -53,7 +53,7 @@ async def compare(name: str, here: Playing) -> None:
 
 
 def test_a_conversation() -> None:
-    """UX terminal: three panes at 120×32."""
+    """Three panes at 120×32."""
 
     async def play() -> None:
         async with playing(chat_team(ai("bob", f"{SAID} [NEXT: Ann]"))) as here:
@@ -65,7 +65,7 @@ def test_a_conversation() -> None:
 
 
 def test_a_conversation_in_chinese_at_80_columns() -> None:
-    """UX terminal: one pane and tabs at 80×24, Chinese text broken between its characters."""
+    """One pane and tabs at 80×24, Chinese text broken between its characters."""
 
     async def play() -> None:
         async with playing(ZH, NARROW) as here:
@@ -79,7 +79,7 @@ def test_a_conversation_in_chinese_at_80_columns() -> None:
 
 
 def test_a_plan_that_waits() -> None:
-    """UX terminal: the card of a plan at 80×24, with what the buttons do."""
+    """The card of a plan at 80×24, with what the buttons do."""
 
     async def play() -> None:
         async with playing(plan_team(), NARROW) as here:
@@ -91,7 +91,7 @@ def test_a_plan_that_waits() -> None:
 
 
 def test_a_plan_that_is_edited() -> None:
-    """UX terminal: the editor of a plan takes the room of the side panes."""
+    """The editor of a plan takes the room of the side panes."""
 
     async def play() -> None:
         async with playing(plan_team(), WIDE) as here:
@@ -105,7 +105,7 @@ def test_a_plan_that_is_edited() -> None:
 
 
 def test_the_help() -> None:
-    """UX terminal: every key on one screen, also at 80×24."""
+    """Every key on one screen, also at 80×24."""
 
     async def play() -> None:
         async with playing(ZH, NARROW) as here:

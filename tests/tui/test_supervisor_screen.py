@@ -18,7 +18,7 @@ async def until_asked(here: Playing, code: str) -> Card:
 
 
 def test_an_output_is_put_right() -> None:
-    """Spec 3 review stops: what an agent wrote stands on the card and can be edited; what is no JSON is said."""
+    """What an agent wrote stands on the card and can be edited; what is no JSON is said."""
 
     async def play() -> None:
         async with playing(str(TEAMS / "studio.yaml")) as here:
@@ -36,8 +36,10 @@ def test_an_output_is_put_right() -> None:
             await here.sees("JSON: ")
             box.text = '{"draft": {"body": "Twice upon a time"}}'
             card.query_one("#save", Button).press()
-            await here.until(lambda: here.ui.seat.view.supervision and here.ui.seat.view.supervision.outcome)
-            job = here.ui.seat.view.supervision
+            await here.until(
+                lambda: here.ui.viewer_state.view.supervision and here.ui.viewer_state.view.supervision.outcome
+            )
+            job = here.ui.viewer_state.view.supervision
             assert job
             assert job.state["draft"] == {"body": "Twice upon a time"}
 
@@ -45,7 +47,7 @@ def test_an_output_is_put_right() -> None:
 
 
 def test_being_stuck_is_a_question() -> None:
-    """Spec 3 bounds: after three turns without a decision people choose who acts, by name, with what they want."""
+    """After three turns without a decision people choose who acts, by name, with what they want."""
 
     async def play() -> None:
         async with playing(str(TEAMS / "stuck.yaml")) as here:
@@ -54,7 +56,9 @@ def test_being_stuck_is_a_question() -> None:
             await here.sees("What now?", "1. Writer", "2. End it")
             card.query_one("#answer", Input).value = "short, please"
             card.query_one("#option-0", Button).press()
-            await here.until(lambda: here.ui.seat.view.supervision and here.ui.seat.view.supervision.outcome)
+            await here.until(
+                lambda: here.ui.viewer_state.view.supervision and here.ui.viewer_state.view.supervision.outcome
+            )
             await here.sees("Once upon a *time*.")
 
     run(play())

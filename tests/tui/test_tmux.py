@@ -71,7 +71,7 @@ def cells(text: str) -> int:
 
 
 def test_a_chinese_session_in_a_terminal(terminal: Terminal) -> None:
-    """UX terminal: typed, sent, answered, aligned; leaving prints what was said, the id and how to go on."""
+    """Typed, sent, answered, aligned; leaving prints what was said, the id and how to go on."""
     terminal.until(lambda screen: "第 1 条" in screen)
     terminal.type("@小")
     terminal.until(lambda screen: "▸ 小白" in screen)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
 from moot.runtime.ports import Ask, Output, Step, Thinking
 
 HELD_AT = 40

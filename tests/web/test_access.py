@@ -36,7 +36,7 @@ def find_violations(page: Page, where: str) -> list[str]:
 @needs_axe
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_axe_finds_nothing(open_page: Open, server: Server, language: str) -> None:
-    """Issue 7: 0 violations in both themes and languages: talk, a plan, its editor, tasks, machines, replay."""
+    """0 violations in both themes and languages: talk, a plan, its editor, tasks, machines, replay."""
     chat, work, studio = (server.create(team, team.title()) for team in ("talk", "work", "studio"))
     server.command(
         chat, "user.message", content="# Hi\n\n`a` [x](https://a.test/) @Bob [NEXT: Bob, nobody, Slow, Carol]"
@@ -75,7 +75,7 @@ def test_axe_finds_nothing(open_page: Open, server: Server, language: str) -> No
 @needs_axe
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_axe_finds_nothing_in_dialogs_and_on_small_screens(open_page: Open, server: Server, language: str) -> None:
-    """Issue 7: 0 violations where less fits: keys, a new session, the drawer, each pane alone, no token."""
+    """0 violations where less fits: keys, a new session, the drawer, each pane alone, no token."""
     session_id = server.create("failing")
     tasks = [{"id": "bad", "title": "Ask the oracle"}, {"id": "long", "title": "Wait for rain"}]
     server.command(session_id, "user.solve_tasks", tasks=tasks)
@@ -106,7 +106,7 @@ def test_axe_finds_nothing_in_dialogs_and_on_small_screens(open_page: Open, serv
 
 
 def test_forced_colours_keep_what_colour_tells(open_page: Open, server: Server) -> None:
-    """UX forced-colors: what is open, chosen or current has an outline, not colour alone; the link's dot is there."""
+    """What is open, chosen or current has an outline, not colour alone; the link's dot is there."""
     page = open_page(server.create("work"), forced_colors="active")
     say(page, "Make a booklet")
     expect(card(page).locator(".tasks li")).to_have_count(3)
@@ -121,7 +121,7 @@ def test_forced_colours_keep_what_colour_tells(open_page: Open, server: Server) 
 
 
 def test_less_motion_is_no_motion(open_page: Open, server: Server) -> None:
-    """UX prefers-reduced-motion: nothing blinks while somebody writes; otherwise the caret does."""
+    """Nothing blinks while somebody writes; otherwise the caret does."""
     session_id = server.create("talk")
     server.command(session_id, "user.message", content="[NEXT: Slow] go")
     page = open_page(session_id)
@@ -133,7 +133,7 @@ def test_less_motion_is_no_motion(open_page: Open, server: Server) -> None:
 
 
 def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Server) -> None:
-    """Issue 7: 320 px: nothing is cut off sideways, every pane can be reached."""
+    """320 px: nothing is cut off sideways, every pane can be reached."""
     session_id = server.create("work", "A rather long title of a session about the harbour")
     page = open_page(session_id, viewport={"width": 320, "height": 640})
     say(page, "Make a booklet")
@@ -153,7 +153,7 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
 
 
 def test_large_letters(open_page: Open, server: Server) -> None:
-    """Issue 7: 200 % zoom of a 1280 px window is 640 px of twice the size; longer words fit too."""
+    """200 % zoom of a 1280 px window is 640 px of twice the size; longer words fit too."""
     page = open_page(server.create("talk"), viewport={"width": 640, "height": 400}, device_scale_factor=2)
     page.route("**/lang/en.json", lengthen)
     page.reload()
@@ -183,7 +183,7 @@ def check_fits(page: Page) -> None:
 
 
 def test_the_screen_reader_hears_each_message_once(open_page: Open, server: Server) -> None:
-    """UX screen readers: who begins, the finished message, whose turn it is; never every token."""
+    """Who begins, the finished message, whose turn it is; never every token."""
     page = open_page(server.create("stream"))
     expect(page.locator("[role=log]")).to_have_attribute("aria-live", "off")
     expect(page.locator("chat-log .blank")).to_contain_text("Say something")
@@ -204,7 +204,7 @@ def test_the_screen_reader_hears_each_message_once(open_page: Open, server: Serv
 
 
 def test_theme_and_language_are_kept(open_page: Open, server: Server) -> None:
-    """UX theme, zh/en: chosen once, the same after a reload; what the server says comes in that language too."""
+    """Chosen once, the same after a reload; what the server says comes in that language too."""
     session_id = server.create("talk")
     server.command(session_id, "user.message", content="[NEXT: nobody] hi")
     page = open_page(session_id)

@@ -10,7 +10,7 @@ from tests.web.talking import card, say
 
 
 def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
-    """Issue 7: start a session, speak, see who acts and what they said; steps and markdown are shown."""
+    """Start a session, speak, see who acts and what they said; steps and markdown are shown."""
     page = open_page()
     page.locator("session-list .new").click()
     page.get_by_label("Title", exact=True).fill("First words")
@@ -28,7 +28,7 @@ def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
 
 
 def test_the_queue_can_be_skipped_moved_and_cleared(open_page: Open, server: Server) -> None:
-    """UX queue bar: chips with skip and move, clear; pause and stop act on what runs."""
+    """Chips with skip and move, clear; pause and stop act on what runs."""
     page = open_page(server.create("talk"))
     say(page, "[NEXT: Slow, Bob, Carol, Dave] go")
     chips = page.locator("queue-bar .chip:not(.running) .grip")
@@ -49,7 +49,7 @@ def test_the_queue_can_be_skipped_moved_and_cleared(open_page: Open, server: Ser
 
 
 def test_escape_pauses_what_runs(open_page: Open, server: Server) -> None:
-    """UX: Esc = pause; the button says the same."""
+    """Esc = pause; the button says the same."""
     session_id = server.create("talk")
     page = open_page(session_id)
     say(page, "[NEXT: Slow, Bob] go")
@@ -64,7 +64,7 @@ def test_escape_pauses_what_runs(open_page: Open, server: Server) -> None:
 
 
 def test_members_and_commands_are_completed(open_page: Open, server: Server) -> None:
-    """UX composer: @ offers members, / offers commands; arrows choose, Tab or Enter takes, Esc leaves."""
+    """@ offers members, / offers commands; arrows choose, Tab or Enter takes, Esc leaves."""
     page = open_page(server.create("talk"))
     box, offers = page.locator("#composer"), page.locator("chat-composer .offers [role=option]")
     box.press_sequentially("hi @c")
@@ -87,7 +87,7 @@ def test_members_and_commands_are_completed(open_page: Open, server: Server) -> 
 
 
 def test_what_is_refused_comes_back_with_the_reason(open_page: Open, server: Server) -> None:
-    """UX: nothing that was typed is lost; the server's sentence stands at the composer."""
+    """Nothing that was typed is lost; the server's sentence stands at the composer."""
     page = open_page(server.create("talk"))
     say(page, "/nonsense")
     expect(page.locator("chat-composer .problem")).to_contain_text("Unknown command /nonsense")
@@ -99,7 +99,7 @@ def test_what_is_refused_comes_back_with_the_reason(open_page: Open, server: Ser
 
 
 def test_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_page: Open, server: Server) -> None:
-    """UX IME: Enter that ends a composition does not send."""
+    """Enter that ends a composition does not send."""
     page = open_page(server.create("talk"))
     box = page.locator("#composer")
     box.press_sequentially("one")
@@ -122,7 +122,7 @@ def test_shift_enter_breaks_the_line_and_an_input_method_keeps_its_enter(open_pa
 
 
 def test_what_sends_can_be_chosen(open_page: Open, server: Server) -> None:
-    """UX keyboard, WCAG 2.1.4: Ctrl+Enter sends if that is wanted, single letters can be off; both are remembered."""
+    """Ctrl+Enter sends if that is wanted, single letters can be off; both are remembered."""
     page = open_page(server.create("talk"))
     expect(page.locator("chat-log .blank")).to_contain_text("Say something")
     page.locator("chat-log .log").press("?")
@@ -155,7 +155,7 @@ def test_who_addresses_nobody_is_told_how(open_page: Open, server: Server) -> No
 
 
 def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> None:
-    """UX streaming: pieces appear in place; the finished message has all of them, once."""
+    """Pieces appear in place; the finished message has all of them, once."""
     page = open_page(server.create("stream"))
     say(page, "[NEXT: Poet] recite, and wait")
     writing = page.locator("article.writing .body")
@@ -167,7 +167,7 @@ def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> N
 
 
 def test_a_thought_is_shown_folded_up_and_is_no_part_of_the_answer(open_page: Open, server: Server) -> None:
-    """UX streaming: what a member thinks is there to see while it thinks, dim and in one line; then it is a step."""
+    """What a member thinks is there to see while it thinks, dim and in one line; then it is a step."""
     page = open_page(server.create("stream"))
     say(page, "[NEXT: Thinker] how many?")
     writing = page.locator("article.writing")
@@ -184,7 +184,7 @@ def test_a_thought_is_shown_folded_up_and_is_no_part_of_the_answer(open_page: Op
 
 
 def test_the_conversation_follows_only_at_its_end(open_page: Open, server: Server) -> None:
-    """UX: scrolled up, nothing jumps; a button says how much is new."""
+    """Scrolled up, nothing jumps; a button says how much is new."""
     session_id = server.create("talk")
     for number in range(40):
         server.command(session_id, "user.message", content=f"line {number}")
@@ -201,7 +201,7 @@ def test_the_conversation_follows_only_at_its_end(open_page: Open, server: Serve
 
 
 def test_sessions_are_found(open_page: Open, server: Server) -> None:
-    """UX search: by title, team, id and last line."""
+    """By title, team, id and last line."""
     kept, _ = server.create("talk", "Kept for later"), server.create("talk", "Persimmon")
     page = open_page(kept)
     page.get_by_role("searchbox").fill("persim")

@@ -23,7 +23,7 @@ def check_harmless(page: Page, server: Server, asked: list[str]) -> None:
 
 
 def test_hostile_messages_and_titles(open_page: Open, server: Server) -> None:
-    """E63: a hundred strings as messages, and some as titles: shown as they are."""
+    """A hundred strings as messages, and some as titles: shown as they are."""
     for title in HOSTILE[::12]:
         server.create("talk", title[:180])
     session_id = server.create("talk", HOSTILE[0])
@@ -42,7 +42,7 @@ def test_hostile_messages_and_titles(open_page: Open, server: Server) -> None:
 
 
 def test_hostile_tasks(open_page: Open, server: Server) -> None:
-    """E63: a hundred strings as titles, aims and ids of tasks: on the board, in the timeline, in the details."""
+    """A hundred strings as titles, aims and ids of tasks: on the board, in the timeline, in the details."""
     session_id = server.create("work")
     tasks = [
         {"id": f"{at} {text[:20]}", "title": text[:150] + "!", "objective": text[:1000]}
@@ -55,6 +55,7 @@ def test_hostile_tasks(open_page: Open, server: Server) -> None:
     page.reload()
     page.get_by_role("tab", name="Tasks").click()
     expect(column(page, "done").locator(".task")).to_have_count(100, timeout=30_000)
+    expect(page.locator("live-region")).to_contain_text("your turn", timeout=30_000)  # no more rows come
     page.get_by_role("tab", name="Timeline").click()
     page.locator("time-line .row").last.click()
     expect(page.locator("time-line .details")).to_be_visible()
@@ -62,7 +63,7 @@ def test_hostile_tasks(open_page: Open, server: Server) -> None:
 
 
 def test_hostile_plans(open_page: Open, server: Server) -> None:
-    """E63: the same strings in a plan that waits, edited and answered."""
+    """The same strings in a plan that waits, edited and answered."""
     session_id = server.create("failing")
     server.command(session_id, "user.message", content=f"Please make a booklet about {HOSTILE[2]}")
     page = open_page(session_id)

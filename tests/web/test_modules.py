@@ -5,8 +5,7 @@ import json
 import re
 import subprocess
 
-from moot.core.notices import CATALOGUE
-from moot.core.team import Language
+from moot.core.texts import TEXTS
 from moot.gateway.page import Page, without_comments
 from tests.web.node import NODE, ROOT, TSC, needs_node, needs_tsc
 
@@ -20,18 +19,18 @@ def run(*command: str) -> None:
 
 @needs_node
 def test_the_pure_modules_pass_their_tests() -> None:
-    """Spec 5: the browser's link and reducer pass the recorded cases of the Python halves."""
+    """The browser's link and reducer pass the recorded cases of the Python halves."""
     run(NODE or "", "--test", *sorted(str(path) for path in (ROOT / "tests" / "web" / "js").glob("*.test.mjs")))
 
 
 @needs_tsc
 def test_the_types_fit() -> None:
-    """House style: `tsc --checkJs` over the JSDoc in web/."""
+    """`tsc --checkJs` over the JSDoc in web/."""
     run(str(TSC), "--project", str(ROOT / "tests" / "web" / "tsconfig.json"))
 
 
 def test_the_page_names_its_files() -> None:
-    """UX speed: everything is asked for at once, not module by module; a file that is not named would wait."""
+    """Everything is asked for at once, not module by module; a file that is not named would wait."""
     page = (WEB / "index.html").read_text(encoding="utf-8")
     named = set(re.findall(r'(?:src|href)="/static/([^"]+)"', page))
     files = {path.relative_to(WEB).as_posix() for kind in ("js", "css") for path in (WEB / kind).rglob(f"*.{kind}")}
@@ -39,7 +38,7 @@ def test_the_page_names_its_files() -> None:
 
 
 def test_the_scripts_stay_small() -> None:
-    """UX speed: browsers get at most 60 kB of JavaScript, gzipped, in files of one thing each."""
+    """Browsers get at most 60 kB of JavaScript, gzipped, in files of one thing each."""
     sent = [file.body for name, file in sorted(Page().files.items()) if name.endswith(".js")]
     assert len(gzip.compress(b"".join(sent))) <= 60_000
     files = sorted((WEB / "js").rglob("*.js"))
@@ -50,32 +49,23 @@ def test_the_scripts_stay_small() -> None:
 
 
 def test_comments_stay_with_the_source() -> None:
-    """UX speed: a browser gets the code, on the same lines; what only looks like a comment is code."""
+    """A browser gets the code, on the same lines; what only looks like a comment is code."""
     script = b'/** One.\n * Two. */\nconst a = "// no";\n  // three\nconst b = /** @type {any} */ (a); // four\n'
     assert without_comments(script) == b'\n\nconst a = "// no";\n\nconst b = /** @type {any} */ (a); // four\n'
     assert not [name for name in Page().files if name.endswith(".ts")]
 
 
 def test_nothing_on_the_page_can_become_markup() -> None:
-    """Browser rules: text reaches the page only as text."""
+    """Text reaches the page only as text."""
     forbidden = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|DOMParser")
     assert [path.name for path in (WEB / "js").rglob("*.js") if forbidden.search(path.read_text("utf-8"))] == []
 
 
-def test_both_languages_have_the_same_words() -> None:
-    """UX: one JSON per language, keys equal; plural forms are the language's own."""
-    words = [json.loads((WEB / "lang" / f"{language}.json").read_text(encoding="utf-8")) for language in ("zh", "en")]
-    zh, en = ({key.removesuffix(".one").removesuffix(".other") for key in each} for each in words)
-    assert zh == en
-    assert all(text.strip() for each in words for text in each.values())
-
-
-def test_choices_have_the_words_of_the_catalogue() -> None:
-    """House style: one catalogue; the page says Moot's own choices as every other interface does."""
-    languages: tuple[Language, ...] = ("zh", "en")
-    for language in languages:
-        words = json.loads((WEB / "lang" / f"{language}.json").read_text(encoding="utf-8"))
-        said = {key.removeprefix("option."): text for key, text in words.items() if key.startswith("option.")}
-        shared = {name for name in said if f"option_{name}" in CATALOGUE}  # one that the page lacks keeps its label
-        assert {name: CATALOGUE[f"option_{name}"][language] for name in shared} == {name: said[name] for name in shared}
-        assert len(shared) >= 20
+def test_the_page_is_sent_the_texts_of_the_catalogue() -> None:
+    """One catalogue: the page gets the texts of the screens and of Moot's own choices, and nothing else."""
+    files = Page().files
+    for language, texts in TEXTS.items():
+        sent = json.loads(files[f"lang/{language}.json"].body)
+        assert sent["login.open"] == texts["ui.login.open"]
+        assert sent["option.approve"] == texts["option.approve"]
+        assert len(sent) == sum(code.startswith(("ui.", "option.")) for code in texts)

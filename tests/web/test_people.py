@@ -9,7 +9,7 @@ from tests.web.talking import say
 
 
 def test_two_browsers_as_two_humans(open_page: Open, server: Server) -> None:
-    """Issue 7: each speaks as themselves, both see everything, each sees whose turn it is."""
+    """Each speaks as themselves, both see everything, each sees whose turn it is."""
     session_id = server.create("pair")
     alice = open_page(session_id, server.issue(Role.MEMBER, session_id, "alice"))
     zoe = open_page(session_id, server.issue(Role.MEMBER, session_id, "zoe"))
@@ -24,7 +24,7 @@ def test_two_browsers_as_two_humans(open_page: Open, server: Server) -> None:
 
 
 def test_an_answer_of_another_is_shown(open_page: Open, server: Server) -> None:
-    """UX confirm card: if another human answered, who and what."""
+    """If another human answered, who and what."""
     session_id = server.create("pair")
     alice = open_page(session_id, server.issue(Role.MEMBER, session_id, "alice"))
     zoe = open_page(session_id, server.issue(Role.MEMBER, session_id, "zoe"))
@@ -36,7 +36,7 @@ def test_an_answer_of_another_is_shown(open_page: Open, server: Server) -> None:
 
 
 def test_an_owner_says_for_whom_they_speak(open_page: Open, server: Server) -> None:
-    """Spec 2 sender: with several humans a page that is nobody's chooses."""
+    """With several humans a page that is nobody's chooses."""
     page = open_page(server.create("pair"))
     say(page, "who am I?")
     expect(page.locator("chat-composer .problem")).to_contain_text("Several humans share this session")
@@ -46,7 +46,7 @@ def test_an_owner_says_for_whom_they_speak(open_page: Open, server: Server) -> N
 
 
 def test_a_viewer_reads_and_nothing_else(open_page: Open, server: Server) -> None:
-    """Spec 5 roles: viewer reads; nothing is offered that would be refused."""
+    """Viewer reads; nothing is offered that would be refused."""
     session_id = server.create("talk")
     server.command(session_id, "user.message", content="[NEXT: Slow, Bob] go")
     page = open_page(session_id, server.issue(Role.VIEWER, session_id))

@@ -15,7 +15,7 @@ def plan(page: Page, text: str = "Make a booklet about the harbour") -> None:
 
 
 def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> None:
-    """Issue 7: edit, approve, watch progress and a retry; what was approved is what runs."""
+    """Edit, approve, watch progress and a retry; what was approved is what runs."""
     session_id = server.create("work")
     page = open_page(session_id)
     plan(page)
@@ -51,7 +51,7 @@ def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> 
 
 
 def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) -> None:
-    """UX task board: progress, attempts, cancel; a question about what depends on it."""
+    """Progress, attempts, cancel; a question about what depends on it."""
     session_id = server.create("work")
     tasks = [{"id": "draw", "title": "Draw pictures"}, {"id": "long", "title": "Wait for rain"}]
     later = {"id": "write", "title": "Write it up", "depends_on": ["draw", "long"]}
@@ -67,7 +67,7 @@ def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) 
 
 
 def test_a_task_is_given_to_another(open_page: Open, server: Server) -> None:
-    """UX task board: Reassign on a card; what the other one brings counts."""
+    """Reassign on a card; what the other one brings counts."""
     session_id = server.create("work")
     server.command(session_id, "user.solve_tasks", tasks=[{"id": "long", "title": "Wait for rain"}])
     page = open_page(session_id)
@@ -85,7 +85,7 @@ def test_a_task_is_given_to_another(open_page: Open, server: Server) -> None:
 
 
 def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None:
-    """UX: who sends back what and why, in the conversation; the timeline speaks the reader's language, not codes."""
+    """Who sends back what and why, in the conversation; the timeline speaks the reader's language, not codes."""
     session_id = server.create("checked")
     server.command(session_id, "user.solve_tasks", tasks=[{"id": "page", "title": "Write a page"}])
     page = open_page(session_id)
@@ -104,7 +104,7 @@ def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None
 
 
 def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server) -> None:
-    """Issue 7: a decision after a failure; another goal while work runs asks what to do with it."""
+    """A decision after a failure; another goal while work runs asks what to do with it."""
     page = open_page(server.create("failing"))
     plan(page)
     page.get_by_role("button", name="Approve 2 tasks").click()
@@ -122,7 +122,7 @@ def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server
 
 
 def test_a_plan_is_rejected_or_planned_again(open_page: Open, server: Server) -> None:
-    """UX approval: reject says what it does; feedback plans again."""
+    """Reject says what it does; feedback plans again."""
     page = open_page(server.create("failing"))
     plan(page)
     page.get_by_role("button", name="Reject…").click()
@@ -135,7 +135,7 @@ def test_a_plan_is_rejected_or_planned_again(open_page: Open, server: Server) ->
 
 
 def test_a_draft_of_a_plan_outlives_a_reload(open_page: Open, server: Server) -> None:
-    """UX plan editor: the draft is kept by step; another's answer is shown in its place."""
+    """The draft is kept by step; another's answer is shown in its place."""
     session_id = server.create("work")
     page = open_page(session_id)
     plan(page)
@@ -151,7 +151,7 @@ def test_a_draft_of_a_plan_outlives_a_reload(open_page: Open, server: Server) ->
 
 
 def test_the_whole_flow_by_keyboard(open_page: Open, server: Server) -> None:
-    """Issue 7: plan, edit, approve and read the result without a mouse."""
+    """Plan, edit, approve and read the result without a mouse."""
     page = open_page(server.create("work"))
     page.keyboard.press("/")
     page.keyboard.type("Make a booklet")
@@ -179,7 +179,7 @@ def test_the_whole_flow_by_keyboard(open_page: Open, server: Server) -> None:
 
 
 def test_machines_are_lit_where_they_stand(open_page: Open, server: Server) -> None:
-    """UX state machine: drawn from the real tables; the current state is filled and named in text too."""
+    """Drawn from the real tables; the current state is filled and named in text too."""
     page = open_page(server.create("work"))
     plan(page)
     page.get_by_role("tab", name="State").click()

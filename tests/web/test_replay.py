@@ -86,7 +86,7 @@ def test_replay_folds_everything_from_the_log(open_page: Open, server: Server) -
 
 
 def test_an_export_opens_without_a_server(open_page: Open, server: Server, tmp_path: Path) -> None:
-    """Issue 7: one HTML file with everything that was said; it asks nobody for anything."""
+    """One HTML file with everything that was said; it asks nobody for anything."""
     page = open_page(server.create("work", "Harbour"))
     say(page, "Make a booklet")
     page.get_by_role("button", name="Approve 3 tasks").click()
@@ -100,5 +100,5 @@ def test_an_export_opens_without_a_server(open_page: Open, server: Server, tmp_p
     page.goto(file.as_uri())
     expect(page.get_by_role("heading", name="Harbour")).to_be_visible()
     expect(page.get_by_text("All of it on one page.")).to_be_visible()
-    expect(page.get_by_text("✓ Gather facts · Ben")).to_be_visible()
+    expect(page.get_by_text("✓ Ben finished: Gather facts")).to_be_visible()
     assert asked == [file.as_uri()]

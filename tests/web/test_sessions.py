@@ -1,4 +1,4 @@
-"""The list of sessions: what it says of each, and what a person does with it (UX session list)."""
+"""The list of sessions: what it says of each, and what a person does with it."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def do(page: Page, session_id: str, deed: str) -> None:
 
 
 def test_a_row_says_what_was_said_last_and_what_is_new(open_page: Open, server: Server) -> None:
-    """UX: the last line, and how many messages are new since it was looked at; both outlive a reload."""
+    """The last line, and how many messages are new since it was looked at; both outlive a reload."""
     here, there = server.create("talk", "Here"), server.create("talk", "There")
     page = open_page(there)
     expect(row(page, there).locator("a")).to_have_attribute("aria-current", "page")
@@ -41,7 +41,7 @@ def test_a_row_says_what_was_said_last_and_what_is_new(open_page: Open, server: 
 
 
 def test_rename_with_f2(open_page: Open, server: Server) -> None:
-    """UX: F2 renames; the list, the header and the title of the page say it, on every screen, also when it is over."""
+    """F2 renames; the list, the header and the title of the page say it, on every screen, also when it is over."""
     session_id = server.create("talk", "Draft")
     page, other = open_page(session_id), open_page(session_id)
     expect(page.locator("top-bar .title")).to_have_text("Draft")
@@ -69,7 +69,7 @@ def test_rename_with_f2(open_page: Open, server: Server) -> None:
 
 
 def test_pin_and_archive(open_page: Open, server: Server) -> None:
-    """UX: pinned ones stand first; archived ones are behind a filter, are found, come back; it outlives a reload."""
+    """Pinned ones stand first; archived ones are behind a filter, are found, come back; it outlives a reload."""
     old, new = server.create("talk", "Quince"), server.create("talk", "Medlar")
     page = open_page(new)
     do(page, old, "Pin")
@@ -94,7 +94,7 @@ def test_pin_and_archive(open_page: Open, server: Server) -> None:
 
 
 def test_duplicate_as_new(open_page: Open, server: Server) -> None:
-    """UX: the same team and nothing said yet."""
+    """The same team and nothing said yet."""
     session_id = server.create("pair", "Couple")
     page = open_page(session_id)
     do(page, session_id, "Duplicate as new")
@@ -106,7 +106,7 @@ def test_duplicate_as_new(open_page: Open, server: Server) -> None:
 
 
 def test_removal_can_be_undone(open_page: Open, server: Server) -> None:
-    """UX undo beats confirm: it is in the trash at once, also of the server, and comes back to where it was."""
+    """It is in the trash at once, also of the server, and comes back to where it was."""
     session_id = server.create("talk", "Soon gone")
     server.command(session_id, "user.message", content="remember me")
     page = open_page(session_id)
@@ -123,7 +123,7 @@ def test_removal_can_be_undone(open_page: Open, server: Server) -> None:
 
 
 def test_a_viewer_arranges_and_changes_nothing(open_page: Open, server: Server) -> None:
-    """Spec 5 roles: what would be refused is not offered; the list is everybody's own to arrange."""
+    """What would be refused is not offered; the list is everybody's own to arrange."""
     session_id = server.create("talk", "Look at me")
     page = open_page(session_id, server.issue(Role.VIEWER, session_id))
     row(page, session_id).locator(".more").press("Enter")
@@ -133,7 +133,7 @@ def test_a_viewer_arranges_and_changes_nothing(open_page: Open, server: Server) 
 
 
 def test_the_start_page(open_page: Open, server: Server) -> None:
-    """UX first five minutes: before a session is open a button starts one, at 320 px too; scripts are named."""
+    """Before a session is open a button starts one, at 320 px too; scripts are named."""
     server.create("talk")
     page = open_page(viewport={"width": 320, "height": 640})
     expect(page.locator("start-page h2")).to_have_text("Choose a session, or start one")

@@ -8,7 +8,7 @@ from tests.web.talking import card, say
 
 
 def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
-    """Issue 7, supervisor: decisions are told in words; a question is answered; an output is checked and put right."""
+    """Decisions are told in words; a question is answered; an output is checked and put right."""
     session_id = server.create("studio")
     page = open_page(session_id)
     page.get_by_role("tab", name="Tasks").click()
@@ -39,7 +39,7 @@ def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
 
 
 def test_a_question_leaves_the_last_word_in_sight(open_page: Open, server: Server) -> None:
-    """UX nothing jumps: a card takes room from the conversation, which stays at its end; where somebody reads, too."""
+    """A card takes room from the conversation, which stays at its end; where somebody reads, too."""
     page = open_page(server.create("studio"), viewport={"width": 400, "height": 560})
     say(page, "A story for the evening")
     expect(card(page).locator(".what")).to_have_text("Who should read it?")
@@ -47,7 +47,7 @@ def test_a_question_leaves_the_last_word_in_sight(open_page: Open, server: Serve
 
 
 def test_a_supervisor_that_is_stuck_asks(open_page: Open, server: Server) -> None:
-    """Spec 3 bounds: three turns without a decision hand the floor to a human, who chooses; the result is in the
+    """Three turns without a decision hand the floor to a human, who chooses; the result is in the
     conversation, whole."""
     page = open_page(server.create("stuck"))
     say(page, "A story for the evening")

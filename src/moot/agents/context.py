@@ -11,14 +11,16 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
-from moot.agents.context_words import say
 from moot.agents.supervised import brief_values
 from moot.config.prompts import read_template
-from moot.core.state import Message
-from moot.core.supervisor.agent_brief import AgentBrief
-from moot.core.supervisor.prompt import build_prompt
-from moot.core.team import Language, Member
-from moot.core.turns import Assignment, TaskReport, TurnInput
+from moot.core.flows.plan.assignment import Assignment, TaskReport
+from moot.core.flows.supervisor.agent_brief import AgentBrief
+from moot.core.flows.supervisor.prompt import build_prompt
+from moot.core.flows.turns import TurnInput
+from moot.core.session.state import Message
+from moot.core.session.team import Language, Member
+from moot.core.template import fill
+from moot.core.texts import render
 
 BUDGET_BYTES = 65_536
 LEAST_BYTES = 128  # of anything that is shown at all
@@ -31,7 +33,6 @@ _TEMPLATES = {
     "review": "reviewing",
     "aggregate": "aggregating",
 }
-_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _GAP = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff*_`]*"
 _LIVE = re.compile(rf"\[(?={_GAP}(?:NEXT|DROP|DONE|FROM|TEAM_TASK)\b)", re.IGNORECASE | re.ASCII)
 
@@ -99,31 +100,36 @@ def fit(text: str, budget_bytes: int, language: Language) -> str:
     keep = max(budget_bytes // 2, 1)
     head = data[:keep].decode(errors="ignore")
     tail = data[-keep:].decode(errors="ignore")
-    left_out = say("cut", language, count=len(text) - len(head) - len(tail))
+    left_out = render("context.cut", language, count=len(text) - len(head) - len(tail))
     return f"{head}\n{left_out}\n{tail}"
 
 
 def _describe_member(turn: TurnInput, instructions: str) -> str:
     me, language = turn.member, turn.language
-    lines = [say("you", language, name=me.display_name)]
+    lines = [render("context.you", language, name=me.display_name)]
     if me.role:
-        lines.append(say("role", language, role=me.role))
+        lines.append(render("context.role", language, role=me.role))
     if instructions.strip():
-        lines += ["", f"## {say('instructions', language)}", "", instructions.strip()]
+        lines += ["", f"## {render('context.instructions', language)}", "", instructions.strip()]
     if turn.team_task:
         task = quote_within(turn.team_task, BUDGET_BYTES // 16, language)
-        lines += ["", f"## {say('team_task', language)}", "", task]
+        lines += ["", f"## {render('context.team_task', language)}", "", task]
     others = [each for each in turn.addressable if each.id != me.id]
-    lines += ["", f"## {say('members', language)}", "", *(_describe_other(each, language) for each in others)]
+    lines += [
+        "",
+        f"## {render('context.members', language)}",
+        "",
+        *(_describe_other(each, language) for each in others),
+    ]
     if turn.job == "chat" and others:
         example = next((each for each in others if not each.is_human), others[0])
-        lines += ["", say("routing", language, example=example.name)]
-    lines += ["", say("quoted", language), say("language", language)]
+        lines += ["", render("context.routing", language, example=example.name)]
+    lines += ["", render("context.quoted", language), render("context.language", language)]
     return "\n".join(lines)
 
 
 def _describe_other(member: Member, language: Language) -> str:
-    kind = say("human" if member.is_human else "ai", language)
+    kind = render("context.human" if member.is_human else "context.ai", language)
     shown = "" if member.display_name == member.name else f"{member.display_name}; "
     return f"- {member.name} ({shown}{kind}{'; ' + member.role if member.role else ''})"
 
@@ -131,14 +137,14 @@ def _describe_other(member: Member, language: Language) -> str:
 def _describe_conversation(turn: TurnInput, budget_bytes: int, *, is_resumed: bool) -> str:
     language, newest = turn.language, turn.message
     if newest is None:
-        return say("your_turn", language)
+        return render("context.your_turn", language)
     said = quote_within(newest.text, budget_bytes // 2, language)
-    end = f"{say('newest', language, who=_name(turn, newest.member))}\n\n{said}"
+    end = f"{render('context.newest', language, who=_name(turn, newest.member))}\n\n{said}"
     earlier = _earlier(turn, newest)
     if is_resumed:
         earlier = _since(earlier, turn.member.id)
     history = _describe_history(turn, earlier, budget_bytes - len(end.encode()))
-    return f"## {say('history', language)}\n\n{history}\n\n{end}" if history else end
+    return f"## {render('context.history', language)}\n\n{history}\n\n{end}" if history else end
 
 
 def _earlier(turn: TurnInput, newest: Message) -> list[Message]:
@@ -166,7 +172,7 @@ def _describe_history(turn: TurnInput, messages: Sequence[Message], budget_bytes
             break
         shown.append(block)
     if len(shown) < len(messages):
-        shown.append(say("left_out", turn.language, count=len(messages) - len(shown)))
+        shown.append(render("context.left_out", turn.language, count=len(messages) - len(shown)))
     return "\n\n".join(reversed(shown))
 
 
@@ -193,7 +199,7 @@ def _describe_tools(values: Mapping[str, str], language: Language) -> Iterator[s
     """For the supervisor, whose prompt knows nothing of tools: what it may call, and what that gave."""
     for name in ("tools", "results"):
         if values[name]:
-            yield f"\n\n{say(name, language)}\n{values[name]}"
+            yield f"\n\n{render(f'context.{name}', language)}\n{values[name]}"
 
 
 def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget_bytes: int) -> str:
@@ -202,11 +208,12 @@ def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget
 
 
 def _fill(template: str, values: Mapping[str, str], language: Language) -> str:
-    def fill(found: re.Match[str]) -> str:
-        value = values.get(found[1], "")
-        return f"\n{value}" if "\n" in value or value.startswith((">", "-")) else value or say("none", language)
+    def find(name: str) -> str:
+        value = values.get(name, "")
+        is_block = "\n" in value or value.startswith((">", "-"))
+        return f"\n{value}" if is_block else value or render("context.none", language)
 
-    return _PLACEHOLDER.sub(fill, template).strip()
+    return fill(template, find).strip()
 
 
 @cache
@@ -236,13 +243,13 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
         "missing": show("\n".join(_describe_task(each) for each in tasks if not each.result), 2),
         "result": show(done[0].result, 3) if done else "",
         "change": show(assignment.feedback, 2),
-        "language": say("language_name", language),
+        "language": render("language.name", language),
     }
 
 
 def _describe_feedback(turn: TurnInput, assignment: Assignment) -> str:
     """What was wrong before; to a planner who patches, the feedback is the change itself."""
-    again = [say("attempt", turn.language, attempt=assignment.attempt)] if assignment.attempt > 1 else []
+    again = [render("context.attempt", turn.language, attempt=assignment.attempt)] if assignment.attempt > 1 else []
     said = [] if turn.job == "patch" else [assignment.feedback]
     return "\n".join(text for text in (*again, *said, *assignment.problems) if text.strip())
 
@@ -257,7 +264,7 @@ def _describe_results(reports: Sequence[TaskReport], budget_bytes: int, language
     share = budget_bytes // max(min(len(reports), most), 1)
     shown = [_describe_result(report, share, language) for report in reports[:most]]
     if len(reports) > most:
-        shown.append(say("left_out_results", language, count=len(reports) - most))
+        shown.append(render("context.left_out_results", language, count=len(reports) - most))
     return "\n\n".join(shown)
 
 

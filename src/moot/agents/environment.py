@@ -1,34 +1,34 @@
-"""What a program that Moot starts may see of the environment: a few plain names, and those it is allowed."""
+"""The environment variables that a program started by Moot gets: harmless ones and those it is allowed."""
 
 import os
 import re
 from collections.abc import Iterable, Mapping
 
-# nothing here is secret; without them most programs cannot find their files or speak the user's language
+# Not secret; without them most programs do not find their files or the user's language.
 PLAIN_NAMES = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE"),
     *("LC_MESSAGES", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"),
 )
-# how a program reaches the network, for those that are known to need it
+# How a program reaches the network, for those that need it.
 NETWORK_NAMES = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
 )
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
-_SHORTEST_SECRET = 8  # shorter values are words that texts have anyway
+_SHORTEST_SECRET = 8  # shorter values may be ordinary words
 
 
 def pick_environment(
-    allowed: Iterable[str], given: Mapping[str, str] | None = None, fixed: Mapping[str, str] | None = None
+    allowed: Iterable[str], source: Mapping[str, str] | None = None, fixed: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The plain names and the allowed ones, as far as they are set; then what is `fixed`."""
-    source = os.environ if given is None else given
+    """Pick the harmless and the allowed variables from `source` (the process's own, if None), then add `fixed`."""
+    source = os.environ if source is None else source
     picked = {name: source[name] for name in (*PLAIN_NAMES, *allowed) if name in source}
     return {**picked, "TERM": "dumb", "NO_COLOR": "1", **(fixed or {})}
 
 
 def hide_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """Text without the values of what is named like a secret: a program may print what it was given."""
+    """Replace the values of variables whose names look secret by `[NAME]`: a program may print what it was given."""
     for name, value in environment.items():
         if len(value) >= _SHORTEST_SECRET and value in text and _SECRET_NAME.search(name):
             text = text.replace(value, f"[{name}]")

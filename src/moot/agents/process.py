@@ -1,8 +1,8 @@
-"""Programs that play members: started without a shell, read in chunks, bounded in every direction, and really ended.
+"""Runs the programs that play members: without a shell, with limits on output and time, and without leftovers.
 
-A program leads a group of its own and carries a mark in its environment; what belongs to either ends with it, also what
-it left behind with its pipes open (E80). Its end is found without reaping it first, so that its group's number cannot
-have become somebody else's.
+A program leads a process group of its own and has a mark in its environment. When it ends, everything in that group and
+everything with that mark is killed, also what it left behind with open pipes. Its end is noticed without reaping it, so
+that the number of its group cannot have been reused by then.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import time
-from asyncio.streams import FlowControlMixin
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from math import inf
@@ -27,14 +26,14 @@ from moot.core.errors import AgentError
 from moot.core.text import clean
 
 CHUNK_BYTES = 65_536
-_LOOK_S = 0.05  # how often the end is looked for
-_DRAIN_S = 1.0  # for what a program wrote before it ended
+_POLL_S = 0.05
+_DRAIN_S = 1.0  # for reading what a program wrote before it ended
 _REAP_S = 2.0
-_SWEEPS = 5  # one that is being killed may have forked meanwhile
+_SWEEPS = 5  # a process may fork while it is being killed
 
 
 class Program(Struct, frozen=True, kw_only=True):
-    """`stdin` None means nothing to read; `talks` keeps its stdin open for `Child.writer`."""
+    """A program to run. `stdin` None means an empty stdin; `talks` keeps stdin open for `Child.writer`."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
@@ -45,14 +44,14 @@ class Program(Struct, frozen=True, kw_only=True):
 
 class Bounds(Struct, frozen=True, kw_only=True):
     output_bytes: int = 2 * limits.OUTPUT_CHARS
-    stderr_bytes: int = 16_384  # the end of it is kept
-    idle_s: float = 900.0  # without a byte
+    stderr_bytes: int = 16_384  # the end is kept
+    idle_s: float = 900.0  # without output
     total_s: float = 21_600.0
-    stop_s: float = 5.0  # between asking it to end and ending it
+    stop_s: float = 5.0  # between SIGTERM and SIGKILL
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """`code` is negative when a signal ended it, as in `subprocess`."""
+    """`code` is the negative signal number if a signal ended it, as in `subprocess`."""
 
     code: int
     stderr: str
@@ -62,7 +61,11 @@ class Ended(Struct, frozen=True, kw_only=True):
 async def start(
     program: Program, bounds: Bounds | None = None, book: ProcessBook | None = None
 ) -> AsyncIterator["Child"]:
-    """The program, running; nothing of it is left afterwards. AgentError `config` when it cannot be started."""
+    """Run a program for the length of the block; afterwards nothing of it is left.
+
+    Raises:
+        AgentError: `config` if it cannot be started.
+    """
     book = book or ProcessBook()
     mark = book.announce()
     try:
@@ -78,7 +81,7 @@ async def start(
 
 
 class Child:
-    """A running program. Made by `start`."""
+    """A running program; created by `start`."""
 
     def __init__(self, program: Program, bounds: Bounds, mark: str) -> None:
         self._program = program
@@ -92,7 +95,7 @@ class Child:
         self._input: _Input | None = None
         self._has_ended = asyncio.Event()
         self._is_alone = False
-        self.is_waiting_for_us = False  # silence is ours then, not its own
+        self.is_waiting_for_us = False  # then the limit on silence does not count
 
     @property
     def pid(self) -> int:
@@ -104,7 +107,7 @@ class Child:
 
     async def connect(self) -> None:
         loop, popen = asyncio.get_running_loop(), self._popen
-        assert popen.stdout is not None  # noqa: S101 - asked for in _launch
+        assert popen.stdout is not None  # noqa: S101 - a pipe, see _launch
         assert popen.stderr is not None  # noqa: S101
         self.reader, errors = asyncio.StreamReader(limit=CHUNK_BYTES), asyncio.StreamReader(limit=CHUNK_BYTES)
         for stream, pipe in ((self.reader, popen.stdout), (errors, popen.stderr)):
@@ -116,11 +119,15 @@ class Child:
             if self._program.stdin is not None:
                 self.writer.write(self._program.stdin)
             if not self._program.talks:
-                self.writer.close()  # after what was written
+                self.writer.close()  # once everything is written
         self._tasks = [asyncio.create_task(self._keep_errors(errors)), asyncio.create_task(self._look_for_end())]
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """What it writes, as it comes, until its end. AgentError `timeout`, or `agent` when it writes without end."""
+        """Yield its output until it ends.
+
+        Raises:
+            AgentError: `timeout` if it takes too long or is silent for too long, `agent` if it writes too much.
+        """
         received = 0
         while chunk := await self._read():
             received += len(chunk)
@@ -131,11 +138,11 @@ class Child:
             yield chunk
 
     async def ended(self) -> Ended:
-        """How it ended; called after the last chunk."""
+        """Wait for its end; to be called after the last chunk."""
         try:
             await asyncio.wait_for(self._has_ended.wait(), self._bounds.stop_s)
         except TimeoutError:
-            await self.stop()  # it closed its output and goes on
+            await self.stop()  # it closed its output but still runs
         self._end_others()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._tasks[0]), _DRAIN_S)
@@ -143,40 +150,40 @@ class Child:
 
     @property
     def stderr(self) -> str:
-        """The end of what it wrote there, safe to show."""
+        """The end of its stderr, without control characters."""
         return clean(self._stderr.decode(errors="replace")).strip()
 
     async def stop(self) -> None:
-        """TERM, 5 s, KILL, for it and all that belong to it. Nothing happens when it has ended."""
+        """Send SIGTERM, wait `stop_s`, then kill it and everything that belongs to it. No effect if it has ended."""
         try:
             if self._popen.returncode is None and not _is_over(self._popen):
                 send_group_signal(self.pid, signal.SIGTERM)
                 await _poll(lambda: _is_over(self._popen), self._bounds.stop_s)
-        finally:  # also when whoever waits here is cancelled
+        finally:  # also if the caller is cancelled
             self._end_others()
             for task in self._tasks:
                 task.cancel()
             for transport in self._transports:
                 transport.close()
             if self._input and not self._input.is_lost:
-                self.writer.transport.abort()  # what it has not read, it will not
+                self.writer.transport.abort()  # drop what it has not read
             for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
                 if pipe and not self._tasks:  # never connected
                     pipe.close()
             await asyncio.shield(asyncio.ensure_future(self._reap()))
 
     def _end_others(self) -> None:
-        """The group, while its leader's number is still taken, and those who left it; once, when it is over."""
+        """Kill its group, unless the leader is reaped (the number may be reused then), and those who left the group."""
         if self._is_alone:
             return
         self._is_alone = _is_over(self._popen)
         if self._popen.returncode is None:
             send_group_signal(self.pid, signal.SIGKILL)
         for _ in range(_SWEEPS):
-            found = find_marked(self._mark)
-            for pid in found:
+            pids = find_marked(self._mark)
+            for pid in pids:
                 send_signal(pid, signal.SIGKILL)
-            if not found:
+            if not pids:
                 break
 
     async def _reap(self) -> int:
@@ -193,7 +200,7 @@ class Child:
             del self._stderr[: -self._bounds.stderr_bytes]
 
     async def _read(self) -> bytes:
-        """The next bytes; none at the end, also when somebody else holds the pipe open."""
+        """Read the next bytes; none after its end, even if another process holds the pipe open."""
         read = asyncio.ensure_future(self.reader.read(CHUNK_BYTES))
         end = asyncio.ensure_future(self._has_ended.wait())
         try:
@@ -215,7 +222,7 @@ class Child:
         raise AgentError("timeout", f"{self._name} was silent for {self._bounds.idle_s:g} s")
 
     async def _wait_for(self, either: set[asyncio.Future[Any]]) -> bool:
-        """Until one of them happens, or it was silent for too long; whether its whole time is up."""
+        """Wait until one is done or a time limit is reached. Return whether the limit is the one on the whole run."""
         while True:
             left_s = self._started_at + self._bounds.total_s - time.monotonic()
             is_last = left_s <= self._bounds.idle_s
@@ -229,25 +236,28 @@ class Child:
         return Path(self._program.argv[0]).name
 
 
-class _Input(FlowControlMixin):
-    """The writing end of a program's stdin."""
+class _Input(asyncio.StreamReaderProtocol):
+    """The writing end of a program's stdin. A reader's protocol, because asyncio has no public one for writers."""
 
     is_lost = False
+
+    def __init__(self) -> None:
+        super().__init__(asyncio.StreamReader())
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self.is_lost = True
 
 
-async def _poll(is_true: Callable[[], bool], seconds: float = inf, every_s: float = _LOOK_S) -> None:
-    """Until it is true, or time is up. Every system can be asked; which of them tell by themselves differs."""
+async def _poll(is_true: Callable[[], bool], seconds: float = inf, every_s: float = _POLL_S) -> None:
+    """Wait until a condition is true or time is up. Polling works on every system."""
     until = time.monotonic() + seconds
     while not is_true() and time.monotonic() < until:  # noqa: ASYNC110
         await asyncio.sleep(every_s)
 
 
 def _is_over(popen: subprocess.Popen[bytes]) -> bool:
-    """Whether it has ended, without reaping it where the system can tell."""
+    """Whether it has ended; without reaping it, where the system supports that."""
     if popen.returncode is not None:
         return True
     if not hasattr(os, "waitid"):
@@ -262,12 +272,12 @@ def _launch(program: Program, environment: dict[str, str]) -> subprocess.Popen[b
     folder = program.folder
     if folder is not None and not folder.is_dir():
         raise AgentError("config", f"the agent's folder {str(folder)!r} does not exist; correct `cwd` in the team file")
-    found = find_program(program.argv[0], folder, environment.get("PATH"))
+    executable = find_program(program.argv[0], folder, environment.get("PATH"))
     has_input = program.talks or program.stdin is not None
     try:
         return subprocess.Popen(  # noqa: S603 - a list from the team file, no shell
             [program.argv[0], *program.argv[1:]],
-            executable=found,
+            executable=executable,
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
@@ -281,14 +291,14 @@ def _launch(program: Program, environment: dict[str, str]) -> subprocess.Popen[b
 
 
 def find_program(name: str, folder: Path | None, path: str | None) -> str:
-    """Where the program is: a name is looked for on the PATH, a path counts from the agent's folder."""
+    """Find a program: a name on the PATH, a path relative to the agent's folder. Raises AgentError."""
     if "/" not in name:
-        found = shutil.which(name, path=path)
-        if found is None:
+        executable = shutil.which(name, path=path)
+        if executable is None:
             raise AgentError(
                 "config", f"no program {name!r} found; install it, or add its folder to PATH (`moot doctor`)"
             )
-        return found
+        return executable
     file = (folder or Path()).absolute() / name
     if not file.is_file():
         raise AgentError("config", f"no program {name!r} found; correct `command` in the team file")

@@ -1,7 +1,8 @@
-"""Which programs run: a file each in the data folder, so that a server that died leaves nobody behind (E82).
+"""Records which programs run, so that those of a killed server can be ended by the next one.
 
-The file is made before the program starts and named by the mark that the program carries in its environment; pid and
-start time are added when it runs. Whoever opens the data folder next (one process can) ends what it finds.
+Each program has a file in the data folder. It is made before the program starts and named after the mark in the
+program's environment; pid and start time are added when it runs. The next process that opens the folder kills what it
+finds there.
 """
 
 import json
@@ -20,13 +21,13 @@ _GONE_S = 2.0  # a killed process is gone long before that
 
 
 class ProcessBook:
-    """`folder` None keeps no book: nothing is known after a crash."""
+    """`folder` None records nothing."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
     def announce(self) -> str:
-        """A new mark; from here on a program with it can be found. It tells whose program it is."""
+        """Record and return a new mark for a program that is about to start. It begins with the pid of this process."""
         mark = f"{os.getpid()}-{secrets.token_hex(8)}"
         self._write(mark, {})
         return mark
@@ -40,7 +41,7 @@ class ProcessBook:
                 (self._folder / mark).unlink(missing_ok=True)
 
     def end_leftovers(self) -> int:
-        """Kill what an earlier process of ours started and did not end; how many programs that were."""
+        """Kill the programs that an earlier process left running; return how many there were."""
         ended = 0
         for file in sorted(self._folder.iterdir()) if self._folder and self._folder.is_dir() else []:
             ended += _end_leftover(file)
@@ -57,7 +58,7 @@ def _end_leftover(file: Path) -> int:
     try:
         entry = json.loads(file.read_text())
         pid, start_time = entry.get("pid"), entry.get("start_time")
-    except (OSError, ValueError, AttributeError):  # half a file: the mark is in its name
+    except (OSError, ValueError, AttributeError):  # half written: the mark is in its name
         pid, start_time = None, None
     killed = find_marked(f"{MARK_NAME}={file.name}")
     if isinstance(pid, int) and pid > 1 and start_time and find_start_time(pid) == start_time:
@@ -67,5 +68,5 @@ def _end_leftover(file: Path) -> int:
         send_signal(other, signal.SIGKILL)
     until = time.monotonic() + _GONE_S
     while any(map(find_start_time, killed)) and time.monotonic() < until:
-        time.sleep(0.005)  # at start-up, where nothing else goes on: the turn must not run twice at once
+        time.sleep(0.005)  # blocks, at start-up: the turn must not run twice at once
     return int(bool(killed))

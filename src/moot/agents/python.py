@@ -1,28 +1,49 @@
-"""Members written in Python: an async function that gets the turn and returns or yields what it has to say."""
+"""Agent type `python`: an async function that gets the turn and returns or yields what it has to say."""
 
 import importlib
 import inspect
 import os
-import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
+from msgspec import Meta, Struct
+
+from moot.agents.agent_type import AgentType, Seat
 from moot.agents.environment import hide_secrets
+from moot.config.quantities import FunctionPath
+from moot.config.trust import Start
 from moot.core.errors import AgentError
-from moot.core.events import Option
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
+from moot.core.session.events import Option
 from moot.runtime.ports import Ask, Delta, Output, Result, Step, Thinking
 
-Said = str | Output | None
-AgentFunction = Callable[..., Awaitable[Said] | AsyncIterator[Said]]  # of the turn and, if it has one, `ask`
+FunctionOutput = str | Output | None
+# Takes the turn, and `ask` if it has such a parameter.
+AgentFunction = Callable[..., Awaitable[FunctionOutput] | AsyncIterator[FunctionOutput]]
+
+
+class PythonAgent(
+    AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="python"
+):
+    """An async function that gets the turn and yields outputs."""
+
+    call: Annotated[FunctionPath, Meta(description="package.module:function, installed or in the current folder")]
+
+    is_told_tools: ClassVar[bool] = False  # a function calls what it needs itself
+
+    def starts(self, member: str) -> tuple[Start, ...]:
+        return (Start(member=member, argv=("python", self.call)),)
+
+    def make(self, seat: Seat) -> "PythonMember":  # noqa: ARG002
+        return load(self.call)
 
 
 class PythonMember:
-    """Calls the function once a turn. What it yields is streamed and joined; what it returns is the result.
+    """Calls the function once per turn. Text that it yields is streamed and joined; what it returns is the result.
 
-    A function with a parameter `ask` is given a way to ask people (`runtime.ports.Ask`).
+    A function with a parameter `ask` gets a way to ask people (see `runtime.ports.Ask`).
     """
 
     def __init__(self, function: AgentFunction) -> None:
@@ -32,8 +53,8 @@ class PythonMember:
         self.__name__ = getattr(function, "__name__", "agent")
         self.__doc__ = function.__doc__
 
-    def __call__(self, turn: TurnInput, **given: Ask) -> Awaitable[Said] | AsyncIterator[Said]:
-        return self._function(turn, **given)
+    def __call__(self, turn: TurnInput, **options: Ask) -> Awaitable[FunctionOutput] | AsyncIterator[FunctionOutput]:
+        return self._function(turn, **options)
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
         return self.act_asking(turn, _ask_nobody)
@@ -42,15 +63,15 @@ class PythonMember:
         return self._act(partial(self._function, turn, ask=ask) if self._asks else partial(self._function, turn))
 
     async def _act(self, call: AgentFunction) -> AsyncGenerator[Output, None]:
-        """An error that quotes a key is told without it, and without the traceback, which would quote it too."""
+        """Play a turn. If an error message holds secrets, they are removed, and the traceback with them."""
         try:
             async with aclosing(self._play(call)) as outputs:
                 async for output in outputs:
                     yield output
         except Exception as error:
-            told = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
-            safe = hide_secrets(told, os.environ)
-            if safe == told:
+            message = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
+            safe = hide_secrets(message, os.environ)
+            if safe == message:
                 raise
             raise AgentError(getattr(error, "error_type", "agent"), safe) from None
 
@@ -59,22 +80,22 @@ class PythonMember:
             yield _as_result(await call())  # type: ignore[misc]
             return
         written: list[str] = []
-        async with aclosing(cast("AsyncGenerator[Said, None]", call())) as outputs:
-            async for said in outputs:
-                match said:
+        async with aclosing(cast("AsyncGenerator[FunctionOutput, None]", call())) as outputs:
+            async for output in outputs:
+                match output:
                     case Result():
-                        yield said
+                        yield output
                         return
                     case Step() | Thinking():
-                        yield said
+                        yield output
                     case str() | Delta():
-                        text = said if isinstance(said, str) else said.text
+                        text = output if isinstance(output, str) else output.text
                         written.append(text)
                         yield Delta(text)
                     case None:
                         pass
                     case _:
-                        kind = type(said).__name__
+                        kind = type(output).__name__
                         raise AgentError(
                             "agent", f"yielded {kind}; yield text, a Step, a Delta, a Thinking or a Result"
                         )
@@ -91,39 +112,45 @@ async def _ask_nobody(
     return default
 
 
-def _as_result(said: Said) -> Result:
-    match said:
+def _as_result(returned: FunctionOutput) -> Result:
+    match returned:
         case Result():
-            return said
+            return returned
         case str():
-            return Result(text=said)
+            return Result(text=returned)
         case None:
             return Result()
         case _:
-            raise AgentError("agent", f"returned {type(said).__name__}; return text, a Result or nothing")
+            raise AgentError("agent", f"returned {type(returned).__name__}; return text, a Result or nothing")
 
 
 def agent(function: AgentFunction) -> PythonMember:
-    """Turn an async function into a member: `moot.open(team, agents={"bob": function})`."""
+    """Turn an async function into an agent: `moot.open(team, agents={"bob": function})`.
+
+    Args:
+        function: takes the turn, and `ask` if it has such a parameter. It returns text, a Result or None, or yields
+            text, Deltas, Thinkings, Steps and a Result.
+
+    Raises:
+        TypeError: the function is not async.
+    """
     if not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)):
         raise TypeError(f"@moot.agent needs an async function, {function!r} is not one")
     return PythonMember(function)
 
 
 def load(call: str) -> PythonMember:
-    """The member played by the function named `package.module:function`. AgentError says what is wrong with it."""
-    found = load_function(call)
+    """Load the agent function `package.module:function`. Raises AgentError if it cannot be loaded or is not async."""
+    function = load_function(call)
     try:
-        return found if isinstance(found, PythonMember) else agent(found)
+        return function if isinstance(function, PythonMember) else agent(function)
     except TypeError as error:
         raise AgentError("config", f"cannot load {call!r} ({error}); it must be package.module:function") from error
 
 
 def load_function(call: str) -> Callable[..., Any]:
-    """What is named `package.module:function`. AgentError says what is wrong with the name."""
+    """Import `package.module:function`. Raises AgentError if it cannot be imported."""
     module_name, _, function_name = call.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # the module may lie here, as with `python -m`
     try:
         return cast("Callable[..., Any]", getattr(importlib.import_module(module_name), function_name))
     except (ImportError, AttributeError, ValueError, TypeError) as error:

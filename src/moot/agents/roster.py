@@ -3,27 +3,21 @@
 from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import assert_never
 
 from msgspec.structs import replace
 
-from moot.agents import python
-from moot.agents.acp.member import AcpMember
-from moot.agents.cli.member import CliMember
-from moot.agents.equipped import Equipped
-from moot.agents.llm.member import LlmMember
-from moot.agents.script import ScriptedMember
-from moot.agents.surroundings import Surroundings
+from moot.agents.agent_type import AgentType, Seat
+from moot.agents.run_environment import RunEnvironment
 from moot.agents.toolbox import Toolbox
-from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, PythonAgent, ScriptAgent
+from moot.agents.with_tools import WithTools
 from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
-from moot.core.team import Flow
+from moot.core.flows.registry import FLOWS
 from moot.runtime.ports import Agent, Clock
 
 
 class Roster:
-    """`folders`: where each team's file lies; `surroundings`: what is kept of the programs that play its members.
+    """`folders`: where each team's file lies; `run_environment`: what is kept of the programs that play its members.
 
     `toolbox` has what members of the supervisor flow may call between their turns.
     """
@@ -33,14 +27,14 @@ class Roster:
         teams: Iterable[TeamFile],
         overrides: Mapping[str, Agent],
         clock: Clock,
-        surroundings: Surroundings | None = None,
+        run_environment: RunEnvironment | None = None,
         folders: Mapping[str, Path] | None = None,
         toolbox: Toolbox | None = None,
     ) -> None:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
         self._clock = clock
-        self._surroundings = surroundings or Surroundings()
+        self._run_environment = run_environment or RunEnvironment()
         self._folders = folders or {}
         self._toolbox = toolbox or Toolbox(self._teams.values(), {})
         self._agents: dict[tuple[str, str], Agent] = {}
@@ -59,23 +53,17 @@ class Roster:
         if team is None:
             raise AgentError("config", f"team {team_name!r} is not loaded here; start with its team file")
         entry = next((member for member in team.members if member.id == member_id), None)
-        instructions = entry.instructions if entry else ""
-        prompts = team.prompts.given()
-        around = replace(self._surroundings, folder=self._folders.get(team_name))
-        match entry.agent if entry else None:
-            case ScriptAgent() as script:
-                return ScriptedMember(script, self._clock)
-            case PythonAgent(call=call):
-                return python.load(call)
-            case LlmAgent() as model:
-                made: Agent = LlmMember(model, self._clock, instructions, prompts, around.folder)
-            case CliAgent() as cli:
-                made = CliMember(cli, instructions, around, prompts=prompts)
-            case AcpAgent() as spec:
-                made = AcpMember(spec, instructions, around, prompts=prompts)
-            case None:
-                raise AgentError("config", f"team {team_name!r} has no agent for member {member_id!r}")
-            case other:
-                assert_never(other)
-        describe = partial(self._toolbox.describe, team_name, member_id)
-        return Equipped(made, describe) if team.flow is Flow.SUPERVISOR else made
+        if entry is None or entry.agent is None:
+            raise AgentError("config", f"team {team_name!r} has no agent for member {member_id!r}")
+        if not isinstance(entry.agent, AgentType):
+            raise AgentError("config", f"{type(entry.agent).__name__} cannot play a member: it is no AgentType")
+        seat = Seat(
+            clock=self._clock,
+            instructions=entry.instructions,
+            prompts=team.prompts.given(),
+            run_environment=replace(self._run_environment, folder=self._folders.get(team_name)),
+        )
+        agent = entry.agent.make(seat)
+        if not FLOWS[team.flow].tells_tools or not entry.agent.is_told_tools:
+            return agent
+        return WithTools(agent, partial(self._toolbox.describe, team_name, member_id))

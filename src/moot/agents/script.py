@@ -1,26 +1,148 @@
-"""Scripted members: what demos and tests use. They need no key, no network and no program."""
+"""Agent type `script`: members of demos and tests. They need no key, no network and no program."""
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from moot.config.agent_specs import Reply, ScriptAgent, ScriptEntry, ScriptError
+from moot.agents.agent_type import AgentType, Seat
+from moot.config.agent_specs import Json
+from moot.config.problem import Problem
+from moot.config.quantities import Delay, Text
+from moot.config.trust import Start
 from moot.core.errors import AgentError
-from moot.core.turns import TurnInput
+from moot.core.flows.turns import TurnInput
+from moot.core.session.events import Option
+from moot.core.session.team import Path
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Clock, Output, Result, Step
 
 MOCK = re.compile(r"/mock (fail|slow)\b")
 MOCK_SLOW_S = 5.0
 
 
-class ScriptedMember:
-    """Plays the entry at the number of the member's earlier turns in the log, so that a restart goes on there.
+class ScriptStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something the agent thinks, does or sees on the way."""
 
-    A task that has a list of its own (`by_task`) has its own position in it, and does not move that in `replies`.
-    A human who says `/mock fail` or `/mock slow` to it sees what that looks like.
+    thought: str | None = None
+    action: str | None = None
+    observation: str | None = None
+
+
+class ScriptError(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The turn fails with this error type."""
+
+    type: Text
+    message: str = ""
+
+
+class ScriptPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A planner's result; its tasks are checked like any plan, not here: a script may play a broken one."""
+
+    summary: str = ""
+    tasks: tuple[Json, ...] = ()
+
+
+class ScriptReview(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A reviewer's result."""
+
+    passed: bool = field(name="pass")
+    feedback: str = ""
+
+
+class ScriptQuestion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question to the human (supervisor: humans)."""
+
+    question: Text
+    options: tuple[Option, ...] = ()
+    selection: Literal["single", "multiple", "none"] = "single"
+    allow_custom_input: bool = False
+    key: str | None = None
+
+
+class ScriptEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One turn, played in this order: nack, delay, steps, then error or hang or the result."""
+
+    nack: Annotated[str | None, Meta(description="refuses before the start, with this reason")] = None
+    delay_s: Annotated[Delay, Meta(description="waits")] = 0.0
+    steps: Annotated[
+        tuple[ScriptStep, ...], Meta(description="each is logged: plan.step_completed, solver.progress or turn.step")
+    ] = ()
+    error: Annotated[ScriptError | None, Meta(description="fails the turn")] = None
+    hang: Annotated[bool, Meta(description="never ends, until the timeout")] = False
+    text: Annotated[str | None, Meta(description="what is said; the decision of a supervisor")] = None
+    plan: Annotated[ScriptPlan | None, Meta(description="the result of a planner")] = None
+    patches: Annotated[
+        tuple[Json, ...] | None, Meta(description="the result of a planner for a small change: op, task_id, changes")
+    ] = None
+    review: Annotated[ScriptReview | None, Meta(description="the result of a reviewer")] = None
+    state: Annotated[Json | None, Meta(description="supervisor flow: keys that the agent writes")] = None
+    tool_calls: Annotated[tuple[Json, ...] | None, Meta(description="supervisor flow: name and args of each")] = None
+    ask: Annotated[ScriptQuestion | None, Meta(description="supervisor flow: a question to people")] = None
+    usage: Annotated[Usage, Meta(description="recorded as given")] = Usage()
+
+
+Reply = str | ScriptEntry
+
+
+class ScriptAgent(
+    AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="script"
+):
+    """Plays entries in order; needs no key and starts no program."""
+
+    replies: Annotated[
+        tuple[Reply, ...], Meta(description="one a turn; the position is the number of the member's earlier turns")
+    ] = ()
+    by_task: Annotated[
+        dict[str, tuple[Reply, ...]], Meta(description="plan flow: a task's own script, with a position of its own")
+    ] = {}
+    when_exhausted: Annotated[
+        Literal["repeat", "empty", "error"], Meta(description="the last entry again, nothing, or a failed turn")
+    ] = "repeat"
+
+    is_scripted: ClassVar[bool] = True
+    is_told_tools: ClassVar[bool] = False
+
+    def starts(self, member: str) -> tuple[Start, ...]:  # noqa: ARG002
+        return ()
+
+    def make(self, seat: Seat) -> "ScriptedMember":
+        return ScriptedMember(self, seat.clock)
+
+    @classmethod
+    def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:
+        for path, reply in _list_replies(entry):
+            for number, step in enumerate(_as_list(reply.get("steps"))):
+                if step == {}:
+                    empty = "a step needs a thought, an action or an observation"
+                    yield Problem(path=(*path, "steps", number), text=empty)
+
+
+def _list_replies(entry: Mapping[str, object]) -> Iterator[tuple[Path, dict[str, object]]]:
+    """The entries that are mappings, each with its path."""
+    by_task = entry.get("by_task")
+    scripts: list[tuple[Path, object]] = [(("replies",), entry.get("replies"))]
+    if isinstance(by_task, dict):
+        scripts += [(("by_task", task), replies) for task, replies in by_task.items()]
+    for path, replies in scripts:
+        for position, reply in enumerate(_as_list(replies)):
+            if isinstance(reply, dict):
+                yield (*path, position), reply
+
+
+def _as_list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+class ScriptedMember:
+    """Plays the next entry of a script. The position is the number of earlier turns in the log: it survives a restart.
+
+    A task with a list of its own (`by_task`) has its own position and does not advance the one in `replies`.
+    `/mock fail` and `/mock slow` in a human's message make the turn fail or take long.
     """
 
     def __init__(self, script: ScriptAgent, clock: Clock) -> None:
@@ -28,7 +150,7 @@ class ScriptedMember:
         self._clock = clock
 
     def refuse(self, turn: TurnInput) -> str | None:
-        """Why the task is not taken, if the script says so."""
+        """Return why the script refuses the task, None if it accepts."""
         return self._entry(turn).nack
 
     async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
@@ -75,7 +197,7 @@ class ScriptedMember:
             entry = entries[index]
         elif self._script.when_exhausted == "error":
             fault = ScriptError(type="agent", message=f"the script has only {len(entries)} replies")
-            return ScriptEntry(error=fault)  # the turn fails: a script that has ended refuses no task
+            return ScriptEntry(error=fault)  # accept the task, then fail
         elif self._script.when_exhausted == "repeat" and entries:
             entry = entries[-1]
         else:
@@ -84,7 +206,7 @@ class ScriptedMember:
 
 
 def find_mock(turn: TurnInput) -> str | None:
-    """What the newest message tells it to play, if a human said it."""
+    """Return the mock that the newest message asks for, if a human wrote it."""
     humans = {member.id for member in turn.addressable if member.is_human}
-    found = MOCK.search(turn.message.text) if turn.message and turn.message.member in humans else None
-    return found[1] if found else None
+    match = MOCK.search(turn.message.text) if turn.message and turn.message.member in humans else None
+    return match[1] if match else None

@@ -1,51 +1,48 @@
-"""Everything that a team file would run on this machine, as it would be run: what trust is asked for."""
+"""Everything that a team file would run on this machine, as it would be run: what trust is asked for.
+
+What a member's agent starts is said by its type (`AgentSpec.starts`).
+"""
 
 from collections.abc import Iterable, Iterator
 
-from moot.agents.cli.member import list_command
 from moot.agents.llm.models import ModelAddress, is_local
-from moot.config.agent_specs import AcpAgent, CliAgent, LlmAgent, McpServer, PythonAgent
+from moot.config.agent_specs import McpServer
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.config.trust import Start
 
 
 def list_starts(team: TeamFile) -> list[Start]:
-    """Scripted members and plain models start nothing. A key that goes to an address of the file's is asked about."""
-    asked = team.understander()
-    understander = _addresses("understanding", ModelAddress(name=asked.model or "", base_url=asked.base_url))
-    return [*understander, *(start for member in team.members for start in _starts_of(member))]
+    """Every program, Python function and foreign address of a team, that of the understanding model first."""
+    understanding = team.understander()
+    address = ModelAddress(name=understanding.model or "", base_url=understanding.base_url)
+    starts = [start for member in team.members for start in _list_member_starts(member)]
+    return [*list_addresses("understanding", address), *starts]
 
 
-def _addresses(who: str, address: ModelAddress) -> Iterator[Start]:
+def _list_member_starts(member: MemberSpec) -> Iterator[Start]:
+    yield from list_tools(member.id, member.tools, member.mcp)
+    if member.agent is not None:
+        yield from member.agent.starts(member.id)
+
+
+def list_addresses(member: str, address: ModelAddress) -> Iterator[Start]:
+    """The address of a model, if the team file names one that is not of this machine: it would be sent a key."""
     if address.base_url:
-        yield from _address(who, address.base_url, address.key_name)
+        yield from _ask_about(member, address.base_url, address.key_name)
 
 
-def _address(who: str, url: str, *keys: str) -> Iterator[Start]:
-    """A team file could send a person's key anywhere. What stays on this machine is nobody else's business."""
-    if not is_local(url):
-        yield Start(member=who, argv=("ask", url), names=keys)
-
-
-def _starts_of(member: MemberSpec) -> Iterator[Start]:
-    yield from _tools(member.id, member.tools, member.mcp)
-    match member.agent:
-        case CliAgent(cwd=cwd, env=env) as cli:
-            yield Start(member=member.id, argv=list_command(cli), folder=cwd or "", names=env)
-        case AcpAgent(command=command, cwd=cwd, env=env):
-            yield Start(member=member.id, argv=command, folder=cwd or "", names=env)
-        case PythonAgent(call=call):
-            yield Start(member=member.id, argv=("python", call))
-        case LlmAgent(tools=tools, mcp=mcp) as model:
-            yield from _addresses(member.id, ModelAddress(name=model.model, base_url=model.base_url, key=model.key))
-            yield from _tools(member.id, tools, mcp)
-
-
-def _tools(who: str, functions: Iterable[str], servers: Iterable[McpServer]) -> Iterator[Start]:
+def list_tools(member: str, functions: Iterable[str], servers: Iterable[McpServer]) -> Iterator[Start]:
+    """The Python functions and MCP servers that a member may use."""
     for function in functions:
-        yield Start(member=who, argv=("python", function))
+        yield Start(member=member, argv=("python", function))
     for server in servers:
         if server.command:
-            yield Start(member=who, argv=server.command, names=server.env)
+            yield Start(member=member, argv=server.command, names=server.env)
         elif server.url:
-            yield from _address(who, server.url, *([server.key] if server.key else []))
+            yield from _ask_about(member, server.url, *([server.key] if server.key else []))
+
+
+def _ask_about(member: str, url: str, *keys: str) -> Iterator[Start]:
+    """A team file could send a person's key anywhere. What stays on this machine concerns nobody else."""
+    if not is_local(url):
+        yield Start(member=member, argv=("ask", url), names=keys)

@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
-from moot.agents.context_words import say
-from moot.core.supervisor.agent_brief import AgentBrief
-from moot.core.team import Language
+from moot.core.flows.supervisor.agent_brief import AgentBrief
+from moot.core.session.team import Language
+from moot.core.texts import render
 
 STATE_PART, RESULTS_PART = 4, 8  # one over this of the budget for the shared state, for what tools gave
 
@@ -25,7 +25,7 @@ def brief_values(brief: AgentBrief, budget_bytes: int, language: Language) -> di
         "results": (_results(brief), most),
         "state": (_dump(brief.state), most),
         "writes": (", ".join(brief.writes), some),
-        "language": (say("language_name", language), some),
+        "language": (render("language.name", language), some),
     }
 
 

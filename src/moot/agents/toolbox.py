@@ -1,6 +1,6 @@
-"""The tools that Moot runs for members between their turns: Python functions and MCP servers of the team files on disk.
+"""The tools that Moot runs for members between their turns: Python functions and MCP servers.
 
-Nothing that was logged can name one: a call has the name of a tool, and the file says what it stands for.
+What a tool's name stands for is read from the team files on disk, never from the log.
 """
 
 import inspect
@@ -13,11 +13,16 @@ from moot.agents.python import load_function
 from moot.config.agent_specs import McpServer
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.errors import AgentError
-from moot.runtime.tools import ToolFunction
+from moot.runtime.ports import ToolFunction
 
 
 class Toolbox:
-    """`overrides` are tools for every member, by name, whatever the team files say; `folders`: where programs run."""
+    """Finds tools by team, member and name.
+
+    Args:
+        overrides: tools for every member, by name; they win over the team files.
+        folders: where MCP servers run, by team name.
+    """
 
     def __init__(
         self,
@@ -31,7 +36,7 @@ class Toolbox:
         self._functions: dict[str, ToolFunction] = {}
 
     def find(self, team_name: str, member_id: str, name: str) -> ToolFunction:
-        """A tool goes by the name of its function, or by its server's name for it. AgentError says what there is."""
+        """Find a tool by the name of its function, or by its server's name for it. Raises AgentError."""
         if name in self._overrides:
             return self._overrides[name]
         member = self._member(team_name, member_id)
@@ -43,7 +48,7 @@ class Toolbox:
         raise AgentError("config", f"{member_id!r} has no tool {name!r}; it has {', '.join(paths) or 'none'}")
 
     async def describe(self, team_name: str, member_id: str) -> tuple[str, ...]:
-        """What the member may call, one line each. AgentError when a server is not there."""
+        """Describe the tools of a member, one line each. Raises AgentError if a server cannot be reached."""
         member = self._member(team_name, member_id)
         functions = {**self._overrides, **{name: self._load(path) for name, path in _paths(member).items()}}
         lines = [_describe(name, function) for name, function in functions.items()]
@@ -68,8 +73,8 @@ def _paths(member: MemberSpec) -> dict[str, str]:
 
 
 def _describe(name: str, function: ToolFunction) -> str:
-    said = (inspect.getdoc(function) or "").partition("\n")[0]
-    return f"{name}{inspect.signature(function)}: {said}"
+    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    return f"{name}{inspect.signature(function)}: {summary}"
 
 
 def _at_servers(servers: Sequence[McpServer], folder: Path | None, name: str) -> ToolFunction:

@@ -1,10 +1,11 @@
-"""Who understands what people say in a team: made from the team files on disk, like the agents."""
+"""Makes the understander of each team, as its team file says."""
 
 from collections.abc import Iterable
 
-from moot.agents.llm.client import ModelClient
+from moot.agents.llm.model_client import ModelClient
 from moot.config.prompts import insert, read_template
 from moot.config.team_file import TeamFile
+from moot.core.session.team import DEFAULT_LANGUAGE
 from moot.runtime.ports import Understander
 from moot.runtime.understanding.llm import LlmUnderstander
 from moot.runtime.understanding.rules.understand import RulesUnderstander
@@ -16,7 +17,7 @@ class Understanders:
         self._by_team = {team.name: self._make(team) for team in teams}
 
     def find(self, team_name: str) -> Understander:
-        """A team that is not on offer here is understood by the rules: what people said must not wait for a file."""
+        """Return the understander of a team; the rules if its team file is not loaded here."""
         return self._by_team.get(team_name, self._rules)
 
     def _make(self, team: TeamFile) -> Understander:
@@ -24,6 +25,6 @@ class Understanders:
         if chosen.type != "llm" or chosen.model is None:
             return self._rules
         model = ModelClient(chosen.model, chosen.base_url)
-        understanding = team.prompts.understanding or read_template("understanding", "en")
-        routing = team.prompts.routing or read_template("routing", "en")
+        understanding = team.prompts.understanding or read_template("understanding", DEFAULT_LANGUAGE)
+        routing = team.prompts.routing or read_template("routing", DEFAULT_LANGUAGE)
         return LlmUnderstander(model.complete_json, insert(routing, understanding, "routing"))

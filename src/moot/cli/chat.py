@@ -1,9 +1,9 @@
-"""`moot chat`: the terminal UI, or line by line where there is no room or no terminal for it."""
+"""`moot chat`: the terminal UI, or line mode if there is no terminal or it is too small."""
 
 from argparse import ArgumentParser, Namespace
 from contextlib import AsyncExitStack
 
-from moot.cli.data import add_data_argument
+from moot.cli.data import add_store_arguments
 from moot.cli.terminal import has_screen, opening
 
 
@@ -17,14 +17,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--plain", "--inline", action="store_true", help="line by line: for screen readers, logs and pipes"
     )
-    add_data_argument(parser)
+    add_store_arguments(parser)
     parser.add_argument(
         "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
     )
 
 
 async def run(options: Namespace) -> int:
-    """What takes a while to load is loaded when there is something to see."""
+    """Show a session. Slow modules are imported only after the first line is on the screen."""
     if options.plain or not has_screen():
         from moot.cli.line_mode import run_lines
 
@@ -33,8 +33,8 @@ async def run(options: Namespace) -> int:
         with opening(options.session or options.file or "chat"):
             from moot.cli.hosting import opened
             from moot.cli.screen import show_session
-            from moot.cli.settings import read_keys
+            from moot.cli.user_settings import read_keys
 
-            keys = read_keys()  # what is wrong with them is said before anything is opened
+            keys = read_keys()  # before anything is opened: raises ConfigError
             host, session, _ = await stack.enter_async_context(opened(options))
         return await show_session(host, session.id, options, keys)

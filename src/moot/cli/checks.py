@@ -1,4 +1,4 @@
-"""One finding of `moot doctor`, and what reads it."""
+"""A finding of `moot doctor`."""
 
 from typing import Literal
 
@@ -10,14 +10,15 @@ MARKS: dict[Status, str] = {"ok": "✓", "note": "·", "fail": "✗"}
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """`note`: nothing is wrong, but something could be had."""
+    """A finding. `note` is for what is missing but optional; `is_damage` means that stored data cannot be read."""
 
     name: str
     status: Status
     says: str
     fix: str = ""
+    is_damage: bool = False
 
     def format(self, *, as_json: bool) -> str:
         if as_json:
-            return msgspec.json.encode(self).decode()
+            return msgspec.json.encode({key: getattr(self, key) for key in ("name", "status", "says", "fix")}).decode()
         return f"{MARKS[self.status]} {self.name}: {self.says}" + (f"\n    → {self.fix}" if self.fix else "")

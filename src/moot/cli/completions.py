@@ -1,6 +1,5 @@
-"""`moot completions bash|zsh|fish`: what Tab offers, made from the commands themselves."""
+"""`moot completions bash|zsh|fish`: completion scripts, made from the parsers of the commands."""
 
-import argparse
 import importlib
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -8,6 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from moot.cli import exits
+from moot.cli.parser import list_actions, list_subparsers
 from moot.config.loading import list_built_in_teams
 
 SESSIONS, TEAMS, FILES, FOLDERS = "@sessions", "@teams", "@files", "@folders"
@@ -63,10 +63,10 @@ FISH = {
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """What may stand behind a command's name. Values are words, or a word with @ for what the shell has to look up."""
+    """The completions of a command. Values are words, or a name with @ for what the shell looks up."""
 
     name: str  # `run`, `sessions list`
-    options: dict[str, str | None]  # with their values; None: it takes none
+    options: dict[str, str | None]  # with their values; None for a flag
     argument: str = ""
 
 
@@ -95,10 +95,9 @@ def list_offers() -> Iterator[Offer]:
 def _read(name: str, parser: ArgumentParser) -> Iterator[Offer]:
     options: dict[str, str | None] = {}
     argument = ""
-    for action in parser._actions:  # argparse has no other way to ask
-        if isinstance(action, argparse._SubParsersAction):
-            for each, subparser in action.choices.items():
-                yield from _read(f"{name} {each}", subparser)
+    for action_name, subparser in list_subparsers(parser).items():
+        yield from _read(f"{name} {action_name}", subparser)
+    for action in list_actions(parser):
         if action.option_strings:
             options[action.option_strings[-1]] = _values(name, action) if action.nargs != 0 else None
         else:
@@ -107,7 +106,7 @@ def _read(name: str, parser: ArgumentParser) -> Iterator[Offer]:
 
 
 def _values(name: str, action: Action) -> str:
-    """What an option or an argument may be."""
+    """Return the possible values of an option or an argument; empty if they are not known."""
     if action.choices:
         return " ".join(str(choice) for choice in action.choices)
     is_of_sessions = name.startswith("sessions ")
@@ -136,9 +135,9 @@ def write_bash(offers: list[Offer]) -> str:
         actions=" | ".join(f'"{offer.name}"' for offer in offers if " " in offer.name),
         values="\n".join(values),
         options="\n".join(
-            f'    "{each.name} -"*) _moot_offer "{" ".join(each.options)}"; return ;;' for each in offers
+            f'    "{offer.name} -"*) _moot_offer "{" ".join(offer.options)}"; return ;;' for offer in offers
         ),
-        arguments="\n".join(f'    "{each.name}") _moot_offer "{each.argument}" ;;' for each in offers),
+        arguments="\n".join(f'    "{offer.name}") _moot_offer "{offer.argument}" ;;' for offer in offers),
     )
 
 
@@ -147,14 +146,15 @@ def write_fish(offers: list[Offer]) -> str:
 
     lines = ["# moot completions for fish: moot completions fish | source"]
     for name, line in COMMANDS.items():
-        told = line.replace("'", "’")
-        lines.append(f"complete -c moot -n __fish_use_subcommand -f -a {name} -d '{told}'")
+        description = line.replace("'", "’")
+        lines.append(f"complete -c moot -n __fish_use_subcommand -f -a {name} -d '{description}'")
     for offer in offers:
-        seen = "; and ".join(f"__fish_seen_subcommand_from {part}" for part in offer.name.split())
+        condition = "; and ".join(f"__fish_seen_subcommand_from {part}" for part in offer.name.split())
         for option, value in offer.options.items():
-            lines.append(f"complete -c moot -n '{seen}' -l {option[2:]} {_fish(value) if value is not None else ''}")
+            values = _fish(value) if value is not None else ""
+            lines.append(f"complete -c moot -n '{condition}' -l {option[2:]} {values}")
         if offer.argument:
-            lines.append(f"complete -c moot -n '{seen}' {_fish(offer.argument)}")
+            lines.append(f"complete -c moot -n '{condition}' {_fish(offer.argument)}")
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -1,7 +1,7 @@
-"""Copies of sessions under a new id: a fork from any event, and what was exported elsewhere.
+"""Copies of sessions under a new id: forks from any event, and imports of exported sessions.
 
-Facts are taken over and stamped again, so that the chain of the copy verifies by itself. A file is a stranger's: its
-own chain is checked, its text is cleaned again, and the copy is over before anybody opens it: nothing of it runs.
+The facts are copied and stamped again, so that the copy has a hash chain of its own. An export is untrusted: its chain
+is checked, its text is cleaned again, and the copy is ended before it can be opened, so that nothing of it runs.
 """
 
 import re
@@ -11,47 +11,46 @@ from typing import IO, Any
 
 import msgspec
 
-from moot.core import team as teams
-from moot.core.codec import Event, Head, decode, stamp
-from moot.core.commands import End
-from moot.core.decide import decide
+from moot.core.codec import Event, Head, decode, place, stamp
+from moot.core.decide import check_team, decide
 from moot.core.errors import ConfigError, Corrupt
-from moot.core.events import Fact, NoticePosted, SessionCreated, SessionPaused
 from moot.core.evolve import evolve
+from moot.core.facts import Fact
 from moot.core.machines.session import Status
 from moot.core.outstanding import outstanding
-from moot.core.state import State
-from moot.core.text import clean
+from moot.core.session.commands import End
+from moot.core.session.events import NoticePosted, SessionCreated, SessionPaused
+from moot.core.session.state import State
+from moot.core.text import clean_data
 from moot.protocol.errors import ProtocolError
-from moot.protocol.following import Following, Placed, Verdict
+from moot.protocol.following import Following, Verdict
 from moot.protocol.strict_json import read_object
 from moot.runtime.clock import SystemClock
-from moot.runtime.journal import summarise
 from moot.runtime.ports import Log
 from moot.runtime.snapshots import READ_EVENTS
+from moot.runtime.summaries import summarise
 
 LINE_BYTES, FILE_BYTES, MOST_EVENTS = 16 * 1024 * 1024, 1024 * 1024 * 1024, 1_000_000
-APPENDED = 1_000  # events at once
+APPENDED = 1_000  # events in one append
 
-Told = tuple[Fact, str]  # what happened, and when
+DatedFact = tuple[Fact, str]  # a fact and its timestamp
 Tick = Callable[[], object]
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-_placed_decoder = msgspec.json.Decoder(Placed)
 
 
 async def fork_session(log: Log, source: str, until: int, tick: Tick) -> str:
-    """The first `until` events of `source`; `tick` is called for each that is written."""
-    told: list[Told] = []
-    while len(told) < until:
-        events = await log.read(source, len(told), min(READ_EVENTS, until - len(told)))
-        told += [(event.fact, event.timestamp) for event in events]
-    state = _fold(told)
-    note = NoticePosted(code="forked", detail=source, count=until)
-    return await _write(log, told, [note, *_give_floor(state)], tick)
+    """Copy the first `until` events of `source` and return the new id. `tick` is called for each event written."""
+    facts: list[DatedFact] = []
+    while len(facts) < until:
+        events = await log.read(source, len(facts), min(READ_EVENTS, until - len(facts)))
+        facts += [(event.fact, event.timestamp) for event in events]
+    state = _fold(facts)
+    notice = NoticePosted(code="forked", detail=source, count=until)
+    return await _write(log, facts, [notice, *_give_floor(state)], tick)
 
 
 def _give_floor(state: State) -> list[Fact]:
-    """A log ends by naming who has the floor, unless something is to be done: also after a cut in the middle."""
+    """Return the pause that must end the copy if no work is outstanding: every log names who has the floor."""
     if state.status is Status.PAUSED and state.waiting_for:
         return [SessionPaused(waiting_for=state.waiting_for, reason=state.pause_reason or "fallback")]
     if state.status is Status.ACTIVE and not outstanding(state):
@@ -60,20 +59,21 @@ def _give_floor(state: State) -> list[Fact]:
 
 
 async def import_session(log: Log, events: Sequence[Event], tick: Tick) -> str:
-    """`tick` is called for each that is written."""
-    told = [(event.fact, event.timestamp) for event in events]
-    state = _fold(told)
-    note = NoticePosted(code="imported", detail=events[0].session_id[:80], count=len(events))
+    """Copy the events of an export, end the copy, and return its id. `tick` is called for each event written."""
+    facts = [(event.fact, event.timestamp) for event in events]
+    state = _fold(facts)
+    notice = NoticePosted(code="imported", detail=events[0].session_id[:80], count=len(events))
     if state.status is Status.COMPLETED:
-        return await _write(log, told, [note], tick)
-    ended = decide(evolve(state, note), End(), SystemClock().now())
-    return await _write(log, told, [note, *ended.facts], tick)
+        return await _write(log, facts, [notice], tick)
+    decided = decide(evolve(state, notice), End(), SystemClock().now())
+    return await _write(log, facts, [notice, *decided.facts], tick)
 
 
 def read_export(file: IO[bytes], tick: Tick) -> list[Event]:
-    """Every line a frame of one session, from the first event on, each with the hash that follows. Raises Corrupt.
+    """Read an exported session: one frame a line, from the first event on. `tick` is called for each.
 
-    `tick` is called for each.
+    Raises Corrupt if a line is not the next frame of the session or its hash does not match, and ConfigError if the
+    file is empty or too large.
     """
     following: Following | None = None
     events: list[Event] = []
@@ -97,55 +97,46 @@ def read_export(file: IO[bytes], tick: Tick) -> list[Event]:
 
 def _read_line(line: bytes, following: Following | None, number: int) -> Event:
     try:
-        said = read_object(line.decode())
-        placed = _placed_decoder.decode(line)
+        frame = read_object(line.decode())
+        placed = place(line)
     except (UnicodeDecodeError, ProtocolError, msgspec.DecodeError) as error:
         raise Corrupt("?", number, f"line {number} is no frame ({error})") from None
     session_id = placed.session_id or ""
-    judged = following or Following(session_id)
-    verdict, data = judged.judge(placed, line)
-    if verdict is not Verdict.NEXT or session_id != judged.session_id:
+    following = following or Following(session_id)
+    verdict, data = following.judge(placed, line)
+    if verdict is not Verdict.NEXT or session_id != following.session_id:
         raise Corrupt(session_id or "?", number, "its hash does not follow" if verdict is Verdict.BROKEN else verdict)
     try:
         event = decode(data, placed.hash or "")
-        return msgspec.structs.replace(event, fact=_clean(event.fact, said.get("metadata")))
+        return msgspec.structs.replace(event, fact=_clean(event.fact, frame.get("metadata")))
     except (ValueError, msgspec.DecodeError) as error:
         raise Corrupt(session_id, number, str(error)) from None
 
 
-def _clean(fact: Fact, said: Any) -> Fact:
-    """As if it had been said here: without control characters in any text."""
-    cleaned: Fact = msgspec.convert(_clean_tree(said), type(fact))
+def _clean(fact: Fact, metadata: Any) -> Fact:
+    """Return the fact without control characters in its texts, as for input from a client."""
+    cleaned: Fact = msgspec.convert(clean_data(metadata), type(fact))
     return cleaned
 
 
-def _clean_tree(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [_clean_tree(each) for each in value]
-    if isinstance(value, dict):
-        return {clean(key): _clean_tree(each) for key, each in value.items()}
-    return value
-
-
-def _fold(told: Sequence[Told]) -> State:
-    """Raises Corrupt where the facts are none of a session."""
-    *_, (state, _) = _stamp("s_0", told)
+def _fold(facts: Sequence[DatedFact]) -> State:
+    """Return the state after these facts. Raises Corrupt if they are not those of a session."""
+    *_, (state, _) = _stamp("s_0", facts)
     return state
 
 
-def _stamp(session_id: str, told: Iterable[Told]) -> Iterator[tuple[State, Event]]:
+def _stamp(session_id: str, facts: Iterable[DatedFact]) -> Iterator[tuple[State, Event]]:
+    """Yield the event of each fact, with the state after it. Raises Corrupt."""
     state: State | None = None
     head = Head()
-    for number, (fact, at) in enumerate(told, 1):
+    for number, (fact, at) in enumerate(facts, 1):
         try:
             _check_place(fact, at, number)
             state = evolve(state, fact)
             if number == 1:
-                teams.check(state.team)
+                check_team(state.team)
             (event,) = stamp(state.team, session_id, head, [fact], at)
-        except Exception as error:  # facts that no session made: anything may be wrong with them
+        except Exception as error:  # untrusted facts may break any assumption of the fold
             raise Corrupt("?", number, f"it is no event of a session ({error!r})") from None
         head = event.head
         yield state, event
@@ -158,12 +149,12 @@ def _check_place(fact: Fact, at: str, number: int) -> None:
         raise ValueError("its timestamp is none")
 
 
-async def _write(log: Log, told: Sequence[Told], added: Iterable[Fact], tick: Tick) -> str:
-    """Under a new id, in the order and with the times of before."""
+async def _write(log: Log, facts: Sequence[DatedFact], added: Iterable[Fact], tick: Tick) -> str:
+    """Write a session of these facts, with their timestamps, and of `added`, which happen now. Return its new id."""
     session_id, now = f"s_{secrets.token_hex(8)}", SystemClock().now()
     batch: list[Event] = []
     state = None
-    for state, event in _stamp(session_id, [*told, *((fact, now) for fact in added)]):
+    for state, event in _stamp(session_id, [*facts, *((fact, now) for fact in added)]):
         batch.append(event)
         tick()
         if len(batch) == APPENDED:

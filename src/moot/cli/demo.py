@@ -1,4 +1,4 @@
-"""`moot demo`: a built-in scripted team at work. No key, no network, nothing kept."""
+"""`moot demo`: shows a built-in scripted team at work. It needs no key and no network and keeps nothing."""
 
 import importlib
 from argparse import ArgumentParser, Namespace
@@ -9,8 +9,8 @@ from moot.cli.terminal import has_screen, opening
 if TYPE_CHECKING:
     from moot.cli.demos.scenes import Demo
 
-FLOWS = ("chat", "supervisor", "plan")  # a module of `cli/demos` each
-WATCHED, TOLD = "plan", "chat"  # the whole story for who watches, the shortest one line by line
+FLOWS = ("chat", "supervisor", "plan")  # each is a module of `cli/demos`
+WATCHED, TOLD = "plan", "chat"  # the defaults: the richest demo on a screen, the shortest line by line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 async def run(options: Namespace) -> int:
-    """What takes a while to load is loaded when there is something to see."""
+    """Play a demo. Slow modules are imported only after the first line is on the screen."""
     if options.web:
         from moot.cli.demos.watching import show_in_browser
 
@@ -38,5 +38,5 @@ async def run(options: Namespace) -> int:
 
 
 def find(flow: str) -> "Demo":
-    demo: Demo = importlib.import_module(f"moot.cli.demos.{flow}").DEMO
+    demo: Demo = importlib.import_module(f"moot.cli.demos.{flow}_demo").DEMO
     return demo

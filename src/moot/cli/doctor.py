@@ -1,4 +1,4 @@
-"""`moot doctor`: what this machine has and what it lacks, each with its fix."""
+"""`moot doctor`: checks the machine, the data folder and the sessions, and says how to fix what is wrong."""
 
 import importlib.util
 import os
@@ -7,27 +7,25 @@ import socket
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Literal
 
 from moot import __version__
-from moot.agents.cli.discovery import MEASURED, FoundCli, find_clis
+from moot.agents.cli.discovery import FoundCli, find_clis
 from moot.cli import exits
 from moot.cli.checks import Check
-from moot.cli.data import add_data_argument, data_folder
+from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_port
 from moot.cli.progress import Progress
 from moot.cli.repair import repair
 from moot.cli.storage_checks import check_folder, check_sessions
+from moot.config.agent_specs import list_agent_types
 from moot.gateway.settings import GatewaySettings
 
 OLDEST = (3, 11)
-KEYS = (  # names that models and CLIs look for; what they hold is nobody's business
+KEYS = (  # variables that models and CLIs read; only their names are ever printed
     *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
     *("MISTRAL_API_KEY", "GROQ_API_KEY", "DEEPSEEK_API_KEY", "OPENROUTER_API_KEY", "MOOT_TOKEN"),
 )
-EXTRAS = {"llm": ("pydantic_ai", "members of type llm"), "acp": ("acp", "members of type acp")}
-DAMAGE = {"sessions", "write-ahead log", "repair"}  # names of checks
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -38,35 +36,36 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=read_port, default=GatewaySettings().port, help="the one that `moot serve` would take"
     )
-    add_data_argument(parser)
+    add_store_arguments(parser)
 
 
 async def run(options: Namespace) -> int:
-    """Exit 6 if a session is damaged, else 1 if something is broken."""
-    failed = set()
-    async for check in examine(data_folder(options), options.port, is_repairing=options.repair):
+    """Print every check. Return 6 if stored data is damaged, else 1 if a check fails."""
+    failed = []
+    async for check in examine(options):
         print(check.format(as_json=options.json), flush=True)
         if check.status == "fail":
-            failed.add(check.name)
-    if failed & DAMAGE:
+            failed.append(check)
+    if any(check.is_damage for check in failed):
         return exits.INTEGRITY
     return exits.FAILED if failed else exits.OK
 
 
-async def examine(data: Path, port: int, *, is_repairing: bool) -> AsyncIterator[Check]:
+async def examine(options: Namespace) -> AsyncIterator[Check]:
+    data, store = data_folder(options), find_sessions(options)
     yield check_python()
     for check in check_folder(data):
         yield check
-    async for check in check_sessions(data):
+    async for check in check_sessions(store):
         yield check
-    if is_repairing:
-        async for check in repair(data):
+    if options.repair:
+        async for check in repair(store, data):
             yield check
         return
-    yield check_port(port)
+    yield check_port(options.port)
     with Progress("asking the agents' programs for their versions"):
-        found = await find_clis()
-    for check in (*map(describe_cli, found), check_keys(), *check_extras()):
+        clis = await find_clis()
+    for check in (*map(describe_cli, clis), check_keys(), *check_extras()):
         yield check
 
 
@@ -88,19 +87,20 @@ def check_port(port: int) -> Check:
     return Check(name="port", status="ok", says=f"{port} is free")
 
 
-def describe_cli(found: FoundCli) -> Check:
-    if not found.path:
-        return Check(name=found.name, status="note", says="not installed", fix=found.fix)
-    if found.problem:
-        return Check(name=found.name, status="fail", says=found.problem, fix=found.fix)
-    measured = "" if found.version == MEASURED[found.name] else f" (Moot was tested with {MEASURED[found.name]})"
-    login = f"logged in ({found.login})" if found.login else "not logged in"
-    status: Literal["ok", "note"] = "ok" if found.login else "note"
-    return Check(name=found.name, status=status, says=f"{found.version}{measured}, {login}", fix=found.fix)
+def describe_cli(cli: FoundCli) -> Check:
+    if not cli.path:
+        return Check(name=cli.name, status="note", says="not installed", fix=cli.fix)
+    if cli.problem:
+        return Check(name=cli.name, status="fail", says=cli.problem, fix=cli.fix)
+    tested_with = cli.preset.tested_with
+    tested = "" if cli.version == tested_with else f" (Moot was tested with {tested_with})"
+    login = f"logged in ({cli.login})" if cli.login else "not logged in"
+    status: Literal["ok", "note"] = "ok" if cli.login else "note"
+    return Check(name=cli.name, status=status, says=f"{cli.version}{tested}, {login}", fix=cli.fix)
 
 
 def check_keys() -> Check:
-    """Which are set. Never what they are."""
+    """Say which keys are set, without their values."""
     present = [name for name in KEYS if os.environ.get(name)]
     if not present:
         return Check(
@@ -113,8 +113,12 @@ def check_keys() -> Check:
 
 
 def check_extras() -> Iterator[Check]:
-    for extra, (module, use) in EXTRAS.items():
-        if importlib.util.find_spec(module):
+    """Whether the optional dependencies of the agent types are installed."""
+    for name, kind in list_agent_types().items():
+        if kind.extra is None:
+            continue
+        extra, use = kind.extra.name, f"members of type {name}"
+        if importlib.util.find_spec(kind.extra.module):
             yield Check(name=extra, status="ok", says=f"installed, for {use}")
         else:
             yield Check(name=extra, status="note", says=f"not installed, for {use}", fix=f"pip install 'moot[{extra}]'")

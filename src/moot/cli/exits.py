@@ -1,18 +1,16 @@
-"""How a command ends: exit codes, and one sentence on stderr for each kind of failure."""
+"""Exit codes of commands, and the sentence on stderr for each kind of failure."""
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 OK, FAILED, USAGE, INVALID_CONFIG, NOT_FOUND, BUSY, INTEGRITY, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 7, 130
 
 
 def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
-    """Run a command, plain or async; turn what it raises into a sentence and a code."""
-    import inspect  # only now: `moot --help` needs none of it
-
-    import uvloop
+    """Run a command, plain or async, and return its exit code. Expected errors are printed as one sentence."""
+    import inspect  # here, so that `moot --help` stays fast
 
     from moot.cli.usage import UsageError
     from moot.core import errors
@@ -29,22 +27,35 @@ def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
     )
     try:
         result = command(options)
-        return int(uvloop.run(result) if inspect.iscoroutine(result) else result)
+        return int(_run_on_loop(result) if inspect.iscoroutine(result) else result)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # not a failure: the caller knows what to do
+    except BrokenPipeError:  # not a failure: `main` handles it
         raise
     except tuple(kind for kind, _ in codes) as error:
         print(f"moot: {_sentence(error)}", file=sys.stderr)
         return next(code for kind, code in codes if isinstance(error, kind))
 
 
+def _run_on_loop(coroutine: Coroutine[Any, Any, int]) -> int:
+    """Run a coroutine on uvloop, or on asyncio's own loop on platforms without uvloop."""
+    import asyncio
+
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(coroutine)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(coroutine)
+
+
 def _sentence(error: BaseException) -> str:
     from moot.core.errors import Refused
-    from moot.core.notices import explain
+    from moot.core.session.notices import explain
+    from moot.core.session.team import DEFAULT_LANGUAGE
 
     if isinstance(error, Refused):
-        return explain(error, "en")
+        return explain(error, DEFAULT_LANGUAGE)
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename} cannot be used ({error.strerror}); check its name and your permissions"
     if isinstance(error, OSError) and error.strerror:

@@ -1,46 +1,45 @@
-"""A session as a file: jsonl (one frame a line, byte for byte what clients get), Markdown, or one HTML page."""
+"""Exports of a session: jsonl (one frame a line, the bytes that clients get), Markdown, or one HTML page."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
-import msgspec
-
-from moot.cli.transcript import Transcript, as_markdown
 from moot.core.codec import Event, frame
 from moot.core.errors import Corrupt, MootError
 from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.core.team import Language
-from moot.protocol.one_file import to_html
+from moot.core.session.state import State
+from moot.telling.markdown import to_markdown
+from moot.telling.page import to_html
 
 Events = AsyncIterator[Event]
 Write = Callable[[str], object]
-T = TypeVar("T")
 
 
 async def write_jsonl(events: Events, write: Write) -> None:
-    async for line, _ in _frames(events):
-        write(line.decode() + "\n")
+    """Write one frame a line, with texts in the language that the session had at that event."""
+    state: State | None = None
+    async for event in events:
+        state = evolve(state, event.fact)
+        write(frame(event, state.language).decode() + "\n")
 
 
 async def write_markdown(events: Events, write: Write) -> None:
-    """Under the title that the session has in the end."""
-    transcript = Transcript(is_whole=True)
-    found, damage = await _collect(events)
-    parts = [part for event in found for part in as_markdown(event, transcript)]
-    if transcript.state:
-        parts.insert(0, f"# {transcript.state.title or transcript.state.team.name}")
-    write("\n\n".join(parts) + "\n")
-    if damage:
-        raise damage
+    await _write_document(events, to_markdown, write)
 
 
 async def write_html(events: Events, write: Write) -> None:
-    found, damage = await _collect(_frames(events))
-    write(to_html([msgspec.json.decode(line) for line, _ in found], found[-1][1] if found else "en"))
-    if damage:
-        raise damage
+    await _write_document(events, to_html, write)
+
+
+async def _write_document(events: Events, tell: Callable[[list[Event]], str], write: Write) -> None:
+    """Write a document about all events; of a damaged session about those before the damage, then raise Corrupt."""
+    intact: list[Event] = []
+    try:
+        async for event in events:
+            intact.append(event)  # noqa: PERF401 - those before the damage are kept
+    except Corrupt:
+        write(tell(intact))
+        raise
+    write(tell(intact))
 
 
 FORMATS = {"jsonl": write_jsonl, "md": write_markdown, "html": write_html}
@@ -48,7 +47,10 @@ FORMATS = {"jsonl": write_jsonl, "md": write_markdown, "html": write_html}
 
 @contextmanager
 def writing(path: str | None) -> Iterator[Write | None]:
-    """Into the named file; without one, standard output is the caller's."""
+    """Yield a function that writes to the named file, or None if there is no name: write to standard output then.
+
+    Raises MootError if the file cannot be opened.
+    """
     if path is None:
         yield None
         return
@@ -58,22 +60,3 @@ def writing(path: str | None) -> Iterator[Write | None]:
         raise MootError(f"{path} cannot be written ({error.strerror}); name a file in a folder that is there") from None
     with file:
         yield file.write
-
-
-async def _collect(items: AsyncIterator[T]) -> tuple[list[T], Corrupt | None]:
-    """All of them; of a damaged session those that are intact, and why they are not all."""
-    found = []
-    try:
-        async for item in items:
-            found.append(item)  # noqa: PERF401 - those before the damage are kept
-    except Corrupt as error:
-        return found, error
-    return found, None
-
-
-async def _frames(events: Events) -> AsyncIterator[tuple[bytes, Language]]:
-    """Each with its texts in the language that the session spoke then."""
-    state: State | None = None
-    async for event in events:
-        state = evolve(state, event.fact)
-        yield frame(event, state.language), state.language

@@ -1,9 +1,9 @@
-"""`moot init`: looks at what this machine has, asks three things, and writes a team file that runs."""
+"""`moot init`: looks for agents on this machine, asks up to three questions, and writes a team file that runs."""
 
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,17 +12,20 @@ from msgspec import Struct
 from moot.agents.cli.discovery import FoundCli, find_clis
 from moot.cli import exits
 from moot.cli.progress import Progress
-from moot.cli.starter import PARTS, Starter, agent_lines, default_names, fill_names, write_team
+from moot.cli.starter import Starter, agent_lines, default_names, fill_names, load_template, write_team
 from moot.cli.usage import UsageError
 from moot.config.loading import InvalidTeam
+from moot.config.team_file import find_locale_language
 from moot.config.validation import find_problems
 from moot.config.yaml_source import read_yaml
 from moot.core.errors import ConfigError
-from moot.core.team import Flow, Language
+from moot.core.flows.registry import FLOWS
+from moot.core.session.team import LANGUAGES, Language, match_language
+from moot.core.texts import render
 
 FILE = "moot.yaml"
 SCRIPT = "script"
-MODELS = {  # a key's name, and a model that it opens
+MODELS = {  # a model for each key in the environment
     "ANTHROPIC_API_KEY": "anthropic:claude-opus-5",
     "OPENAI_API_KEY": "openai:gpt-5-mini",
     "GOOGLE_API_KEY": "google:gemini-3.5-flash",
@@ -30,7 +33,7 @@ MODELS = {  # a key's name, and a model that it opens
 
 
 class Offer(Struct, frozen=True):
-    """Something that can play the AIs: what it is called, the YAML, what people read."""
+    """Something that can play the AIs. `agent` is its YAML, None for scripts; `says` describes it to people."""
 
     name: str
     agent: str | None
@@ -41,15 +44,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", metavar="DIR", nargs="?", default=".", help=f"where {FILE} is written (default: here)"
     )
-    parser.add_argument(
-        "--flow", choices=[str(flow) for flow in Flow], default="chat", help="how the team works (default: chat)"
-    )
-    parser.add_argument("--language", choices=["zh", "en"], help="default: that of the locale")
+    parser.add_argument("--flow", choices=list(FLOWS), default="chat", help="how the team works (default: chat)")
+    parser.add_argument("--language", choices=LANGUAGES, help="default: that of the locale")
     parser.add_argument(
         "--members", metavar="NAMES", help="with commas, you first; those whom the flow needs besides are added"
     )
     parser.add_argument(
-        "--agents", metavar="NAME", help="what plays the AIs: script, claude, codex, gemini or a key's name"
+        "--agents", metavar="NAME", help="what plays the AIs: script, a preset such as claude, or a key's name"
     )
     parser.add_argument("--yes", action="store_true", help="ask nothing (nothing is asked without a terminal either)")
 
@@ -75,11 +76,11 @@ async def run(options: Namespace) -> int:
     return exits.OK
 
 
-def list_offers(clis: Sequence[FoundCli], environment: "os._Environ[str] | dict[str, str]") -> list[Offer]:
-    """Scripts first: they always play. Then what was found, those who are logged in before the others."""
-    found = sorted((cli for cli in clis if cli.path and not cli.problem), key=lambda cli: not cli.login)
+def list_offers(clis: Sequence[FoundCli], environment: Mapping[str, str]) -> list[Offer]:
+    """Return what can play the AIs: scripts first, as they always can, then CLIs (logged in first), then models."""
+    usable = sorted((cli for cli in clis if cli.path and not cli.problem), key=lambda cli: not cli.login)
     offers = [Offer(SCRIPT, None, "scripts: no key, no network")]
-    for cli in found:
+    for cli in usable:
         login = "" if cli.login else ", not logged in yet"
         offers.append(Offer(cli.name, f"{{type: cli, preset: {cli.name}}}", f"{cli.name} {cli.version}{login}"))
     for key, model in MODELS.items():
@@ -90,10 +91,10 @@ def list_offers(clis: Sequence[FoundCli], environment: "os._Environ[str] | dict[
 
 
 def choose(options: Namespace, offers: list[Offer], wanted: Offer | None, *, is_asked: bool) -> Starter:
-    flow = Flow(options.flow)
-    language = options.language or (ask_language() if is_asked else find_language())
-    given = options.members or (ask_members(flow, language) if is_asked else "")
-    names = tuple(name for each in given.replace("，", ",").split(",") if (name := each.strip()))
+    flow = options.flow
+    language = options.language or (ask_language() if is_asked else find_locale_language())
+    members = options.members or (ask_members(flow, language) if is_asked else "")
+    names = tuple(name for part in members.replace("，", ",").split(",") if (name := part.strip()))
     offer = wanted or (ask_offer(offers, language) if is_asked and len(offers) > 1 else offers[0])
     return Starter(flow=flow, language=language, names=fill_names(flow, language, names), agent=offer.agent)
 
@@ -108,32 +109,27 @@ def find_offer(name: str, offers: list[Offer]) -> Offer:
     )
 
 
-def find_language() -> Language:
-    spoken = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "")
-    return "zh" if spoken.lower().startswith("zh") else "en"
-
-
 def ask_language() -> Language:
-    usual = find_language()
-    answer = ask(f"Language / 语言 (zh, en) [{usual}]: ").lower()
-    return "zh" if answer.startswith(("zh", "中")) else "en" if answer.startswith("en") else usual
+    """Ask for a language by its code or its own name; any other answer means that of the locale."""
+    usual = find_locale_language()
+    question = " / ".join(render("init.language", language) for language in LANGUAGES)
+    answer = ask(f"{question} ({', '.join(LANGUAGES)}) [{usual}]: ").lower()
+    names = {language: render("language.name", language).lower() for language in LANGUAGES}
+    named = next((language for language, name in names.items() if answer and name.startswith(answer)), usual)
+    return match_language(answer) or named
 
 
-def ask_members(flow: Flow, language: Language) -> str:
+def ask_members(flow: str, language: Language) -> str:
     usual = ", ".join(default_names(flow, language))
-    roles = ", ".join(part.role for part in PARTS[flow])
-    question = {
-        "en": f"Who is in the team? You first, then the AIs ({roles}) [{usual}]: ",
-        "zh": f"团队里有谁？先写你自己，再写 AI（{roles}）[{usual}]：",
-    }
-    return ask(question[language])
+    roles = ", ".join(part.role for part in load_template(flow, language).members)
+    return ask(render("init.members", language, roles=roles, usual=usual))
 
 
 def ask_offer(offers: list[Offer], language: Language) -> Offer:
-    """What was found is the usual answer."""
+    """Ask for the number or name of an offer; any other answer means the first one after scripts."""
     for number, offer in enumerate(offers):
         print(f"  {number}  {offer.says}", file=sys.stderr)
-    answer = ask({"en": "Who plays the AIs? [1]: ", "zh": "由谁来扮演 AI？[1]："}[language])
+    answer = ask(render("init.agents", language))
     chosen = [offer for number, offer in enumerate(offers) if answer in (str(number), offer.name)]
     return chosen[0] if chosen else offers[1]
 
@@ -143,32 +139,18 @@ def ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-NEXT: dict[Language, str] = {
-    "en": "\nNext:\n  moot chat{where}\nand say there:\n  {first}\nIn the browser: moot serve{where} --open",
-    "zh": "\n下一步：\n  moot chat{where}\n然后在里面说：\n  {first}\n在浏览器中：moot serve{where} --open",
-}
-SCRIPTED: dict[Language, str] = {
-    "en": "\nThe AIs are scripts; tell them /mock fail or /mock slow to see what that looks like.\n"
-    "For a real team change {lines} of {path}, for example to\n"
-    "    agent: {agent}\n`moot doctor` says what this machine has.",
-    "zh": "\n这些 AI 是脚本；对它们说 /mock fail 或 /mock slow，可以看到失败和变慢的样子。\n"
-    "要换成真正的代理，请修改 {path} 的第 {lines} 行，例如\n"
-    "    agent: {agent}\n`moot doctor` 会列出本机可用的代理。",
-}
-
-
 def tell(starter: Starter, text: str, path: Path, found: Sequence[Offer]) -> None:
-    """What to do next, and what to change for a real team: to what was found, if something was."""
+    """Print what to do next and, for a team of scripts, which lines to change for real agents."""
     where = "" if path.parent == Path() else f" {path}"
-    print(NEXT[starter.language].format(where=where, first=starter.first_line), file=sys.stderr)
+    language = starter.language
+    print(render("init.next", language, where=where, first=starter.first_line), file=sys.stderr)
     if starter.agent is None:
-        lines = list_lines(agent_lines(text), starter.language)
+        lines = list_lines(agent_lines(text), language)
         agent = found[0].agent if found else "{type: cli, preset: claude}"
-        print(SCRIPTED[starter.language].format(lines=lines, path=path, agent=agent), file=sys.stderr)
+        print(render("init.scripted", language, lines=lines, path=path, agent=agent), file=sys.stderr)
 
 
 def list_lines(numbers: Sequence[int], language: Language) -> str:
     *others, last = map(str, numbers)
-    if language == "zh":
-        return "、".join([*others, last])
-    return f"lines {', '.join(others)} and {last}" if others else f"line {last}"
+    joined = render("init.comma", language).join(others)
+    return render("init.lines", language, count=len(numbers), others=joined, last=last)

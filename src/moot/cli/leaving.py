@@ -1,4 +1,4 @@
-"""What is said to somebody who leaves a session: its id, and the command to go on."""
+"""What people read when they leave a session: its id, and the command to resume it."""
 
 import shlex
 import sys
@@ -10,6 +10,7 @@ from moot.tui.words import Words
 def resume_command(session_id: str, options: Namespace) -> str:
     where = ["--connect", options.connect.partition("#")[0]] if options.connect else []
     where += ["--data", options.data] if options.data else []
+    where += ["--store", options.store] if options.store else []
     who = ["--as", options.speaks_as] if options.speaks_as else []
     how = ["--plain"] if options.plain else []
     file = [options.file] if options.file else []
@@ -17,6 +18,6 @@ def resume_command(session_id: str, options: Namespace) -> str:
 
 
 def say_where(session_id: str, resume: str | None, words: Words) -> None:
-    """On stderr; without a command nothing is kept."""
+    """Print the id and how to resume, on stderr. Without a command say that nothing is kept."""
     print(words("goodbye.session", id=session_id), file=sys.stderr)
     print(words("goodbye.resume", command=resume) if resume else words("goodbye.kept_not"), file=sys.stderr)

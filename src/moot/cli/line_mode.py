@@ -1,8 +1,8 @@
-"""`moot chat --plain`: a session as lines that are only ever appended; what is typed is said, line by line.
+"""`moot chat --plain`: a session as appended lines, with one line of input for each message.
 
-A line that is `approve`, `reject` or an option's id answers the open question; so does any line when somebody asks for
-words. From a pipe each line waits until the floor is back with a human, and the end of the input ends the command. A
-person at a terminal gets a prompt, sees nothing twice, and leaves at once.
+A line that is `approve`, `reject` or an option's id answers the open question, and any line does if the question asks
+for text. Lines from a pipe wait until a human has the floor, and the end of the input ends the command once the work
+is done. A person at a terminal gets a prompt, does not see their own lines again, and can leave at any time.
 """
 
 import asyncio
@@ -19,32 +19,31 @@ from moot.cli.leaving import resume_command, say_where
 from moot.cli.prompt import Prompt
 from moot.cli.run import read_answer
 from moot.cli.terminal import is_terminal, sizes
-from moot.cli.transcript import Transcript
 from moot.core.codec import Event
-from moot.core.commands import Answer, HumanCommand, Post
 from moot.core.errors import Refused
-from moot.core.events import StepAsked
 from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
-from moot.core.notices import explain
-from moot.core.state import State
-from moot.core.team import Language
+from moot.core.session.commands import Answer, HumanCommand, Post
+from moot.core.session.notices import explain
+from moot.core.session.team import DEFAULT_LANGUAGE, Language
+from moot.core.view import Question, View
 from moot.protocol.happenings import Moved
+from moot.telling.teller import Teller
 from moot.tui.words import Words
 
-SHOWN_LINES = 40  # of what was said before, when a session is opened again
+SHOWN_LINES = 40  # of the history, when a session is opened again
 
 
 async def run_lines(options: Namespace) -> int:
     async with opened(options) as (host, session, is_new):
         mode = LineMode(session, options.speaks_as)
         if not options.plain and is_terminal():
-            print(Words((await session.state()).language)("line.small", **sizes()), file=sys.stderr)
-        telling = asyncio.create_task(mode.tell_link(host.moves()))
+            print(Words((await session.view()).language)("line.small", **sizes()), file=sys.stderr)
+        link_task = asyncio.create_task(mode.tell_link(host.moves()))
         try:
             return await mode.run(is_new=is_new)
         finally:
-            await _cancel(telling)
+            await _cancel(link_task)
             if not mode.is_over:
                 say_where(session.id, resume_command(session.id, options), Words(mode.language))
 
@@ -53,7 +52,7 @@ class LineMode:
     def __init__(self, session: LineSession, speaks_as: str | None) -> None:
         self._session = session
         self._speaks_as = speaks_as
-        self._transcript = Transcript()
+        self._teller = Teller()
         self._prompt = Prompt(speaks_as)
         self._seq = 0  # shown so far
         self._accepted_seq = 1
@@ -62,7 +61,7 @@ class LineMode:
 
     async def run(self, *, is_new: bool) -> int:
         print(f"session {self._session.id}", file=sys.stderr, flush=True)
-        self._prompt.greet(await self._session.state())
+        self._prompt.greet(await self._session.view())
         if not is_new:
             await self._recall()
         try:
@@ -86,14 +85,14 @@ class LineMode:
                         self._show(batch.result())
                         batch = asyncio.create_task(_next(batches))
                     if line and line.done():
-                        said, line = line.result(), None
-                        is_ended = said is None
-                        await self._say(said)
-            finally:  # also when Ctrl-C ends it: who is still waiting for the next events is told
+                        text, line = line.result(), None
+                        is_ended = text is None
+                        await self._say(text)
+            finally:  # also after Ctrl-C: the tasks must not outlive the generator they read from
                 await _cancel(batch, line)
 
     async def tell_link(self, moves: AsyncIterator[Moved]) -> None:
-        """That the link is lost, and that it is back; once each."""
+        """Print when the connection to the server is lost, and when it is back."""
         is_there = was_there = False
         async for moved in moves:
             if (moved.state is Connection.CONNECTED) == is_there:
@@ -107,47 +106,43 @@ class LineMode:
             was_there = True
 
     async def _recall(self) -> None:
-        """The end of what was said before."""
-        until, lines = (await self._session.state()), []
-        async with aclosing(self._session.follow()) as batches:
-            async for events in batches:
-                for event in events:
-                    lines += self._transcript.lines(event)
-                self._seq = events[-1].seq
-                if self._transcript.state == until or self._is_settled:
-                    break
+        """Print the end of the history."""
+        lines: list[str] = []
+        async for event in self._session.history():
+            lines += self._teller.lines(event.fact)
+            self._seq = event.seq
         print("\n".join(lines[-SHOWN_LINES:]), flush=True)
 
     def _ask_for_a_line(self) -> None:
-        if self._transcript.state and not self.is_over and (self._is_settled or self._is_asked):
-            self._prompt.open(self._transcript.state)
+        if self._teller.state and not self.is_over and (self._is_settled or self._is_asked):
+            self._prompt.open(self._teller.state)
 
     @property
     def _is_settled(self) -> bool:
-        state = self._transcript.state
+        state = self._teller.state
         return state is not None and state.is_settled and self._seq >= self._accepted_seq
 
     @property
     def _is_asked(self) -> bool:
-        """A worker waits for an answer in the middle of its turn."""
-        state = self._transcript.state
+        """Whether a worker waits for an answer in the middle of its turn."""
+        state = self._teller.state
         return state is not None and any(step.turn_id for step in state.open_steps.values())
 
     @property
     def language(self) -> Language:
-        state = self._transcript.state
-        return state.language if state else "en"
+        state = self._teller.state
+        return state.language if state else DEFAULT_LANGUAGE
 
     @property
     def is_over(self) -> bool:
-        state = self._transcript.state
+        state = self._teller.state
         return state is not None and state.status is Status.COMPLETED
 
     def _show(self, events: list[Event]) -> None:
         for event in events:
-            told = self._transcript.lines(event)
-            assert self._transcript.state is not None  # noqa: S101 - it has just folded an event
-            for line in self._prompt.lines(event.fact, told, self._transcript.state):
+            lines = self._teller.lines(event.fact)
+            assert self._teller.state is not None  # noqa: S101 - it has just folded an event
+            for line in self._prompt.lines(event.fact, lines, self._teller.state):
                 self._prompt.close()
                 print(line, flush=True)
         self._seq = events[-1].seq
@@ -158,33 +153,33 @@ class LineMode:
         self._prompt.take()
         if not line.strip():
             return
-        state = await self._session.state()
-        command = self._read(line, state)
+        view = await self._session.view()
+        command = self._read(line, view)
         if isinstance(command, Post):
             self._prompt.expect(line)
         try:
             self._accepted_seq = (await self._session.submit(command)).seq
         except Refused as refusal:
             self._refusals += 1
-            print(f"moot: {explain(refusal, state.language)}", file=sys.stderr, flush=True)
+            print(f"moot: {explain(refusal, view.language)}", file=sys.stderr, flush=True)
 
-    def _read(self, line: str, state: State) -> HumanCommand:
-        step = next(iter(state.open_steps.values()), None)
-        if step and answers(step, line):
-            return Answer(step_id=step.step_id, by=self._speaks_as, **read_answer(step, line))
+    def _read(self, line: str, view: View) -> HumanCommand:
+        question = next(iter(view.questions), None)
+        if question and answers(question, line):
+            return Answer(step_id=question.step_id, by=self._speaks_as, **read_answer(question, line))
         return Post(text=line, by=self._speaks_as)
 
 
-def answers(step: StepAsked, line: str) -> bool:
+def answers(question: Question, line: str) -> bool:
     """Whether a line is meant for the question rather than for the conversation."""
     if line.startswith("/"):
         return False
-    is_choice = line in ("approve", "reject") or any(option.id == line for option in step.options)
-    return is_choice or step.kind == "ask_user"
+    is_choice = line in ("approve", "reject") or any(option.id == line for option in question.options)
+    return is_choice or question.kind == "ask_user"
 
 
 def read_lines() -> "asyncio.Queue[str | None]":
-    """What is typed, then None. On a thread of its own, which may wait for ever: it ends with the process."""
+    """Return a queue of the lines of standard input, with None at its end. A daemon thread reads, as that may block."""
     lines: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 

@@ -21,7 +21,7 @@ Moot: sessions in which people and AI agents work together. The floor always com
   moot --help                                    every command and option
 """
 
-# a module of this package each, in the order of --help
+# each is a module of this package; in the order of --help
 COMMANDS: dict[str, str] = {
     "demo": "play a built-in scripted team: no key, no network",
     "init": "write a team file that runs, from what this machine has",
@@ -47,10 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             return run_command(arguments)
         finally:
-            sys.stdout.flush()  # now, while a failure can still be told
+            sys.stdout.flush()  # here, so that a failure is handled below and not while Python exits
     except KeyboardInterrupt:
         return exits.INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone: nothing to say, nobody to say it to
+    except BrokenPipeError:  # the reader of our output has gone, as with `| head`: not an error
         drop_stdout()
         return exits.OK
     except OSError as error:
@@ -68,25 +68,26 @@ def run_command(arguments: list[str]) -> int:
 
 
 def prepare_streams() -> None:
-    """A stream that the caller has closed is one that nobody reads; its number must not become another file's."""
+    """Open the null device for closed standard streams, so that no other file gets their number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this stream's
             setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", closefd=False))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without ⏳ shows a question mark, not a traceback
+            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows a question mark
 
 
 def drop_stdout() -> None:
-    """What is left in its buffer would be tried again, and complained about, when Python ends."""
+    """Redirect stdout to the null device, so that Python does not fail to flush it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_parser(wanted: str) -> Parser:
-    """The parser of all commands; only the wanted one is imported and filled in."""
+    """Return the parser of all commands. Only the module of the wanted one is imported."""
     parser = Parser(prog="moot", description="Sessions in which people and AI agents work together.")
     parser.add_argument("--version", action="version", version=f"moot {__version__}")
+    parser.set_defaults(data=None)  # for every command; see add_data_argument
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     for name, line in COMMANDS.items():
         subparser = commands.add_parser(name, help=line, description=line)

@@ -1,4 +1,8 @@
-"""Command lines that cannot be read are told like everything else: one sentence, and where to read more."""
+"""The argument parser: argparse, with errors as one sentence that says where to read more.
+
+This is the only module that uses private parts of argparse, which has no public equivalent: `_actions`, to list what a
+parser takes, and the hook `_check_value`, to word a wrong choice. Both are unchanged since Python 2.7.
+"""
 
 import argparse
 import math
@@ -11,6 +15,17 @@ from moot.cli import exits
 MAX_PORT = 65_535
 
 
+def list_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """The options and arguments that a parser takes."""
+    return parser._actions
+
+
+def list_subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands or actions below a parser, by name."""
+    inner = [action.choices for action in list_actions(parser) if isinstance(action.choices, dict)]
+    return inner[0] if inner else {}
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         sentence = self._explain(message)
@@ -19,11 +34,11 @@ class Parser(argparse.ArgumentParser):
         sys.exit(exits.USAGE)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Nothing that is not known passes, and the command that was given it says so, not `moot`."""
+        """Refuse unknown arguments here, so that the error names the command and not only `moot`."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             kind = "option" if unknown[0].startswith("-") else "argument"
-            self._refuse(kind, unknown[0], [name for action in self._actions for name in action.option_strings])
+            self._refuse(kind, unknown[0], [name for action in list_actions(self) for name in action.option_strings])
         return options, unknown
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -34,19 +49,19 @@ class Parser(argparse.ArgumentParser):
             self.error(f"{action.option_strings[0]} is one of {', '.join(choices)}, not {value!r}")
         self._refuse(_name(action).lower(), value, choices)
 
-    def _refuse(self, kind: str, given: str, known: Sequence[str]) -> NoReturn:
-        from moot.config.wording import shorten, suggest  # only now: most command lines are right
+    def _refuse(self, kind: str, value: str, known: Sequence[str]) -> NoReturn:
+        from moot.config.message_format import shorten, suggest  # here, because only wrong command lines need it
 
         subject = f"{self._command} has no" if self._command else "there is no"
-        instead = "leave it out" if kind == "argument" else suggest(given, known, f"{kind}s")
-        self.error(f"{subject} {kind} {shorten(given)}; {instead}")
+        instead = "leave it out" if kind == "argument" else suggest(value, known, f"{kind}s")
+        self.error(f"{subject} {kind} {shorten(value)}; {instead}")
 
     def _explain(self, message: str) -> str:
-        """What argparse says, in our words."""
+        """Return a message of argparse in the style of our own."""
         needed = message.removeprefix("the following arguments are required: ")
         if needed == message:
             return message.removeprefix("argument ")
-        for action in self._actions:
+        for action in list_actions(self):
             if action.choices and needed == _name(action):
                 needed = f"one of {', '.join(str(choice) for choice in action.choices)}"
         return f"{self._command} needs {needed}" if self._command else f"name {needed}"
@@ -60,25 +75,25 @@ def _name(action: argparse.Action) -> str:
     return str(action.metavar or action.dest)
 
 
-def read_port(written: str) -> int:
-    if not written.isdecimal() or int(written) > MAX_PORT:
-        raise argparse.ArgumentTypeError(f"{written!r} is no port; use a number from 0 to {MAX_PORT}")
-    return int(written)
+def read_port(text: str) -> int:
+    if not text.isdecimal() or int(text) > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; use a number from 0 to {MAX_PORT}")
+    return int(text)
 
 
-def read_seq(written: str) -> int:
+def read_seq(text: str) -> int:
     try:
-        return int(written)
+        return int(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{written!r} is no seq; use the number of an event, from 1") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is no seq; use the number of an event, from 1") from None
 
 
-def read_number(written: str) -> float:
-    """Seconds or times: what cannot be negative."""
+def read_number(text: str) -> float:
+    """Parse a finite number that is not negative."""
     try:
-        number = float(written)
+        number = float(text)
     except ValueError:
         number = math.nan
     if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{written!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
     return number

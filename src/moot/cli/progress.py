@@ -1,4 +1,4 @@
-"""What takes longer than a second says what it does: one line on stderr, if that is a terminal, gone at the end."""
+"""Progress of slow work: one line on stderr after a second, if that is a terminal, erased at the end."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Self, TypeVar
 
-QUIET_S = 1.0  # shorter work is not worth a line
+QUIET_S = 1.0  # shorter work shows nothing
 REPAINT_S = 0.2
 BAR_CELLS = 24
 ERASE = "\r\x1b[K"
@@ -18,8 +18,8 @@ T = TypeVar("T")
 class Progress:
     """`with Progress("checking", total=9) as progress: progress.advance()`.
 
-    A thread paints, so that work which reports nothing for long is told too. A terminal that wants to stay still
-    (NO_COLOR, TERM=dumb) gets the line once, without a bar.
+    A thread repaints the line, so that it also appears while the work blocks. With NO_COLOR or TERM=dumb the line is
+    printed once, without a bar.
     """
 
     def __init__(self, doing: str, total: int = 0, unit: str = "events") -> None:
@@ -28,7 +28,7 @@ class Progress:
         self._unit = unit
         self._done = 0
         self._ended = threading.Event()
-        self._pen = threading.Lock()  # who has it writes to the terminal
+        self._pen = threading.Lock()  # held while writing to the terminal
         self._is_painted = False
         self._painter = threading.Thread(target=self._paint, daemon=True)
 
@@ -36,13 +36,13 @@ class Progress:
         self._done += count
 
     async def count(self, items: AsyncIterator[T]) -> AsyncIterator[T]:
-        """The same items, each an advance."""
+        """Yield the same items and advance with each."""
         async for item in items:
             yield item
             self.advance()
 
     def write(self, text: str) -> None:
-        """To stdout, which may be the same terminal."""
+        """Write to stdout, which may be the same terminal."""
         with self._pen:
             self._erase()
             sys.stdout.write(text)
@@ -66,7 +66,7 @@ class Progress:
 
     @property
     def line(self) -> str:
-        """With a bar where the end is known."""
+        """The line as it is painted, with a bar if the total is known."""
         if self._total:
             bar = "█" * round(min(self._done / self._total, 1.0) * BAR_CELLS)
             return f"{self.doing}  {bar:░<{BAR_CELLS}}  {self._done:,} of {self._total:,} {self._unit}"

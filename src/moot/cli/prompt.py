@@ -1,16 +1,18 @@
-"""Where a person types in line mode: a prompt that comes back after every line that was printed meanwhile."""
+"""The prompt of line mode, which is printed again after every line of output."""
 
 import sys
 from collections.abc import Iterable
 
-from moot.core.events import Fact, MessagePosted, SessionPaused
-from moot.core.state import State
-from moot.core.team import Flow, Member
+from moot.core.facts import Fact
+from moot.core.session.events import MessagePosted, SessionPaused
+from moot.core.session.state import State
+from moot.core.session.team import Member
+from moot.core.view import View
 from moot.tui.words import Words
 
 
 class Prompt:
-    """Says nothing unless somebody types at a terminal and reads there what comes."""
+    """The prompt of a person. It prints nothing unless both input and output are a terminal."""
 
     def __init__(self, speaks_as: str | None) -> None:
         self.is_shown = sys.stdin.isatty() and sys.stdout.isatty()
@@ -18,12 +20,13 @@ class Prompt:
         self._is_open = False
         self._typed: list[str] = []
 
-    def greet(self, state: State) -> None:
-        """How this works, once."""
+    def greet(self, view: View) -> None:
+        """Explain once how line mode works."""
         if self.is_shown:
-            code = "line.chat" if state.team.flow is Flow.CHAT else "line.work"
-            name = state.team.ais[0].display_name if state.team.ais else ""
-            print(Words(state.language)(code, name=name), file=sys.stderr, flush=True)
+            code = "line.chat" if view.flow == "chat" else "line.work"
+            ais = sorted((member for member in view.members if not member.is_human), key=lambda member: member.order)
+            name = ais[0].display_name if ais else ""
+            print(Words(view.language)(code, name=name), file=sys.stderr, flush=True)
 
     def open(self, state: State) -> None:
         if self.is_shown and not self._is_open:
@@ -31,33 +34,33 @@ class Prompt:
             self._is_open = True
 
     def close(self) -> None:
-        """Something is printed next: on a line of its own."""
+        """End the line of the prompt, because other output follows."""
         if self._is_open:
             print(file=sys.stderr, flush=True)
             self._is_open = False
 
     def take(self) -> None:
-        """A line was typed: the Enter at its end stands on the screen too."""
+        """Note that a line was typed, whose Enter has ended the line of the prompt."""
         self._is_open = False
 
     def expect(self, line: str) -> None:
-        """What was typed comes back as a message."""
+        """Remember a typed line, which will come back as a message."""
         if self.is_shown and not line.startswith("/"):
             self._typed.append(line.strip())
 
     def lines(self, fact: Fact, lines: Iterable[str], state: State) -> list[str]:
-        """Without what the person sees already: what they typed, and that they are waited for."""
+        """Return the lines of a fact without what the person knows: their own line, and that it is their turn."""
         if isinstance(fact, MessagePosted) and fact.turn_id is None:
-            said = (fact.raw or fact.text).strip()
-            if said in self._typed:
-                self._typed.remove(said)
+            text = (fact.raw or fact.text).strip()
+            if text in self._typed:
+                self._typed.remove(text)
                 return []
         if self.is_shown and isinstance(fact, SessionPaused) and fact.waiting_for == self._who(state).id:
             return list(lines)[:-1]
         return list(lines)
 
     def _who(self, state: State) -> Member:
-        """Who speaks next, as far as this is known."""
-        waited_for = state.waiting_for if any(each.id == state.waiting_for for each in state.team.humans) else None
+        """Return the human who is to type: the one of --as, else who is waited for, else the first."""
+        waited_for = state.waiting_for if any(human.id == state.waiting_for for human in state.team.humans) else None
         named = state.team.find(self._speaks_as) if self._speaks_as else None
         return named or (state.team.member(waited_for) if waited_for else state.team.first_human)

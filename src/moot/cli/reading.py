@@ -1,24 +1,21 @@
-"""Reading sessions: in the data folder, also while a server runs on it, or with --connect on a server."""
+"""Reading sessions from a store, also while a server is running on it, or with --connect from a server."""
 
 from argparse import Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Protocol
 
-from moot.app import DATABASE
-from moot.cli.data import data_folder
+from moot.cli.data import find_sessions
 from moot.cli.progress import Progress
 from moot.cli.run import pick_session_id
 from moot.core.codec import Event
 from moot.core.errors import Corrupt, NotFound
-from moot.runtime.ports import Listing
+from moot.runtime.ports import Listing, Store
 from moot.runtime.snapshots import READ_EVENTS
-from moot.runtime.stores.sqlite import SqliteLog
 
 
 class Readable(Protocol):
-    """As much of a log as is read here."""
+    """The part of a log that reading needs."""
 
     async def sessions(self, *, removed: bool = False) -> list[Listing]: ...
 
@@ -27,27 +24,26 @@ class Readable(Protocol):
 
 @asynccontextmanager
 async def reading(options: Namespace) -> AsyncIterator[Readable]:
-    """Raises NotFound where nothing is kept."""
+    """Open the sessions that the options name. Raises NotFound if the store is still empty."""
     if options.connect:
-        from moot.cli.remote import reading_from  # only now: without --connect nothing of it is needed
+        from moot.cli.remote import reading_from  # here, because only --connect needs it
 
-        async with reading_from(options) as there:
-            yield there
+        async with reading_from(options) as remote_log:
+            yield remote_log
         return
-    log = await SqliteLog.open(database(options), read_only=True)
+    log = await find_existing(options).open(read_only=True)
     try:
         yield log
     finally:
         await log.close()
 
 
-def database(options: Namespace) -> Path:
-    path = data_folder(options) / DATABASE
-    if not path.exists():
-        raise NotFound(
-            f"there are no sessions in {path.parent} yet; `moot chat` starts one, --data names another folder"
-        )
-    return path
+def find_existing(options: Namespace) -> Store:
+    """Return the store of the sessions. Raises NotFound if it is still empty."""
+    store = find_sessions(options)
+    if not store.exists():
+        raise NotFound(f"there are no sessions in {store} yet; `moot chat` starts one, --data names another folder")
+    return store
 
 
 async def find(log: Readable, prefix: str, *, removed: bool = False) -> Listing:
@@ -57,7 +53,7 @@ async def find(log: Readable, prefix: str, *, removed: bool = False) -> Listing:
 
 
 async def every_event(log: Readable, session_id: str) -> AsyncIterator[Event]:
-    """From the first to the last; of a damaged session what is good, then Corrupt."""
+    """Yield all events of a session. If one is damaged, yield those before it and raise Corrupt."""
     after, damage = 0, None
     while damage is None:
         try:

@@ -1,4 +1,4 @@
-"""`--connect URL`: the same commands on a server's sessions."""
+"""`--connect URL`: access to the sessions of a server."""
 
 import os
 from argparse import Namespace
@@ -14,16 +14,14 @@ from moot.client.address import Address, read_address
 from moot.client.client import Client, connect
 from moot.client.rest import Rest
 from moot.config.loading import load_team
-from moot.core.codec import Event, Head, decode
+from moot.core.codec import Event, Head, decode, place
 from moot.core.errors import ConfigError, Corrupt
-from moot.protocol.following import Following, Placed, Verdict
+from moot.protocol.following import Following, Verdict
 from moot.runtime.ports import Listing, Summary
-
-_placed_decoder = msgspec.json.Decoder(Placed)
 
 
 def address_of(options: Namespace) -> Address:
-    """A token in the URL counts more than the one of the environment. Without one no server would answer."""
+    """Return the address with its token: that of the URL, else $MOOT_TOKEN. Raises UsageError if there is neither."""
     try:
         address = read_address(options.connect)
         address = address if address.token else read_address(options.connect, os.environ.get("MOOT_TOKEN") or None)
@@ -52,12 +50,12 @@ async def reading_from(options: Namespace) -> AsyncIterator["RemoteLog"]:
 
 
 def team_name(file: str) -> str:
-    """A server's team goes by its name; a team file stands for the team that it names."""
+    """Return the name of the team in a team file; anything else is taken as a name itself."""
     return load_team(file).name if Path(file).is_file() else file
 
 
 class RemoteLog:
-    """As much of a log as reading needs."""
+    """The log of a server, as far as reading needs it. It checks the hash chain."""
 
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
@@ -67,12 +65,12 @@ class RemoteLog:
         return [_read_listing(entry) for entry in await self._rest.sessions(removed=removed)]
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
-        """Raises NotFound, or Corrupt at the first event whose hash does not follow."""
+        """Return events after seq `after`. Raises NotFound, or Corrupt if the hash of an event does not match."""
         known = self._heads.get(session_id, Head())
         following = Following(session_id, known if known.seq == after else Head(after))
         events = []
         for frame in await self._rest.events(session_id, after, limit):
-            verdict, data = following.judge(_placed_decoder.decode(frame), frame)
+            verdict, data = following.judge(place(frame), frame)
             if verdict is not Verdict.NEXT:
                 raise Corrupt(session_id, following.head.seq + 1, f"what the server sent is {verdict}")
             events.append(decode(data, following.head.hash))

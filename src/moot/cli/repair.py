@@ -1,4 +1,4 @@
-"""`moot doctor --repair`: what is intact of damaged sessions, as files. The log itself is not touched."""
+"""`moot doctor --repair`: export what is intact of damaged sessions into files. The log itself is not changed."""
 
 import os
 import re
@@ -6,24 +6,22 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from moot.app import DATABASE
 from moot.cli.checks import Check
 from moot.cli.exporting import write_jsonl
 from moot.cli.progress import Progress
 from moot.cli.storage_checks import verify_all
 from moot.core.codec import Event
 from moot.core.errors import LogError, Unusable
-from moot.runtime.stores.salvage import salvage
+from moot.runtime.ports import Store
 
-UNSAFE = re.compile(r"[^A-Za-z0-9_-]")  # in a file's name: somebody may have made the log
+UNSAFE = re.compile(r"[^A-Za-z0-9_-]")  # in a file's name; ids from an untrusted log may contain anything
 
 
-async def repair(data: Path) -> AsyncIterator[Check]:
-    """A finding for each session that is not whole; of a file that cannot be listed, for each that is in it."""
-    path = data / DATABASE
+async def repair(store: Store, data: Path) -> AsyncIterator[Check]:
+    """Export each damaged session into a folder in `data`; all sessions if the store cannot say which are damaged."""
     try:
-        damaged = await find_damaged(path) if path.exists() else set()
-    except Unusable:  # which has been told
+        damaged = await find_damaged(store) if store.exists() else set()
+    except Unusable:  # already reported
         return
     if damaged == set():
         yield Check(name="repair", status="ok", says="there is nothing to repair")
@@ -32,7 +30,7 @@ async def repair(data: Path) -> AsyncIterator[Check]:
     folder.mkdir(mode=0o700)
     exported = set()
     with Progress("exporting what is intact", unit="sessions") as progress:
-        for events in salvage(path):
+        for events in store.salvage():
             session_id = events[0].session_id
             if damaged is None or session_id in damaged:
                 yield describe(events, await export(folder, events), is_listed=damaged is not None)
@@ -40,13 +38,14 @@ async def repair(data: Path) -> AsyncIterator[Check]:
                 progress.advance()
     for session_id in sorted((damaged or set()) - exported):
         fix = f"`moot sessions rm {session_id}` removes it"
-        yield Check(name="repair", status="fail", says=f"{session_id}: nothing of it is intact", fix=fix)
+        says = f"{session_id}: nothing of it is intact"
+        yield Check(name="repair", status="fail", says=says, fix=fix, is_damage=True)
 
 
-async def find_damaged(path: Path) -> set[str] | None:
-    """None: the file as such cannot be read, so that all may be. Raises Unusable."""
+async def find_damaged(store: Store) -> set[str] | None:
+    """Return the ids of damaged sessions; None if the log itself cannot be read. Raises Unusable."""
     try:
-        return {verdict.session_id for verdict in await verify_all(path) if verdict.damage}
+        return {verdict.session_id for verdict in await verify_all(store) if verdict.damage}
     except Unusable:
         raise
     except LogError:
@@ -56,7 +55,7 @@ async def find_damaged(path: Path) -> set[str] | None:
 async def export(folder: Path, events: list[Event]) -> Path:
     path = folder / f"{UNSAFE.sub('_', events[0].session_id)}.jsonl"
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:  # noqa: ASYNC230
-        await write_jsonl(_each(events), file.write)
+        await write_jsonl(_iterate(events), file.write)
     return path
 
 
@@ -68,6 +67,6 @@ def describe(events: list[Event], file: Path, *, is_listed: bool) -> Check:
     return Check(name="repair", status="ok", says=f"{session_id}: intact up to seq {last}, exported to {file}", fix=fix)
 
 
-async def _each(events: list[Event]) -> AsyncIterator[Event]:
+async def _iterate(events: list[Event]) -> AsyncIterator[Event]:
     for event in events:
         yield event

@@ -1,4 +1,4 @@
-"""`moot route`: dry runs. One JSON object a line in, one a line out; nothing is started, nothing is stored."""
+"""`moot route`: dry runs of the routing, with JSON Lines in and out. Nothing is started or stored."""
 
 import importlib
 import sys
@@ -9,7 +9,7 @@ import msgspec
 from moot.cli import exits
 from moot.core.errors import MootError
 
-# a module of `routes` each: Question is what it reads, route() what it answers
+# each is a module of `routes`, with the type of its input, Question, and the function route()
 KINDS = ("chat", "supervisor", "intent")
 
 
@@ -20,7 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     module = importlib.import_module(f"moot.cli.routes.{options.kind}")
     code = exits.OK
-    for line in sys.stdin.buffer:  # bytes: a line that is no UTF-8 is one bad line, not the end
+    for line in sys.stdin.buffer:  # bytes, so that a line which is not UTF-8 fails alone
         if not line.strip():
             continue
         try:

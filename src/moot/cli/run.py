@@ -4,22 +4,22 @@ import asyncio
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any, Protocol
 
 from moot.app import App, open_app
 from moot.cli import exits
-from moot.cli.data import add_data_argument, data_folder
+from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_number
-from moot.cli.transcript import Transcript
 from moot.cli.trusting import folder_of, load_trusted
 from moot.core.codec import Event, frame
-from moot.core.commands import Answer, HumanCommand
 from moot.core.errors import NotFound, Refused
-from moot.core.events import StepAsked
-from moot.core.notices import explain
-from moot.core.state import State
+from moot.core.session.commands import Answer, HumanCommand
+from moot.core.session.events import StepAsked
+from moot.core.session.notices import explain
+from moot.core.view import Question, View
+from moot.telling.teller import Teller
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -39,14 +39,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--title", default="", help="of a new session")
     parser.add_argument("--json", action="store_true", help="one event frame a line")
     parser.add_argument("--timeout", type=read_number, metavar="S", help="give up after so many seconds (exit 7)")
-    add_data_argument(parser)
+    add_store_arguments(parser)
     parser.add_argument(
         "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
     )
 
 
 async def run(options: Namespace) -> int:
-    """A signal that ends it ends the programs that play members first."""
+    """Run a session. After a signal the programs that play members are stopped first; the exit code is 128 + signal."""
     with cancelled_by(signal.SIGTERM, signal.SIGHUP) as caught:
         try:
             return await (run_there(options) if options.connect else run_here(options))
@@ -60,7 +60,7 @@ async def run(options: Namespace) -> int:
 
 @contextmanager
 def cancelled_by(*signals: signal.Signals) -> Iterator[list[signal.Signals]]:
-    """The task that is inside is cancelled by any of these; which one it was is told."""
+    """Cancel the current task on any of these signals. Yields the list of the signals that were caught."""
     loop, task, caught = asyncio.get_running_loop(), asyncio.current_task(), list[signal.Signals]()
 
     def cancel(number: signal.Signals) -> None:
@@ -78,10 +78,10 @@ def cancelled_by(*signals: signal.Signals) -> Iterator[list[signal.Signals]]:
 
 
 async def run_here(options: Namespace) -> int:
-    data = data_folder(options)
+    data, store = data_folder(options), find_sessions(options)
     team = load_trusted(options.file)
     folders = {team.name: folder_of(options.file)}
-    async with open_app(team, data=data, folders=folders) as app, asyncio.timeout(options.timeout):
+    async with open_app(team, data=data, store=store, folders=folders) as app, asyncio.timeout(options.timeout):
         if options.session is None:
             session = await app.session(title=options.title)
             return await Run(session, options).play(await app.log.read(session.id))
@@ -89,8 +89,8 @@ async def run_here(options: Namespace) -> int:
 
 
 async def run_there(options: Namespace) -> int:
-    """The same on a server; it goes on there if this ends before it."""
-    from moot.cli.remote import connected, team_name  # only now: without --connect nothing of it is needed
+    """Run a session on a server, where it goes on if this process ends early."""
+    from moot.cli.remote import connected, team_name  # here, because only --connect needs it
 
     async with asyncio.timeout(options.timeout), connected(options) as client:
         if options.session is None:
@@ -105,7 +105,9 @@ class Conversation(Protocol):
 
     id: str
 
-    async def state(self) -> State: ...
+    async def view(self) -> View: ...
+
+    def history(self, after: int = 0) -> AsyncGenerator[Event, None]: ...
 
     def say(self, text: str, by: str | None = None) -> AsyncIterator[Event]: ...
 
@@ -117,77 +119,87 @@ class Conversation(Protocol):
 
 
 class Run:
-    """Says every text, answers every step, prints every event."""
+    """Posts every text, answers every question, prints every event."""
 
     def __init__(self, session: Conversation, options: Namespace) -> None:
         self._session = session
         self._options = options
         self._answers: list[str] = list(options.answer)
         self._refusals = 0
-        self._transcript = Transcript()
+        self._teller = Teller()
+        self._seq = 0  # of the last event that was printed
 
     async def play(self, created: list[Event]) -> int:
-        """`created` is how a new session begins; of an old one only what comes is shown."""
+        """Play the session and return the exit code. `created` are the first events of a new session, to be shown."""
         session = self._session
         for event in created:
-            self._show(event)
+            await self._show(event)
         print(f"session {session.id}", file=sys.stderr)
         if not any(text.startswith("/") for text in self._options.say[:1]):  # a command may be meant for what runs
-            await self._print(session.settle())  # what a crash or a stop left unfinished goes on first
+            await self._print(session.settle())  # first finish what a crash or a stop has interrupted
             await self._answer_steps()
         for text in self._options.say:
-            by, said = await self._split_sender(text)
-            await self._print(session.say(said, by))
+            by, message = await self._split_sender(text)
+            await self._print(session.say(message, by))
             await self._answer_steps()
         return exits.FAILED if self._refusals else exits.OK
 
     async def _split_sender(self, text: str) -> tuple[str | None, str]:
-        """The prefix of 'id: text' counts only if it equals a human's id."""
+        """Split 'id: text'. The prefix counts only if it equals a human's id."""
         prefix, colon, rest = text.partition(":")
-        humans = (await self._session.state()).team.humans
-        if colon and any(human.id == prefix for human in humans):
+        members = (await self._session.view()).members
+        if colon and any(member.is_human and member.id == prefix for member in members):
             return prefix, rest.removeprefix(" ")
         return None, text
 
     async def _answer_steps(self) -> None:
         session = self._session
-        while self._answers and (steps := (await session.state()).open_steps):
-            step = next(iter(steps.values()))
-            await self._print(session.answer(step.step_id, **read_answer(step, self._answers.pop(0))))
+        while self._answers and (questions := (await session.view()).questions):
+            question = questions[0]
+            await self._print(session.answer(question.step_id, **read_answer(question, self._answers.pop(0))))
 
     async def _answer_worker(self, step: StepAsked) -> None:
-        """A turn waits for it in the middle, so that it is given while the turn is followed."""
+        """Answer a question of a running turn, which waits for the answer while its events are being followed."""
         if self._answers:
             await self._session.submit(Answer(step_id=step.step_id, **read_answer(step, self._answers.pop(0))))
 
     async def _print(self, events: AsyncIterator[Event]) -> None:
-        """What comes of this; what others did meanwhile is not shown, but counts."""
-        self._transcript.state = await self._session.state()
+        """Show these events. Events of others between them are folded but not shown."""
         try:
             async for event in events:
-                self._show(event)
+                await self._show(event)
                 if isinstance(event.fact, StepAsked) and event.fact.turn_id:
                     await self._answer_worker(event.fact)
         except Refused as refusal:
             self._refusals += 1
-            print(f"moot: {explain(refusal, (await self._session.state()).language)}", file=sys.stderr)
+            print(f"moot: {explain(refusal, (await self._session.view()).language)}", file=sys.stderr)
 
-    def _show(self, event: Event) -> None:
-        lines = self._transcript.lines(event)
+    async def _show(self, event: Event) -> None:
+        if event.seq > self._seq + 1:
+            await self._fold_before(event.seq)
+        self._seq = event.seq
+        lines = self._teller.lines(event.fact)
         if self._options.json:
-            assert self._transcript.state is not None  # noqa: S101 - it has just folded an event
-            lines = [frame(event, self._transcript.state.language).decode()]
+            assert self._teller.state is not None  # noqa: S101 - it has just folded an event
+            lines = [frame(event, self._teller.state.language).decode()]
         for line in lines:
             print(line, flush=True)
 
+    async def _fold_before(self, seq: int) -> None:
+        async with aclosing(self._session.history(self._seq)) as events:
+            async for event in events:
+                if event.seq >= seq:
+                    return
+                self._teller.tell(event.fact)
 
-def read_answer(step: StepAsked, said: str) -> dict[str, Any]:
-    """`approve` and `reject` confirm or not, an option's id chooses it, anything else is the answer's text."""
-    if said in ("approve", "reject"):
-        return {"confirmed": said == "approve"}
-    if any(option.id == said for option in step.options):
-        return {"choice": said}
-    return {"answer": said}
+
+def read_answer(step: StepAsked | Question, text: str) -> dict[str, Any]:
+    """Return the fields of an answer: `approve` and `reject` confirm, an option's id chooses, else it is text."""
+    if text in ("approve", "reject"):
+        return {"confirmed": text == "approve"}
+    if any(option.id == text for option in step.options):
+        return {"choice": text}
+    return {"answer": text}
 
 
 async def find_session_id(app: App, prefix: str) -> str:
@@ -196,12 +208,12 @@ async def find_session_id(app: App, prefix: str) -> str:
 
 
 def pick_session_id(ids: list[str], prefix: str) -> str:
-    """The one id that is `prefix` or starts with it."""
-    found = [session_id for session_id in ids if session_id.startswith(prefix)]
+    """Return the id that is `prefix` or the only one that starts with it. Raises NotFound."""
+    matches = [session_id for session_id in ids if session_id.startswith(prefix)]
     if prefix in ids:
         return prefix
-    if not found:
+    if not matches:
         raise NotFound(f"no session {prefix!r}; `moot sessions list` shows those there are")
-    if len(found) > 1:
-        raise NotFound(f"{prefix!r} fits {len(found)} sessions ({', '.join(found[:5])}…); give more of the id")
-    return found[0]
+    if len(matches) > 1:
+        raise NotFound(f"{prefix!r} fits {len(matches)} sessions ({', '.join(matches[:5])}…); give more of the id")
+    return matches[0]

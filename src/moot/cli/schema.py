@@ -7,11 +7,11 @@ from moot.cli import exits
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """It takes none."""
+    """Add nothing: the command takes no arguments."""
 
 
 def run(options: Namespace) -> int:  # noqa: ARG001 - every command is called alike
-    from moot.config.schema import team_schema
+    from moot.config.team_schema import team_schema
 
     print(json.dumps(team_schema(), indent=2, ensure_ascii=False))
     return exits.OK

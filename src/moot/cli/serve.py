@@ -1,6 +1,5 @@
 """`moot serve`: the gateway and the web page, on this machine unless told otherwise."""
 
-import asyncio
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -10,7 +9,7 @@ from urllib.parse import quote
 
 from moot.app import open_app
 from moot.cli import exits
-from moot.cli.data import add_data_argument, data_folder
+from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_port
 from moot.cli.progress import Progress
 from moot.cli.trusting import folder_of, load_trusted
@@ -18,19 +17,15 @@ from moot.config.loading import list_built_in_teams, load_team
 from moot.config.team_file import TeamFile
 from moot.config.trust import NotTrusted
 from moot.core.errors import ConfigError
-from moot.core.team import Flow
-from moot.gateway.app import Gateway
+from moot.core.flows.registry import FLOWS
 from moot.gateway.auth import TOKEN_VARIABLE, Tokens
-from moot.gateway.hosts import allow_hosts, make_url
-from moot.gateway.metrics import Metrics
 from moot.gateway.opening import open_page
-from moot.gateway.serving import PortInUse, bind, check_exposure, serve
+from moot.gateway.serving import PortInUse, bind, build_server, check_exposure
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.signals import stopping
-from moot.gateway.ws import WebSocketEndpoint
 
 FOUND_FILE = Path("moot.yaml")
-STOP_S = 9.5  # at the latest; what is told to clients and agents takes its part of it
+STOP_S = 9.5  # the whole time to stop, in which clients and agents are closed
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -51,55 +46,36 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     parser.add_argument("--insecure", action="store_true", help="listen beyond this machine without TLS")
-    add_data_argument(parser)
+    add_store_arguments(parser)
 
 
-def run(options: Namespace) -> int:
-    with asyncio.Runner(loop_factory=find_loop()) as runner:
-        try:
-            return runner.run(run_server(options))
-        except PortInUse as error:
-            print(f"moot: {error}", file=sys.stderr)
-            return exits.BUSY
-
-
-def find_loop() -> Callable[[], asyncio.AbstractEventLoop]:
-    """uvloop's, where there is one."""
+async def run(options: Namespace) -> int:
     try:
-        import uvloop
-    except ImportError:  # not on every platform
-        return asyncio.new_event_loop
-    return uvloop.new_event_loop
+        return await run_server(options)
+    except PortInUse as error:
+        print(f"moot: {error}", file=sys.stderr)
+        return exits.BUSY
 
 
 async def run_server(options: Namespace) -> int:
     check_exposure(options.host, insecure=options.insecure)
-    data = data_folder(options)
+    data, store = data_folder(options), find_sessions(options)
     teams = choose_teams(options.files)
     folders = {team.name: folder_of(file) for file, team in teams}
     with stopping(STOP_S) as stop, bind(options.host, options.port) as bound:
         settings = GatewaySettings(host=options.host, port=bound.getsockname()[1])
-        async with open_app(*(team for _, team in teams), data=data, folders=folders) as app:
-            tokens, metrics = Tokens(data, owner_token=os.environ.get(TOKEN_VARIABLE)), Metrics()
-            gateway = Gateway(
-                app,
-                tokens,
-                settings,
-                metrics,
-                sockets=WebSocketEndpoint(app, tokens, settings, metrics),
-                hosts=allow_hosts(settings.host, settings.port, options.allow_host),
-            )
+        async with open_app(*(team for _, team in teams), data=data, store=store, folders=folders) as app:
+            tokens = Tokens(data, owner_token=os.environ.get(TOKEN_VARIABLE))
+            server = build_server(app, tokens, settings, names=options.allow_host)
             await app.sessions.empty_trash()
             with Progress("going on with what was running"):
                 await app.recover()
-            say = announcement(settings, tokens, data if options.open else None)
-            await serve(gateway, settings, metrics, bound=bound, stop=stop, announce=say)
+            await server.serve(bound, stop, announcement(server.url, tokens, data if options.open else None))
     return exits.OK
 
 
-def announcement(settings: GatewaySettings, tokens: Tokens, open_in: Path | None) -> Callable[[], None]:
-    """One line on stdout. A token that came from the environment is known already and stays out of it."""
-    url = make_url(settings.host, settings.port)
+def announcement(url: str, tokens: Tokens, open_in: Path | None) -> Callable[[], None]:
+    """Return a function that prints the URL on stdout, with the token unless that came from the environment."""
     full_url = f"{url}#token={quote(tokens.owner_token, safe='')}"
 
     def announce() -> None:
@@ -112,9 +88,9 @@ def announcement(settings: GatewaySettings, tokens: Tokens, open_in: Path | None
 
 
 def choose_teams(files: list[str]) -> list[tuple[str, TeamFile]]:
-    """Files or names, and their teams: the named files, else ./moot.yaml, else the built-in teams, chat first.
+    """Return the teams to offer, each with its file or name: the named ones, else ./moot.yaml, else the built-in ones.
 
-    Whatever starts programs must be trusted, also when it is named: the person may not know what is in it.
+    A team that starts programs must be trusted even if it is named, as its user may not know what is in it.
     """
     if files:
         return check_names([(file, load_trusted(file)) for file in files])
@@ -123,13 +99,13 @@ def choose_teams(files: list[str]) -> list[tuple[str, TeamFile]]:
             return [(str(FOUND_FILE), load_trusted(str(FOUND_FILE)))]
         except NotTrusted as error:
             print(f"moot: {error}\nmoot: offering the built-in teams instead", file=sys.stderr)
-    order = list(Flow)
+    order = list(FLOWS)
     built_in = [(name, load_team(name)) for name in list_built_in_teams()]
-    return sorted(built_in, key=lambda each: order.index(each[1].flow))
+    return sorted(built_in, key=lambda entry: order.index(entry[1].flow))
 
 
 def check_names(teams: list[tuple[str, TeamFile]]) -> list[tuple[str, TeamFile]]:
-    """A session is started by its team's name, so it must mean one team."""
+    """Raise ConfigError if two teams have the same name: sessions are started by the name of their team."""
     names = [team.name for _, team in teams]
     for name in names:
         if names.count(name) > 1:

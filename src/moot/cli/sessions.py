@@ -1,6 +1,7 @@
-"""`moot sessions`: what was said, kept for good. Reading needs no lock: a server may be running on the same data.
+"""`moot sessions`: lists, shows, checks, copies and removes sessions.
 
-With --connect the sessions are a server's.
+Reading takes no lock, so that a server may run on the same data. With --connect the sessions are those of a server.
+The docstrings of the actions are their help texts.
 """
 
 import asyncio
@@ -9,55 +10,56 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
-from pathlib import Path
 
 import msgspec
 
-from moot.app import DATABASE
 from moot.cli import exits
 from moot.cli.copies import fork_session, import_session, read_export
-from moot.cli.data import add_data_argument, data_folder
+from moot.cli.data import add_store_arguments, find_sessions
 from moot.cli.exporting import FORMATS, writing
-from moot.cli.lines.board import list_board
-from moot.cli.lines.standing import describe_standing
 from moot.cli.parser import read_number, read_seq
 from moot.cli.progress import Progress
-from moot.cli.reading import database, every_event, find, reading
+from moot.cli.reading import every_event, find, find_existing, reading
 from moot.cli.run import pick_session_id
-from moot.cli.spending import describe_spending
-from moot.cli.transcript import Transcript
 from moot.cli.verifying import Verdict, verify
-from moot.core import state as states
 from moot.core.codec import frame, stamp
-from moot.core.commands import Rename
 from moot.core.decide import decide
 from moot.core.errors import NotFound
+from moot.core.session.commands import Rename
+from moot.core.view import project
 from moot.runtime.clock import SystemClock, seconds_between
-from moot.runtime.journal import summarise
-from moot.runtime.ports import Listing
+from moot.runtime.ports import Listing, Log, Store
 from moot.runtime.snapshots import load_state
-from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.summaries import summarise
+from moot.telling.standing import describe_spending, describe_standing, list_board
+from moot.telling.teller import Teller
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     for name, action in ACTIONS.items():
-        each = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
-        each.set_defaults(action=action)
+        action_parser = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
+        action_parser.set_defaults(action=action)
         if name == "import":
-            each.add_argument("file", metavar="FILE", help="as `sessions export` wrote it (jsonl); - is standard input")
+            action_parser.add_argument(
+                "file", metavar="FILE", help="as `sessions export` wrote it (jsonl); - is standard input"
+            )
         elif name != "list":
-            each.add_argument("id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough")
+            action_parser.add_argument(
+                "id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough"
+            )
         if name == "export":
-            each.add_argument("--format", choices=list(FORMATS), default="jsonl", help="(default: jsonl)")
-            each.add_argument("--html", action="store_const", dest="format", const="html", help="one file, no server")
-            each.add_argument("--out", metavar="FILE", help="instead of standard output")
+            action_parser.add_argument("--format", choices=list(FORMATS), default="jsonl", help="(default: jsonl)")
+            action_parser.add_argument(
+                "--html", action="store_const", dest="format", const="html", help="one file, no server"
+            )
+            action_parser.add_argument("--out", metavar="FILE", help="instead of standard output")
         elif name not in CHANGES:
-            each.add_argument("--json", action="store_true", help="JSON Lines")
-        _add_own_arguments(each, name)
-        add_data_argument(each)
+            action_parser.add_argument("--json", action="store_true", help="JSON Lines")
+        _add_own_arguments(action_parser, name)
+        add_store_arguments(action_parser)
         if name not in LOCAL:
-            each.add_argument("--connect", metavar="URL", help="as `moot serve` printed it, instead of --data")
+            action_parser.add_argument("--connect", metavar="URL", help="as `moot serve` printed it, instead of --data")
 
 
 def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
@@ -97,7 +99,7 @@ async def list_sessions(options: Namespace) -> int:
 
 
 def say_none(options: Namespace) -> None:
-    where = options.connect.partition("#")[0] if options.connect else data_folder(options)
+    where = options.connect.partition("#")[0] if options.connect else find_sessions(options)
     print(f"no sessions in {where} yet; `moot chat` starts one", file=sys.stderr)
 
 
@@ -123,22 +125,22 @@ def one_line(listing: Listing) -> str:
 
 
 async def show(options: Namespace) -> int:
-    """show the conversation, how far its work is and what it cost; with --json the folded state, seq and hash"""
-    transcript, last = Transcript(), None
+    """show the conversation, how far its work is and what it cost; with --json its view, seq and hash"""
+    teller, last = Teller(), None
     async with reading(options) as log:
         listing = await find(log, options.id)
         with Progress(f"reading {listing.session_id}", listing.head.seq) as progress:
             async for event in every_event(log, listing.session_id):
-                lines, last = transcript.lines(event), event
+                lines, last = teller.lines(event.fact), event
                 progress.advance()
                 for line in lines if not options.json else ():
                     progress.print(line)
-    if last and transcript.state:
+    if last and teller.state:
         if options.json:
             document = {"session_id": last.session_id, "seq": last.seq, "hash": last.hash}
-            print(json.dumps({**document, "state": msgspec.to_builtins(transcript.state)}, ensure_ascii=False))
+            print(json.dumps({**document, "state": msgspec.to_builtins(project(teller.state))}, ensure_ascii=False))
         else:
-            lines = [*list_board(transcript.state), *describe_spending(transcript.state)]
+            lines = [*list_board(teller.state), *describe_spending(teller.state)]
             print("".join(f"{line}\n" for line in lines), end="")
     return exits.OK
 
@@ -158,7 +160,7 @@ async def export(options: Namespace) -> int:
 
 async def replay(options: Namespace) -> int:
     """play the session again, event by event, folded from its log"""
-    transcript, previous = Transcript(), None
+    teller, previous = Teller(), None
     async with reading(options) as log:
         listing = await find(log, options.id)
         if options.at is not None:
@@ -168,18 +170,18 @@ async def replay(options: Namespace) -> int:
                 if options.speed and previous:
                     await asyncio.sleep(seconds_between(previous.timestamp, event.timestamp) / options.speed)
                 previous = event
-                lines = transcript.lines(event)
-                if options.json and transcript.state:
-                    lines = [frame(event, transcript.state.language).decode()]
+                lines = teller.lines(event.fact)
+                if options.json and teller.state:
+                    lines = [frame(event, teller.state.language).decode()]
                 for line in lines:
                     progress.print(line if options.json else f"#{event.seq:<5} {line}")
                 if options.speed:
-                    sys.stdout.flush()  # somebody watches
+                    sys.stdout.flush()  # a person watches at this pace
                 if event.seq == options.at:
                     break
-    if options.at and transcript.state:
-        state = transcript.state
-        lines = [states.encode(state).decode()] if options.json else ["", *describe_standing(state)]
+    if options.at and teller.state:
+        state = teller.state
+        lines = [msgspec.json.encode(project(state)).decode()] if options.json else ["", *describe_standing(state)]
         print("\n".join(lines))
     return exits.OK
 
@@ -187,7 +189,7 @@ async def replay(options: Namespace) -> int:
 async def verify_sessions(options: Namespace) -> int:
     """check the hash chain and fold the log again; all sessions without ID; exit 6 if one is damaged"""
     damaged = 0
-    if not options.id and not options.connect and not (data_folder(options) / DATABASE).exists():
+    if not options.id and not options.connect and not find_sessions(options).exists():
         say_none(options)
         return exits.OK
     async with reading(options) as log:
@@ -203,8 +205,8 @@ def report(verdict: Verdict) -> dict[str, object]:
     intact = {"seq": verdict.head.seq, "hash": verdict.head.hash} if verdict.head.seq else {}
     if verdict.damage is None:
         return {"session_id": verdict.session_id, "ok": True, **intact}
-    found = {"damaged_at": verdict.damage.seq, "error": str(verdict.damage)}
-    return {"session_id": verdict.session_id, "ok": False, **intact, **found}
+    damage = {"damaged_at": verdict.damage.seq, "error": str(verdict.damage)}
+    return {"session_id": verdict.session_id, "ok": False, **intact, **damage}
 
 
 def tell(verdict: Verdict) -> str:
@@ -213,7 +215,7 @@ def tell(verdict: Verdict) -> str:
 
 async def remove(options: Namespace) -> int:
     """remove a session for good, also from the trash; asks first on a terminal"""
-    async with changing(database(options)) as log:
+    async with changing(find_existing(options)) as log:
         listings = [*await log.sessions(), *await log.sessions(removed=True)]
         session_id = pick_session_id([listing.session_id for listing in listings], options.id)
         if sys.stdin.isatty() and sys.stdout.isatty():
@@ -228,7 +230,7 @@ async def remove(options: Namespace) -> int:
 
 async def restore(options: Namespace) -> int:
     """take a session out of the trash, where the web page's Remove puts it for 30 days"""
-    async with changing(database(options)) as log:
+    async with changing(find_existing(options)) as log:
         await log.restore((await find(log, options.id, removed=True)).session_id)
     return exits.OK
 
@@ -236,13 +238,13 @@ async def restore(options: Namespace) -> int:
 async def rename(options: Namespace) -> int:
     """call a session something else; everybody sees it"""
     if options.connect:
-        from moot.cli.remote import connected  # only now: without --connect nothing of it is needed
+        from moot.cli.remote import connected  # here, because only --connect needs it
 
         async with connected(options) as client:
             ids = [str(entry["session_id"]) for entry in await client.sessions()]
             await client.command("user.rename", {"title": options.title}, pick_session_id(ids, options.id))
         return exits.OK
-    async with changing(database(options)) as log:
+    async with changing(find_existing(options)) as log:
         session_id = (await find(log, options.id)).session_id
         state, head = await load_state(log, session_id)
         at = SystemClock().now()
@@ -254,7 +256,7 @@ async def rename(options: Namespace) -> int:
 
 async def fork(options: Namespace) -> int:
     """start a new session from any event of another: the same until there, then its own"""
-    async with changing(database(options)) as log:
+    async with changing(find_existing(options)) as log:
         source = await find(log, options.id)
         at = source.head.seq if options.at is None else check_seq(source, options.at)
         with Progress(f"copying {source.session_id}", at) as progress:
@@ -269,7 +271,7 @@ async def import_file(options: Namespace) -> int:
         open(options.file, "rb") if options.file != "-" else nullcontext(sys.stdin.buffer) as file,  # noqa: ASYNC230
     ):
         events = read_export(file, progress.advance)
-    async with changing(data_folder(options) / DATABASE) as log:
+    async with changing(find_sessions(options)) as log:
         with Progress(f"importing {options.file}", len(events)) as progress:
             session_id = await import_session(log, events, progress.advance)
     print(session_id)
@@ -277,9 +279,9 @@ async def import_file(options: Namespace) -> int:
 
 
 @asynccontextmanager
-async def changing(path: Path) -> AsyncIterator[SqliteLog]:
-    """With the lock: a server must not run on it."""
-    log = await SqliteLog.open(path)
+async def changing(store: Store) -> AsyncIterator[Log]:
+    """Open the log of a store for writing. Raises Locked if the store allows one writer and a server is running."""
+    log = await store.open()
     try:
         yield log
     finally:
@@ -292,7 +294,7 @@ def check_seq(listing: Listing, seq: int) -> int:
     return seq
 
 
-LOCAL = ("rm", "restore", "fork", "import")  # what a server keeps is changed where it is kept
+LOCAL = ("rm", "restore", "fork", "import")  # not with --connect: these change the store itself
 CHANGES = (*LOCAL, "rename")
 ACTIONS = {
     "list": list_sessions,

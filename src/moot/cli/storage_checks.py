@@ -1,4 +1,4 @@
-"""What `moot doctor` says of the data folder: can it be written, how fast, and is what lies there what was written?"""
+"""The storage checks of `moot doctor`: the data folder (writable, fast, enough space) and the sessions in a store."""
 
 import os
 import shutil
@@ -7,19 +7,17 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
-from moot.app import DATABASE
 from moot.cli.checks import Check
 from moot.cli.progress import Progress
 from moot.cli.verifying import Verdict, verify
 from moot.core.errors import LogError, Unusable
-from moot.runtime.stores import wal
-from moot.runtime.stores.lock import FileLock
-from moot.runtime.stores.sqlite import SqliteLog
+from moot.runtime.ports import Store
 
 SLOW_FSYNC_MS = 20.0
 LITTLE_SPACE_MB = 200
-NAMED = 5  # damaged sessions
+NAMED = 5  # damaged sessions that are named in the report
 
 
 def check_folder(data: Path) -> Iterator[Check]:
@@ -41,7 +39,7 @@ def check_folder(data: Path) -> Iterator[Check]:
 
 
 def measure_fsync_ms(folder: Path, times: int = 11) -> float:
-    """The usual time of one, as a commit of the log pays it."""
+    """Return the median time of an fsync, which every commit of the log waits for."""
     taken: list[float] = []
     with tempfile.TemporaryFile(dir=folder) as file:
         for _ in range(times):
@@ -53,47 +51,32 @@ def measure_fsync_ms(folder: Path, times: int = 11) -> float:
     return statistics.median(taken)
 
 
-async def check_sessions(data: Path) -> AsyncIterator[Check]:
-    """Looking changes nothing; a server may be running on it."""
-    path = data / DATABASE
-    if not path.exists():
+async def check_sessions(store: Store) -> AsyncIterator[Check]:
+    """Check every session. Changes nothing; a server may be writing to the store."""
+    if not store.exists():
         yield Check(name="sessions", status="ok", says="none yet")
         return
-    for check in check_journal(path):
-        yield check
+    for finding in store.examine():
+        status: Literal["fail", "note"] = "fail" if finding.is_damage else "note"
+        yield Check(name=finding.name, status=status, says=finding.text, fix=finding.fix, is_damage=finding.is_damage)
     try:
-        yield describe_verdicts(await verify_all(path))
-    except Unusable as error:  # not ours to read: a newer version, another program's, no permission
+        yield describe_verdicts(await verify_all(store))
+    except Unusable as error:  # of a newer version or another program, or no permission
         says, _, fix = str(error).partition("; ")
         yield Check(name="log", status="fail", says=says, fix=fix)
     except LogError as error:  # the file itself is damaged, not one session
         yield Check(
-            name="sessions", status="fail", says=str(error), fix="`moot doctor --repair` exports what is intact"
+            name="sessions",
+            status="fail",
+            says=str(error),
+            fix="`moot doctor --repair` exports what is intact",
+            is_damage=True,
         )
 
 
-def check_journal(path: Path) -> Iterator[Check]:
-    """Nothing is said of a write-ahead log that is as it should be."""
-    lost = 0
-    try:
-        lock = FileLock(path)
-    except LogError:
-        pass  # who holds it has looked at it, and goes on writing it
-    else:
-        lost = wal.examine(path)
-        lock.release()
-    if lost:
-        says = f"{lost} pages were written and cannot be read; what was said last is missing"
-        fix = "see whether a copy of moot.db-wal is whole; the next start goes on without them, and keeps the file"
-        yield Check(name="write-ahead log", status="fail", says=says, fix=fix)
-    for kept in wal.list_kept(path):
-        says = f"a part of it could not be read at a start, so that something said then is missing: {kept}"
-        yield Check(name="write-ahead log", status="note", says=says, fix="move the file away when you have seen this")
-
-
-async def verify_all(path: Path) -> list[Verdict]:
-    """Raises LogError when the file as such cannot be read, Unusable when it is not ours."""
-    log = await SqliteLog.open(path, read_only=True)
+async def verify_all(store: Store) -> list[Verdict]:
+    """Check every hash of every session. Raises LogError if the log cannot be read, Unusable if it is not ours."""
+    log = await store.open(read_only=True)
     try:
         listings = await log.sessions()
         with Progress("checking sessions", sum(listing.head.seq for listing in listings)) as progress:
@@ -112,4 +95,5 @@ def describe_verdicts(verdicts: Sequence[Verdict]) -> Check:
     places = [f"{verdict.session_id} from seq {verdict.head.seq + 1} on" for verdict in damaged[:NAMED]]
     more = f" and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
     says = f"{len(damaged)} of {len(verdicts)} damaged: {', '.join(places)}{more}; the others are not concerned"
-    return Check(name="sessions", status="fail", says=says, fix="`moot doctor --repair` exports what is intact of them")
+    fix = "`moot doctor --repair` exports what is intact of them"
+    return Check(name="sessions", status="fail", says=says, fix=fix, is_damage=True)

@@ -1,4 +1,4 @@
-"""Whether there is a terminal that a screen fits into, and what it shows until the screen is there."""
+"""Whether the terminal is fit for the terminal UI, and what it shows until that is loaded."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ SMALLEST = (60, 15)  # columns and rows
 
 
 def has_screen() -> bool:
-    """A terminal on all sides, and large enough."""
+    """Whether input and output are a terminal that is large enough."""
     size = shutil.get_terminal_size()
     return is_terminal() and size.columns >= SMALLEST[0] and size.lines >= SMALLEST[1]
 
@@ -22,14 +22,14 @@ def is_terminal() -> bool:
 
 
 def sizes() -> dict[str, int]:
-    """What there is, and what a screen needs."""
+    """Return the size of the terminal, and the smallest one that the terminal UI needs."""
     size = shutil.get_terminal_size()
     return {"columns": size.columns, "rows": size.lines, "least_columns": SMALLEST[0], "least_rows": SMALLEST[1]}
 
 
 @contextmanager
 def opening(what: str) -> Iterator[None]:
-    """Something to see while modules are loaded and sessions are read; it is gone when the screen comes."""
+    """Show a line while modules are loaded and sessions are read; it is erased at the end."""
     print(f"Moot · {what} …", end="", file=sys.stderr, flush=True)
     try:
         yield

@@ -1,20 +1,23 @@
-"""`moot token`: the owner's own, and who else may connect. A running server notices within a second."""
+"""`moot token`: shows the owner's token and manages those of others. A running server notices changes within a second.
+
+The docstrings of the actions are their help texts.
+"""
 
 import json
 import os
 import sys
-from argparse import SUPPRESS, ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace
 from datetime import UTC, datetime, timedelta
 
 from moot.cli import exits
 from moot.cli.data import add_data_argument, data_folder
 from moot.cli.parser import read_number
 from moot.cli.usage import UsageError
+from moot.config.private_files import keep_secret
 from moot.gateway.auth import OWNER_FILE, OWNER_ID, TOKEN_VARIABLE, TOKENS_FILE
 from moot.gateway.principal import Role
-from moot.gateway.private_files import keep_secret
 from moot.gateway.token_file import TokenFile, TokenRecord
-from moot.protocol.frames import SESSION_ID
+from moot.protocol.commands import SESSION_ID
 from moot.runtime.clock import format_time
 
 LONGEST_S = 100 * 365 * 86_400.0
@@ -25,21 +28,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.set_defaults(action=show)
     actions = parser.add_subparsers(metavar="ACTION", title="actions; without one the owner's own token is shown")
     for name, action in {"create": create, "list": list_tokens, "revoke": revoke}.items():
-        each = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
-        each.set_defaults(action=action)
+        inner = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
+        inner.set_defaults(action=action)
         if name == "create":
-            each.add_argument(
+            inner.add_argument(
                 "--role", choices=[role.value for role in Role], required=True, help="what may be done with it"
             )
-            each.add_argument("--session", metavar="ID", help="for this session only (default: every session)")
-            each.add_argument("--member", metavar="ID", help="the human to speak as; needed for the role member")
-            each.add_argument("--label", default="", metavar="TEXT", help="to remember whom it was given to")
-            each.add_argument("--expires", type=read_number, metavar="S", help="seconds from now (default: never)")
+            inner.add_argument("--session", metavar="ID", help="for this session only (default: every session)")
+            inner.add_argument("--member", metavar="ID", help="the human to speak as; needed for the role member")
+            inner.add_argument("--label", default="", metavar="TEXT", help="to remember whom it was given to")
+            inner.add_argument("--expires", type=read_number, metavar="S", help="seconds from now (default: never)")
         if name == "revoke":
-            each.add_argument("id", metavar="ID", help="as shown by list; `owner` is replaced by a new one")
+            inner.add_argument("id", metavar="ID", help="as shown by list; `owner` is replaced by a new one")
         else:
-            each.add_argument("--json", action="store_true", help="JSON Lines")
-        add_data_argument(each, SUPPRESS)  # it may stand before the action too
+            inner.add_argument("--json", action="store_true", help="JSON Lines")
+        add_data_argument(inner)
 
 
 def run(options: Namespace) -> int:

@@ -43,7 +43,7 @@ def run(options: Namespace) -> int:
 
 
 def list_trusted(store: TrustStore, options: Namespace) -> int:
-    """every folder that is trusted, and what it may start"""
+    """Print every trusted folder and the programs that it may start."""
     entries = store.read()
     for entry in entries:
         if options.json:
@@ -59,7 +59,7 @@ def list_trusted(store: TrustStore, options: Namespace) -> int:
 
 
 def add(store: TrustStore, path: Path, options: Namespace) -> int:
-    """let the team files of a folder start what they name now"""
+    """Trust the programs that the team files of a folder name now. Raises NotTrustedYet if nobody agrees."""
     folder, files = find_team_files(path)
     starts = [start for file in files for start in list_starts(load_team(file))]
     missing = store.find_untrusted(folder, starts)
@@ -75,7 +75,7 @@ def add(store: TrustStore, path: Path, options: Namespace) -> int:
 
 
 def remove(store: TrustStore, path: Path) -> int:
-    """take a folder's trust back"""
+    """Remove the trust of a folder. Raises NotFound if it is not trusted."""
     folder = path if path.is_dir() or not path.exists() else folder_of(str(path))
     if not store.remove(folder):
         raise NotFound(f"{path} is not trusted; `moot trust list` shows what is")
@@ -83,7 +83,7 @@ def remove(store: TrustStore, path: Path) -> int:
 
 
 def find_team_files(path: Path) -> tuple[Path, list[Path]]:
-    """The folder and its team files; of a file, that one."""
+    """Return a folder with its team files, or the folder of a file with that file alone. Raises ConfigError."""
     if path.is_file():
         return folder_of(str(path)), [path]
     if not path.is_dir():
@@ -97,7 +97,7 @@ def find_team_files(path: Path) -> tuple[Path, list[Path]]:
 
 
 def _is_team(file: Path) -> bool:
-    """Other YAML may lie around; a team file that is not valid starts nothing."""
+    """Whether a file is a valid team file; other YAML files, and invalid ones, start nothing."""
     try:
         load_team(file)
     except (InvalidTeam, ConfigError):
@@ -106,7 +106,7 @@ def _is_team(file: Path) -> bool:
 
 
 class NotTrustedYet(NotTrusted):
-    """Asked without a terminal: nobody could say yes."""
+    """The programs of `moot trust add` were not agreed to; the message suggests --yes."""
 
     def __init__(self, file: str, starts: list[Start]) -> None:
         super().__init__(file, starts)

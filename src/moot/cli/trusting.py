@@ -1,4 +1,4 @@
-"""Opening a team file on the command line: one that starts programs needs trust first (surfaces: agent types)."""
+"""Opening a team file on the command line: one that starts programs needs trust first (docs/agents.md)."""
 
 import os
 import sys
@@ -12,7 +12,10 @@ from moot.config.trust import NotTrusted, Start, TrustStore
 
 
 def load_trusted(file: str) -> TeamFile:
-    """The team, read once: what was checked is what runs. Asks at a terminal; else raises NotTrusted."""
+    """Load a team whose programs are trusted. Asks at a terminal; raises NotTrusted without one or after a no.
+
+    The file is read only once, so that what was checked is what runs.
+    """
     team = load_team(file)
     if file in list_built_in_teams():
         return team
@@ -22,16 +25,23 @@ def load_trusted(file: str) -> TeamFile:
         if not is_attended() or not ask(file, missing):
             raise NotTrusted(file, missing)
         store.add(folder, missing)
+    use_modules_of(Path.cwd())
     return team
 
 
+def use_modules_of(folder: Path) -> None:
+    """Let team files name Python functions in modules of this folder, as `python -m` would."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
 def open_store() -> TrustStore:
-    """In the user's own data folder: a folder given with --data may have come with the team file."""
+    """Open the trust store of the user's own data folder: one named by --data may have come with the team file."""
     return TrustStore(own_data_folder())
 
 
 def folder_of(file: str) -> Path:
-    """Where a team file's programs run; a built-in team has none."""
+    """Return the folder of a team file, in which its programs run."""
     return Path(os.path.abspath(file)).parent
 
 
@@ -40,7 +50,7 @@ def is_attended() -> bool:
 
 
 def ask(file: str, starts: list[Start]) -> bool:
-    """No is the default."""
+    """List the programs and ask whether to start them; the default is no."""
     print(f"{file} would start programs on this machine:", file=sys.stderr)
     for start in starts:
         print(f"  {start}", file=sys.stderr)

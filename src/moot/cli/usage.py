@@ -1,7 +1,7 @@
-"""Options that parse and still make no sense: exit 2."""
+"""The error for options that parse but are not valid: exit 2."""
 
 from moot.core.errors import MootError
 
 
 class UsageError(MootError):
-    """They do not go together, or one of them cannot be."""
+    """An option has an invalid value, or two options contradict each other."""

@@ -1,4 +1,4 @@
-"""Is a session what was written? Its hash chain is checked and its state folded again, from the first event."""
+"""Verifying sessions: the hash chain is checked and the state folded again, from the first event."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -9,12 +9,12 @@ from moot.cli.reading import Readable, every_event
 from moot.core.codec import Head
 from moot.core.errors import Corrupt
 from moot.core.evolve import evolve
-from moot.core.state import State
+from moot.core.session.state import State
 from moot.runtime.ports import Listing
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """`head`: of what is intact. `damage`: why that is not all."""
+    """The result for one session. `head` is the last intact event; `damage` says what is wrong with the next."""
 
     session_id: str
     head: Head

@@ -1,11 +1,11 @@
-"""Where a server is, and the token for it, which never becomes part of a URL that is sent or shown."""
+"""The address of a server and its token. The token is never part of a URL that is sent or shown."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from msgspec import Struct
 
 from moot.core.errors import ConfigError
-from moot.core.team import Language
+from moot.core.session.team import Language
 
 _SECURE = {"http": False, "ws": False, "https": True, "wss": True}
 
@@ -29,15 +29,23 @@ class Address(Struct, frozen=True, kw_only=True):
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def websocket(self, *, takes_batches: bool, language: Language | None) -> str:
-        query = {"batch": "1"} if takes_batches else {}
+        query = {"view": "1", "batch": "1"} if takes_batches else {"view": "1"}
         if language:
             query["lang"] = language
         scheme = "wss" if self.is_secure else "ws"
-        return f"{scheme}://{self._place}{self.path}/ws" + (f"?{urlencode(query)}" if query else "")
+        return f"{scheme}://{self._place}{self.path}/ws?{urlencode(query)}"
 
 
 def read_address(url: str, token: str | None = None) -> Address:
-    """A server's URL as it prints it, its token in it (`#token=`, `?token=`) or given apart. Raises ConfigError."""
+    """Parse the URL of a server.
+
+    Args:
+        url: as `moot serve` prints it; it may hold the token (`#token=` or `?token=`).
+        token: wins over a token in the URL.
+
+    Raises:
+        ConfigError: URL or token is malformed.
+    """
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -46,9 +54,9 @@ def read_address(url: str, token: str | None = None) -> Address:
     if parts.scheme not in _SECURE or not parts.hostname:
         raise ConfigError("the server's URL must look like http://127.0.0.1:8765")
     is_secure = _SECURE[parts.scheme]
-    found = parse_qs(parts.fragment).get("token", []) + parse_qs(parts.query).get("token", [])
-    if token is None and found:
-        token = found[0]
+    tokens = parse_qs(parts.fragment).get("token", []) + parse_qs(parts.query).get("token", [])
+    if token is None and tokens:
+        token = tokens[0]
     if token is not None and (not token.isascii() or not token.isprintable() or " " in token):
         raise ConfigError("the token has characters that no token has; copy it again")
     return Address(

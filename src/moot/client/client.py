@@ -1,4 +1,4 @@
-"""`moot.connect`: sessions on a server. The link heals itself; what is asked meanwhile waits and is done once."""
+"""`moot.connect`: sessions on a server. The client reconnects by itself; commands wait and are executed once."""
 
 import asyncio
 import logging
@@ -10,28 +10,39 @@ from typing import Any
 import msgspec
 
 from moot.client.address import Address, read_address
-from moot.client.errors import (
+from moot.client.link import Link, now
+from moot.client.link_errors import (
     HistoryReset,
-    RemoteRefused,
     Unauthenticated,
     Unreachable,
     cannot_reach,
     not_taken,
     to_error,
 )
-from moot.client.link import Link, now
 from moot.client.rest import Rest
 from moot.client.session import RemoteSession
 from moot.client.tape import Entry, Tape
-from moot.core.codec import Head
+from moot.core.codec import Head, place
 from moot.core.errors import Corrupt, MootError
 from moot.core.machines.connection import State as ConnectionState
-from moot.core.state import State
-from moot.core.team import Language
+from moot.core.session.team import Language
 from moot.protocol.client import GIVE_UP_S, ClientHalf
-from moot.protocol.following import Following, Placed, Verdict
-from moot.protocol.happenings import Denied, Done, Ended, Exported, Happening, Logged, Moved, Passing, Reset, Sever
-from moot.protocol.view import connection_frame
+from moot.protocol.following import Following, Verdict
+from moot.protocol.frames import ViewChanged
+from moot.protocol.happenings import (
+    VIEW_CHANGED,
+    Denied,
+    Done,
+    Ended,
+    Exported,
+    Happening,
+    Logged,
+    Moved,
+    Passing,
+    Reset,
+    Sever,
+    link_frame,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +50,9 @@ OPEN_S = 10.0
 PAGE_EVENTS = 1_000
 READ_AGAIN_S = 1.0
 
-_placed_decoder = msgspec.json.Decoder(Placed)
-
 
 class Client:
-    """Made by `connect`. `moved` is the last that happened to the link."""
+    """A connection to a server; created by `connect`. `moved` is the last change of the link."""
 
     def __init__(self, address: Address, language: Language | None, give_up_s: float) -> None:
         self.address = address
@@ -64,7 +73,7 @@ class Client:
         self._link.cut()
 
     async def moves(self) -> AsyncGenerator[Moved, None]:
-        """What becomes of the link, from now on; the newest counts, a slow reader may miss some between."""
+        """Yield the current state of the link, then each change. A slow reader may miss some."""
         seen = None
         while True:
             if self.moved is not seen:
@@ -80,9 +89,16 @@ class Client:
         team: str | None = None,
         title: str = "",
     ) -> RemoteSession:
-        """A new session of the named team (the server's first one by default), or the one with this id.
+        """Create a session, or open the one with this id.
 
-        Raises NotFound, or Refused when the server has no such team.
+        Args:
+            id: an existing session.
+            team: the team of a new session; the server's first one by default.
+            title: the title of a new session.
+
+        Raises:
+            NotFound: there is no such session.
+            Refused: the server has no such team.
         """
         if id is None:
             wanted = {"team": team, "title": title} if team is not None else {"title": title}
@@ -98,19 +114,19 @@ class Client:
         if id in self._tapes and not tape.is_ended:
             await tape.reach(exported.head.seq)
         else:
-            tape = self._tapes[id] = Tape(_read_state(exported), exported.head)
+            tape = self._tapes[id] = Tape(exported.view, exported.head)
             self._half.follow(id, now(), exported.head)
             self._link.wake()
         return RemoteSession(id, tape, self)
 
     async def sessions(self) -> list[dict[str, Any]]:
-        """What REST lists: session_id, seq, hash, title, team, status, waiting_for …, the last active first."""
+        """List the sessions as REST does: session_id, seq, hash, title, team, status, waiting_for …, newest first."""
         return await self._rest.sessions()
 
     async def command(
         self, event: str, fields: dict[str, Any], session_id: str | None, command_id: str | None = None
     ) -> Done:
-        """Have a command accepted, once. Raises Refused, NotFound, or Unreachable when the server is given up."""
+        """Have a command executed once. Raises Refused, NotFound, or Unreachable if the connection is given up."""
         done: Done = await self._ask(event, fields, session_id, command_id)
         return done
 
@@ -129,7 +145,7 @@ class Client:
             self._answers.pop(command_id, None)
 
     async def read_back(self, session_id: str, after: int, until: int) -> AsyncGenerator[list[Entry], None]:
-        """Pages of history behind `after`, verified, until `until` has been read."""
+        """Yield verified pages of history after `after`, up to `until`."""
         following = Following(session_id, Head(after))
         while following.head.seq < until:
             try:
@@ -139,7 +155,7 @@ class Client:
             except Unreachable:
                 if self.state is ConnectionState.DISCONNECTED:
                     raise
-                await asyncio.sleep(READ_AGAIN_S)  # as long as the link is not given up either
+                await asyncio.sleep(READ_AGAIN_S)  # try for as long as the link does
                 continue
             if not page:
                 raise HistoryReset(f"the server has no event {following.head.seq + 1} of {session_id}; open it again")
@@ -149,7 +165,7 @@ class Client:
         await self._link.run()
 
     async def wait_until_open(self, deadline_s: float) -> None:
-        """Raises Unreachable, or Unauthenticated."""
+        """Wait for the first connection. Raises Unreachable or Unauthenticated."""
         try:
             async with asyncio.timeout(deadline_s):
                 while self.state is not ConnectionState.CONNECTED:
@@ -164,23 +180,23 @@ class Client:
             return not_taken(self.address)
         return Unreachable(f"the link to {self.address} was given up ({self.moved.reason or 'never opened'})")
 
-    # what the link notes
+    # Called by the link
 
-    def _note(self, happened: list[Happening]) -> None:
-        for each in happened:
-            match each:
+    def _note(self, happenings: list[Happening]) -> None:
+        for happening in happenings:
+            match happening:
                 case Logged():
-                    self._tapes.setdefault(each.session_id, Tape()).add(each)
+                    self._tapes.setdefault(happening.session_id, Tape()).add(happening)
                 case Passing(frame=frame):
                     self._show(frame)
                 case Done() | Exported():
-                    self._answer(each.command_id, each)
+                    self._answer(happening.command_id, happening)
                 case Denied():
-                    self._deny(each)
+                    self._deny(happening)
                 case Moved():
-                    self._move(each)
+                    self._move(happening)
                 case Reset() | Ended():
-                    self._end(each)
+                    self._end(happening)
                 case Sever(reason=reason):
                     logger.info("cutting the link to %s: %s", self.address, reason)
 
@@ -198,24 +214,26 @@ class Client:
 
     def _show(self, frame: dict[str, Any]) -> None:
         tape = self._tapes.get(frame.get("session_id") or "")
-        if tape:
+        if tape and frame["event"] == VIEW_CHANGED:
+            tape.change_view(msgspec.convert(frame["metadata"], ViewChanged))
+        elif tape:
             tape.show(frame)
 
-    def _end(self, told: Reset | Ended) -> None:
-        """Who holds the tape is told; the history that follows a reset goes on a new one."""
-        tape = self._tapes.pop(told.session_id, None)
-        if isinstance(told, Reset):
-            self._tapes[told.session_id] = Tape()
-            why = f"session {told.session_id} has another history on the server ({told.reason})"
+    def _end(self, ending: Reset | Ended) -> None:
+        """End the tape of a session. The history that follows a reset goes to a new tape."""
+        tape = self._tapes.pop(ending.session_id, None)
+        if isinstance(ending, Reset):
+            self._tapes[ending.session_id] = Tape()
+            why = f"session {ending.session_id} has another history on the server ({ending.reason})"
             error: MootError = HistoryReset(f"{why}; open it again")
         else:
-            error = to_error(told)
+            error = to_error(ending)
         if tape:
             tape.end(error)
 
     def _move(self, moved: Moved) -> None:
         self.moved = moved
-        frame = connection_frame(moved)
+        frame = link_frame(moved)
         for tape in self._tapes.values():
             tape.show(frame)
         if moved.state is ConnectionState.DISCONNECTED:
@@ -232,17 +250,9 @@ class Client:
                 answer.set_exception(error)
 
 
-def _read_state(exported: Exported) -> State:
-    try:
-        return msgspec.convert(exported.state, State)
-    except msgspec.ValidationError as error:
-        raise RemoteRefused("upgrade_required", f"the server's state is of another version ({error})") from None
-
-
 def _take(following: Following, frame: bytes) -> Entry:
-    """A frame of a page of history, if it is the next one and verifies. Raises Corrupt."""
-    placed = _placed_decoder.decode(frame)
-    verdict, data = following.judge(placed, frame)
+    """Verify a frame of history. Raises Corrupt if it is not the next one."""
+    verdict, data = following.judge(place(frame), frame)
     if verdict is not Verdict.NEXT:
         raise Corrupt(following.session_id, following.head.seq + 1, f"the server sent {verdict}")
     head = following.head
@@ -259,9 +269,18 @@ async def connect(
     open_s: float = OPEN_S,
     give_up_s: float = GIVE_UP_S,
 ) -> AsyncIterator[Client]:
-    """Sessions on the server at `url`; the token may stand in it after `#token=`, as `moot serve` prints it.
+    """Connect to a server for the length of the block.
 
-    Waits `open_s` for the first link (Unreachable, Unauthenticated); later a lost one is opened again for `give_up_s`.
+    Args:
+        url: as `moot serve` prints it, with the token after `#token=`.
+        token: if it is not in the URL.
+        language: of texts for people; the session's own by default.
+        open_s: how long to wait for the first connection.
+        give_up_s: how long to try to reconnect after a connection was lost.
+
+    Raises:
+        Unreachable: no connection in `open_s`.
+        Unauthenticated: the server does not accept the token.
     """
     client = Client(read_address(url, token), language, give_up_s)
     failure: BaseException | None = None

@@ -10,9 +10,9 @@ from websockets.asyncio.client import connect as open_socket
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from moot.client.address import Address
-from moot.client.errors import describe_trouble
+from moot.client.link_errors import describe_trouble
 from moot.core.machines.connection import State
-from moot.core.team import Language
+from moot.core.session.team import Language
 from moot.protocol.client import ClientHalf
 from moot.protocol.happenings import Happening, Sever
 

@@ -1,4 +1,4 @@
-"""The little that a client asks over HTTP: lists, and pages of history that it does not hold any more.
+"""What a client asks over HTTP: lists of sessions, and pages of history that it has dropped.
 
 `http.client` on a thread: it follows no redirects, so that the token goes nowhere else.
 """
@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from moot.client.address import Address
-from moot.client.errors import RemoteRefused, cannot_reach, describe_trouble, not_taken
+from moot.client.link_errors import RemoteRefused, cannot_reach, describe_trouble, not_taken
 from moot.core.errors import MootError, NotFound
 
 TIMEOUT_S = 10.0  # for each wait on the socket
@@ -27,11 +27,11 @@ class Rest:
         self._address = address
 
     async def sessions(self, *, removed: bool = False) -> list[dict[str, Any]]:
-        """The sessions that may be read, the last active first; or those in the trash."""
+        """List the sessions, or those in the trash, the most recently active first."""
         return _entries.decode(await self._get("/api/sessions?removed=1" if removed else "/api/sessions"))
 
     async def events(self, session_id: str, after: int, limit: int) -> list[bytes]:
-        """Frames of the log behind `after`, byte for byte. Raises NotFound."""
+        """Return logged frames after `after` as the bytes that the server sent. Raises NotFound."""
         query = urlencode({"after": after, "limit": limit})
         page = _pages.decode(await self._get(f"/api/sessions/{session_id}/events?{query}"))
         return [bytes(raw) for raw in page]

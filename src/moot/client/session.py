@@ -8,28 +8,27 @@ from msgspec import Struct
 
 from moot.client.tape import Entry, Tape
 from moot.core.codec import Event
-from moot.core.commands import Answer, HumanCommand, Post
-from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.protocol.unanswered import to_frame
-from moot.protocol.view import connection_frame
+from moot.core.session.commands import Answer, HumanCommand, Post
+from moot.core.view import View
+from moot.protocol.commands import write_command
+from moot.protocol.happenings import link_frame, view_frame
 
 if TYPE_CHECKING:
     from moot.client.client import Client
 
 
 class Receipt(Struct, frozen=True):
-    """What became of a command: `seq` is the head after it."""
+    """Confirms that a command was logged; `seq` is the head after it."""
 
     command_id: str
     seq: int
 
 
 class RemoteSession:
-    """Events and states are the core's own; refusals raise Refused, with the server's sentence.
+    """A session on the server.
 
-    It ends, and everything raises, when the server is given up, when the session is removed, and when the server's
-    history turns out to be another one (HistoryReset): then ask the client for the session again.
+    All methods raise once the connection is given up (Unreachable), the session is removed (NotFound), or the server
+    has another history (HistoryReset; ask the client for the session again).
     """
 
     def __init__(self, session_id: str, tape: Tape, client: "Client") -> None:
@@ -37,57 +36,64 @@ class RemoteSession:
         self._tape = tape
         self._client = client
 
-    async def state(self) -> State:
-        """As of what was received; everything that `submit` returned for is in it."""
-        return self._tape.state
+    async def view(self) -> View:
+        """Return the view as received so far. It includes every command that `submit` has returned for."""
+        return self._tape.view
 
     async def submit(self, command: HumanCommand | str, *, command_id: str | None = None, **fields: Any) -> Receipt:
-        """Durable when this returns, and folded into `state`. Raises Refused.
+        """Have a command executed; it is durable, and part of `view`, when this returns.
 
-        A command of the core, or the name of a `user.*` event with the fields of its frame. It is done once, however
-        often the link breaks meanwhile; with a `command_id` of your own also if you ask again.
+        It is executed once, even if the connection breaks meanwhile.
+
+        Args:
+            command: a command, or the name of a `user.*` event with the fields of its frame.
+            command_id: makes a repeated call with the same id return the first receipt.
+
+        Raises:
+            Refused: the server refused it, with the server's sentence.
         """
-        self._tape.state  # noqa: B018 - raises when there is nothing to talk to
-        frame = {"event": command, **fields} if isinstance(command, str) else to_frame(command)
+        self._tape.view  # noqa: B018 - raises when there is nothing to talk to
+        frame = {"event": command, **fields} if isinstance(command, str) else write_command(command)
         receipt = await self._client.command(frame.pop("event"), frame, self.id, command_id)
         await self._tape.reach(receipt.seq)
         return Receipt(receipt.command_id, receipt.seq)
 
     def say(self, text: str, by: str | None = None) -> AsyncIterator[Event]:
-        """Post a text and follow the session until the floor is back with a human. Raises Refused.
+        """Post a text and yield events until the session waits for a human again. Raises Refused.
 
-        `by` goes as `[FROM: by]`, and stays in the text that is shown.
+        `by` is sent as `[FROM: by]` and stays in the text.
         """
         return self._run(Post(text=text, by=by))
 
-    def answer(self, step_id: str, *, by: str | None = None, **said: Any) -> AsyncIterator[Event]:
-        """Answer an open step with `confirmed`, `choice`, `answer` or edited `tasks`, and follow like `say`."""
-        return self._run(Answer(step_id=step_id, by=by, **said))
+    def answer(self, step_id: str, *, by: str | None = None, **fields: Any) -> AsyncIterator[Event]:
+        """Answer an open question with `confirmed`, `choice`, `answer` or edited `tasks`; yield events like `say`."""
+        return self._run(Answer(step_id=step_id, by=by, **fields))
 
     async def settle(self) -> AsyncIterator[Event]:
-        """Follow what runs until the floor is back with a human."""
+        """Yield events until the session waits for a human."""
         async for event in self._run(None):
             yield event
 
     async def _run(self, command: HumanCommand | None) -> AsyncIterator[Event]:
-        state, head = self._tape.state, self._tape.head
+        tape, head = self._tape, self._tape.head
         accepted_seq = head.seq
         if command is not None:
             accepted_seq = (await self.submit(command)).seq
-        if accepted_seq <= head.seq and state.is_settled:
+        if accepted_seq <= head.seq and tape.view.is_settled:
             return
-        async with aclosing(self.follow(head.seq)) as batches:
-            async for events in batches:
-                for event in events:
-                    state = evolve(state, event.fact)
-                    yield event
-                if events[-1].seq >= accepted_seq and state.is_settled:
+        async with aclosing(self._entries(head.seq)) as batches:
+            async for entries in batches:
+                for entry in entries:
+                    if entry.event:
+                        yield entry.event
+                    head = entry.logged.head
+                if accepted_seq <= head.seq == tape.view_seq and tape.view.is_settled:
                     return
 
     async def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]:
-        """History behind `after`, then live; batches are never empty, no hole and no double between them.
+        """Yield the events after `after`, then new ones as they come, in batches that are never empty.
 
-        Events that a newer server logged and this version does not know are left out.
+        Events of types that this version does not know are left out.
         """
         async with aclosing(self._entries(after)) as batches:
             async for entries in batches:
@@ -95,8 +101,8 @@ class RemoteSession:
                 if events:
                     yield events
 
-    async def history(self, after: int = 0) -> AsyncIterator[Event]:
-        """What is logged behind `after` as of now."""
+    async def history(self, after: int = 0) -> AsyncGenerator[Event, None]:
+        """Yield the events after `after` that are logged now."""
         until = self._tape.head.seq
         if until <= after:
             return
@@ -109,24 +115,29 @@ class RemoteSession:
                     return
 
     async def frames(self, after: int = 0) -> AsyncGenerator[dict[str, Any], None]:
-        """For screens: frames to fold with `moot.protocol.view.reduce`.
+        """For screens: logged frames behind `after`, streamed text, what becomes of the link, and the view.
 
-        Logged ones behind `after`, streaming text, and what becomes of the link.
+        The view comes in frames of its own (`session.view`, with a View as metadata), after the events it includes.
         """
         passing = self._tape.listen()
         try:
-            yield connection_frame(self._client.moved)
+            yield link_frame(self._client.moved)
+            view = self._tape.view
+            yield view_frame(self.id, view)
             async with aclosing(self._entries(after)) as batches:
                 async for entries in batches:
                     for entry in entries:
                         yield entry.logged.fields()
+                    if view is not self._tape.view:
+                        view = self._tape.view
+                        yield view_frame(self.id, view)
                     while passing:
                         yield passing.popleft()
         finally:
             self._tape.unlisten(passing)
 
     async def _entries(self, after: int) -> AsyncGenerator[list[Entry], None]:
-        """What has left the window comes from the server's log; an empty batch means that something else happened."""
+        """Yield entries, older ones from the server's log. An empty batch means that an unlogged frame came."""
         tape = self._tape
         while True:
             if after + 1 < tape.first_seq:

@@ -1,35 +1,40 @@
-"""What a client has received of one session: the folded state, and the newest events within a bound."""
+"""What a client holds of one session: its view, and a bounded window of the newest events."""
 
 import asyncio
 from collections import deque
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
+from moot.client.link_errors import RemoteRefused
 from moot.core.codec import Event, Head
 from moot.core.errors import MootError
-from moot.core.evolve import evolve
-from moot.core.state import State
+from moot.core.view import View
+from moot.protocol.frames import ViewChanged
 from moot.protocol.happenings import Logged
+from moot.protocol.merge import Document, merge, to_view
 
 WINDOW_EVENTS = 10_000
 WINDOW_BYTES = 16 * 1024 * 1024
-PASSING_FRAMES = 1_000  # that a slow listener may miss: they are shown and forgotten anyway
+PASSING_FRAMES = 1_000  # unlogged frames per listener; a slow one misses the oldest
 
 
 class Entry(Struct, frozen=True):
-    """An event with the frame it came in; `event` is None when this version does not know it."""
+    """An event and its frame; `event` is None if this version does not know its type."""
 
     logged: Logged
     event: Event | None
 
 
 class Tape:
-    """Written by the link, read by anybody. Who needs what has left the window asks the server."""
+    """Written by the link, read by sessions. Events that left the window are read from the server."""
 
-    def __init__(self, state: State | None = None, head: Head | None = None) -> None:
+    def __init__(self, view: View | None = None, head: Head | None = None) -> None:
         self.head = head or Head()
-        self._state = state
+        self.view_seq = self.head.seq  # the event that the view includes as the last one
+        self._view = view
+        self._document: Document = {}
         self._error: MootError | None = None
         self._window: deque[Entry] = deque()
         self._bytes = 0
@@ -37,12 +42,12 @@ class Tape:
         self._listeners: list[deque[dict[str, Any]]] = []
 
     @property
-    def state(self) -> State:
-        """Raises what ended the tape."""
+    def view(self) -> View:
+        """The view after the last event. Raises the error that ended the tape."""
         if self._error:
             raise self._error
-        assert self._state is not None  # noqa: S101 - handed out only with at least one event
-        return self._state
+        assert self._view is not None  # noqa: S101 - handed out only with a view
+        return self._view
 
     @property
     def is_ended(self) -> bool:
@@ -50,34 +55,38 @@ class Tape:
 
     @property
     def first_seq(self) -> int:
-        """Of the window; the next one while it is empty."""
+        """The first seq in the window; that of the next event while it is empty."""
         return self._window[0].logged.seq if self._window else self.head.seq + 1
 
     def add(self, logged: Logged) -> None:
-        event = logged.event()
-        if event:
-            try:
-                self._state = evolve(self._state, event.fact)
-            except (MootError, AssertionError, KeyError, ValueError) as error:
-                self.end(MootError(f"session {logged.session_id} does not fold at seq {logged.seq}: {error!r}"))
-                return
-        self.head = Head(logged.seq, logged.hash)
-        self._window.append(Entry(logged, event))
+        self.head = logged.head
+        self._window.append(Entry(logged, logged.event()))
         self._bytes += len(logged.frame) + len(logged.data)
         while len(self._window) > WINDOW_EVENTS or (self._bytes > WINDOW_BYTES and len(self._window) > 1):
             gone = self._window.popleft().logged
             self._bytes -= len(gone.frame) + len(gone.data)
         self._wake()
 
+    def change_view(self, change: ViewChanged) -> None:
+        """Apply a `session.view` frame."""
+        self._document = merge({} if change.whole else self._document, change.view)
+        try:
+            self._view = to_view(self._document)
+        except msgspec.ValidationError as error:
+            self.end(RemoteRefused("upgrade_required", f"the server's view is of another version ({error})"))
+            return
+        self.view_seq = change.seq
+        self._wake()
+
     def after(self, seq: int) -> list[Entry]:
-        """What the window has behind `seq`."""
+        """Return the entries of the window after `seq`."""
         missing = self.head.seq - seq
         if missing <= 0:
             return []
         return list(self._window) if missing >= len(self._window) else [*self._window][-missing:]
 
     def end(self, error: MootError) -> None:
-        """Nothing more will come; whoever waits is told why."""
+        """Stop the tape: all readers raise `error`."""
         self._error = self._error or error
         self._wake()
 
@@ -92,17 +101,17 @@ class Tape:
         return listener
 
     def unlisten(self, listener: deque[dict[str, Any]]) -> None:
-        self._listeners = [each for each in self._listeners if each is not listener]
+        self._listeners = [other for other in self._listeners if other is not listener]
 
     async def change(self) -> None:
-        """Wait until something comes. Raises what ended the tape."""
+        """Wait for the next event or frame. Raises the error that ended the tape."""
         if self._error:
             raise self._error
         await self._changed.wait()
 
     async def reach(self, seq: int) -> None:
-        """Wait until this event is here."""
-        while self.head.seq < seq:
+        """Wait until this event is here, and part of the view."""
+        while self.head.seq < seq or self.view_seq < seq:
             await self.change()
         if self._error:
             raise self._error

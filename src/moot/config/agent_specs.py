@@ -1,12 +1,22 @@
-"""What plays an AI member: one struct per `type` of the team file's `agent` (surfaces: agent types)."""
+"""What a team file says about the agent of an AI member: the base of every agent type, and what several of them share.
 
-from typing import Annotated, Any, Literal
+The types themselves are packages of `moot.agents`, or of others; `moot.extensions.AGENTS` lists them by the name that
+a team file gives as `type`.
+"""
 
-from msgspec import Meta, Struct, field
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar
 
-from moot.config.quantities import Command, Delay, Duration, EnvName, FunctionPath, Text
-from moot.core.events import Option
-from moot.core.usage import Usage
+import msgspec
+from msgspec import Meta, Struct
+
+from moot.config.problem import Problem
+from moot.config.quantities import Command, EnvName, Text
+from moot.config.trust import Start
+from moot.core.errors import ConfigError
+from moot.core.session.team import Path
+from moot.extensions import AGENTS
 
 # Content that a script plays back or a provider takes as it is; whoever receives it checks it.
 Json = dict[str, Any]
@@ -14,82 +24,74 @@ Folder = Annotated[Text | None, Meta(description="where it starts, from the team
 EnvAllowList = Annotated[tuple[EnvName, ...], Meta(description="names of environment variables it may see")]
 
 
-class ScriptStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something the agent thinks, does or sees on the way."""
+class Extra(Struct, frozen=True):
+    """An optional dependency of an agent type: `pip install 'moot[NAME]'` brings the module."""
 
-    thought: str | None = None
-    action: str | None = None
-    observation: str | None = None
-
-
-class ScriptError(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The turn fails with this error type."""
-
-    type: Text
-    message: str = ""
+    name: str
+    module: str
 
 
-class ScriptPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A planner's result; its tasks are checked like any plan, not here: a script may play a broken one."""
+class AgentSpec:
+    """The settings of one agent, a mapping in the team file whose key `type` is the tag of the struct.
 
-    summary: str = ""
-    tasks: tuple[Json, ...] = ()
+    An agent type is a frozen struct that inherits from `moot.agents.agent_type.AgentType`, which adds how a member is
+    made of it. Defining one without `starts` raises TypeError: a type that forgets it could start programs that nobody
+    was asked about.
+    """
 
+    __slots__ = ()
 
-class ScriptReview(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A reviewer's result."""
+    is_scripted: ClassVar[bool] = False  # it plays what the file says: no key, no program, no network
+    extra: ClassVar[Extra | None] = None  # what must be installed besides
 
-    passed: bool = field(name="pass")
-    feedback: str = ""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        check_methods(cls, AgentSpec, "starts")
 
+    @abstractmethod
+    def starts(self, member: str) -> Iterable[Start]:
+        """Everything that playing this member would run on this machine or send a key to, for the question of trust."""
+        raise NotImplementedError
 
-class ScriptQuestion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question to the human (supervisor: humans)."""
+    @classmethod
+    def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:  # noqa: ARG003 - for those who have rules
+        """Report what the types of the fields cannot say. The data may be wrong in other ways too."""
+        yield from ()
 
-    question: Text
-    options: tuple[Option, ...] = ()
-    selection: Literal["single", "multiple", "none"] = "single"
-    allow_custom_input: bool = False
-    key: str | None = None
-
-
-class ScriptEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One turn, played in this order: nack, delay, steps, then error or hang or the result."""
-
-    nack: Annotated[str | None, Meta(description="refuses before the start, with this reason")] = None
-    delay_s: Annotated[Delay, Meta(description="waits")] = 0.0
-    steps: Annotated[
-        tuple[ScriptStep, ...], Meta(description="each is logged: plan.step_completed, solver.progress or turn.step")
-    ] = ()
-    error: Annotated[ScriptError | None, Meta(description="fails the turn")] = None
-    hang: Annotated[bool, Meta(description="never ends, until the timeout")] = False
-    text: Annotated[str | None, Meta(description="what is said; the decision of a supervisor")] = None
-    plan: Annotated[ScriptPlan | None, Meta(description="the result of a planner")] = None
-    patches: Annotated[
-        tuple[Json, ...] | None, Meta(description="the result of a planner for a small change: op, task_id, changes")
-    ] = None
-    review: Annotated[ScriptReview | None, Meta(description="the result of a reviewer")] = None
-    state: Annotated[Json | None, Meta(description="supervisor flow: keys that the agent writes")] = None
-    tool_calls: Annotated[tuple[Json, ...] | None, Meta(description="supervisor flow: name and args of each")] = None
-    ask: Annotated[ScriptQuestion | None, Meta(description="supervisor flow: a question to people")] = None
-    usage: Annotated[Usage, Meta(description="recorded as given")] = Usage()
+    @classmethod
+    def choices(cls) -> Mapping[str, Sequence[str]]:
+        """Fields of text that take one of a few values which are known only at run time."""
+        return {}
 
 
-Reply = str | ScriptEntry
+def check_methods(cls: type, base: type, *names: str) -> None:
+    """Raise TypeError if a struct that inherits from `base` does not define these methods."""
+    missing = [name for name in names if getattr(cls, name) is getattr(base, name)]
+    if missing and issubclass(cls, Struct):
+        raise TypeError(f"agent type {cls.__name__} must define {', '.join(missing)}")
 
 
-class ScriptAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="script"):
-    """Plays entries in order; needs no key and starts no program."""
+def find_agent_type(name: str) -> type[AgentSpec] | None:
+    """The agent type that team files call `name`; None if there is none. Raises ConfigError for a broken package."""
+    found = AGENTS.find(name)
+    if found is None:
+        return None
+    if not (isinstance(found, type) and issubclass(found, AgentSpec) and issubclass(found, Struct)):
+        raise ConfigError(f"the moot.agents entry {name!r} is {found!r}; it must be a struct that is an AgentType")
+    return found
 
-    replies: Annotated[
-        tuple[Reply, ...], Meta(description="one a turn; the position is the number of the member's earlier turns")
-    ] = ()
-    by_task: Annotated[
-        dict[str, tuple[Reply, ...]], Meta(description="plan flow: a task's own script, with a position of its own")
-    ] = {}
-    when_exhausted: Annotated[
-        Literal["repeat", "empty", "error"], Meta(description="the last entry again, nothing, or a failed turn")
-    ] = "repeat"
+
+def list_agent_types() -> dict[str, type[AgentSpec]]:
+    """Every agent type by its name."""
+    return {name: found for name in AGENTS.names() if (found := find_agent_type(name))}
+
+
+def decode_agent(expected: type, value: Any) -> AgentSpec:
+    """Decode the `agent` of a member; the hook of `msgspec.convert` for checked data of a team file."""
+    kind = find_agent_type(value["type"]) if expected is AgentSpec else None
+    if kind is None:
+        raise NotImplementedError(f"cannot decode {value!r} as {expected}")
+    return msgspec.convert(value, kind)
 
 
 class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,60 +103,19 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     key: Annotated[Text | None, Meta(description="name of the variable that holds the key for the address")] = None
 
 
-class LlmAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="llm"):
-    """A model behind an API. Keys come from the environment only."""
-
-    model: Annotated[Text, Meta(description="provider:name; just a name with base_url")]
-    base_url: Annotated[Text | None, Meta(description="of a server that speaks OpenAI's API, or the provider's")] = None
-    key: Annotated[EnvName | None, Meta(description="variable with the key; default: the provider's usual one")] = None
-    tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions that it may call")] = ()
-    mcp: Annotated[tuple[McpServer, ...], Meta(description="servers of tools")] = ()
-    settings: Annotated[Json, Meta(description="for the provider, as they are: temperature, max_tokens…")] = {}
-    output: Annotated[
-        Literal["text", "native", "tool"], Meta(description="how plans and reviews are asked for; text suits any model")
-    ] = "text"
-    start_timeout_s: Annotated[Duration, Meta(description="until the first word")] = 300.0
-    idle_timeout_s: Annotated[Duration, Meta(description="between two pieces of a stream")] = 60.0
+def check_servers(holder: Mapping[str, object]) -> Iterator[Problem]:
+    """The rules for the MCP servers in the list `mcp` of a member or an agent."""
+    servers = holder.get("mcp")
+    for position, server in enumerate(servers if isinstance(servers, list) else []):
+        if isinstance(server, dict):
+            yield from _check_server(("mcp", position), server)
 
 
-class CliAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="cli"):
-    """A command-line agent: a known one (`preset`), or any `command` and the way its `output` is read."""
-
-    preset: Annotated[
-        Literal["claude", "codex", "gemini"] | None, Meta(description="Claude Code, Codex or Gemini CLI")
-    ] = None
-    model: Annotated[Text | None, Meta(description="of a preset; default: its own")] = None
-    permissions: Annotated[
-        Literal["read", "edit", "all"] | None, Meta(description="what a preset may do unasked; default: read")
-    ] = None
-    command: Annotated[
-        Command | None, Meta(description="any other program, as a list: what it is told comes by stdin")
-    ] = None
-    output: Annotated[
-        Literal["text", "claude", "codex", "gemini"] | None,
-        Meta(description="how the output of a command is read; default: text, all of it is the answer"),
-    ] = None
-    cwd: Folder = None
-    env: EnvAllowList = ()
-
-    @property
-    def dialect(self) -> Literal["text", "claude", "codex", "gemini"]:
-        """How its output is read."""
-        return self.preset or self.output or "text"
-
-
-class AcpAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="acp"):
-    """Any agent that speaks the Agent Client Protocol over stdio."""
-
-    command: Annotated[Command, Meta(description="the program, as a list")]
-    cwd: Folder = None
-    env: EnvAllowList = ()
-
-
-class PythonAgent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="python"):
-    """An async function that gets the turn and yields outputs."""
-
-    call: Annotated[FunctionPath, Meta(description="package.module:function, installed or in the current folder")]
-
-
-AgentSpec = ScriptAgent | LlmAgent | CliAgent | AcpAgent | PythonAgent
+def _check_server(path: Path, server: dict[object, object]) -> Iterator[Problem]:
+    is_program, is_address = server.get("command") is not None, server.get("url") is not None
+    if is_program == is_address:
+        yield Problem(path=path, text="an MCP server needs either a command or a url")
+    elif is_address and server.get("env"):
+        yield Problem(path=(*path, "env"), text="env goes with a command; an address takes a key")
+    elif is_program and server.get("key"):
+        yield Problem(path=(*path, "key"), text="key goes with a url; a program takes env")

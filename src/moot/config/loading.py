@@ -1,4 +1,4 @@
-"""From a file, a built-in team's name or an object to a checked `TeamFile`."""
+"""Loads and checks a team from a file, an object, or the name of a built-in team."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from moot.config.agent_specs import decode_agent
+from moot.config.message_format import join_choices, shorten
 from moot.config.object_source import read_object
 from moot.config.problem import Problem
 from moot.config.prompts import Prompts, read_prompt
 from moot.config.source import Source
 from moot.config.team_file import TeamFile
 from moot.config.validation import find_problems
-from moot.config.wording import join_choices, shorten
 from moot.core import limits
 from moot.core.errors import ConfigError
 
@@ -24,7 +25,7 @@ TeamTarget = str | os.PathLike[str] | Mapping[str, Any]
 
 
 class InvalidTeam(ConfigError):
-    """Every problem of a team, one per line: `FILE:LINE: path: sentence`."""
+    """A team file has problems; the message lists them all, one per line: `FILE:LINE: path: sentence`."""
 
     def __init__(self, origin: str, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(problem.format(origin) for problem in problems))
@@ -33,23 +34,23 @@ class InvalidTeam(ConfigError):
 
 
 def load_team(target: TeamTarget) -> TeamFile:
-    """Raises InvalidTeam with all problems, or ConfigError when there is nothing to read."""
+    """Load a team. Raises InvalidTeam with all its problems, or ConfigError if it cannot be read."""
     source = _read(target)
     problems = find_problems(source)
     if problems:
         raise InvalidTeam(_name_origin(target), problems)
-    team = msgspec.convert(source.data, TeamFile)
+    team = msgspec.convert(source.data, TeamFile, dec_hook=decode_agent)
     prompts = {phase: read_prompt(written, source.folder) for phase, written in team.prompts.given().items()}
     return msgspec.structs.replace(team, prompts=Prompts(**prompts)) if prompts else team
 
 
 def list_problems(target: TeamTarget) -> list[Problem]:
-    """What `moot validate` prints; raises ConfigError when there is nothing to read."""
+    """Return all problems, as `moot validate` prints them. Raises ConfigError if there is nothing to read."""
     return find_problems(_read(target))
 
 
 def list_built_in_teams() -> list[str]:
-    return sorted(each.name.removesuffix(".yaml") for each in _teams().iterdir() if each.name.endswith(".yaml"))
+    return sorted(file.name.removesuffix(".yaml") for file in _teams().iterdir() if file.name.endswith(".yaml"))
 
 
 def _teams() -> "Traversable":

@@ -1,12 +1,12 @@
-"""What types cannot say about a team of the plan flow: somebody plans, somebody does the tasks."""
+"""Rules of plan teams that types cannot express: somebody plans, somebody does the tasks."""
 
 import difflib
 from collections.abc import Iterator, Mapping
 
+from moot.config.message_format import shorten
 from moot.config.problem import Problem
-from moot.config.wording import shorten
 from moot.core import limits
-from moot.core.team import Kind
+from moot.core.session.team import Kind
 
 LEADING = ("planner", "reviewer", "aggregator")  # they say what is to be done, or what came of it
 ROLES = (*LEADING, "executor")
@@ -18,9 +18,9 @@ def check_plan(data: Mapping[str, object]) -> Iterator[Problem]:
     if data.get("flow") != "plan" or not isinstance(members, list):
         return
     ais = [
-        (position, each)
-        for position, each in enumerate(members)
-        if isinstance(each, dict) and each.get("kind") == Kind.AI
+        (position, member)
+        for position, member in enumerate(members)
+        if isinstance(member, dict) and member.get("kind") == Kind.AI
     ]
     if not ais:
         yield Problem(
@@ -29,18 +29,18 @@ def check_plan(data: Mapping[str, object]) -> Iterator[Problem]:
             hint="add members with kind: ai and role: planner or role: executor",
         )
         return
-    if all(each.get("role") in LEADING for _, each in ais):
+    if all(member.get("role") in LEADING for _, member in ais):
         yield Problem(
             path=("members",),
             text="nobody can do a task: every AI plans, reviews or aggregates",
             hint="give one of them, or another AI, role: executor",
         )
-    for position, each in ais:
-        yield from _check_role(position, each.get("role"))
+    for position, member in ais:
+        yield from _check_role(position, member.get("role"))
 
 
 def _check_role(position: int, role: object) -> Iterator[Problem]:
-    """Other roles are for tasks that ask for them; one that is nearly a known one is a slip of the pen."""
+    """Any role is allowed, as tasks may ask for it; one that is similar to a known role is taken for a typo."""
     if not isinstance(role, str) or role in ROLES or len(role) > limits.NAME_CHARS:
         return
     near = difflib.get_close_matches(role.lower(), ROLES, n=1, cutoff=_NEAR)

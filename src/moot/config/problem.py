@@ -1,17 +1,17 @@
-"""What is wrong with a team file: where, a sentence, and what would help."""
+"""A problem of a team file: where it is, what is wrong, and a hint."""
 
 import re
 
 from msgspec import Struct
 
-from moot.config.wording import shorten
-from moot.core.team import Path
+from moot.config.message_format import shorten
+from moot.core.session.team import Path
 
 _PLAIN_KEY = re.compile(r"[\w-]{1,60}")
 
 
 class Problem(Struct, frozen=True, kw_only=True):
-    """`line` counts from 1 and is None for objects that come from no file; `hint` may be empty."""
+    """`line` counts from 1 and is None for a team that does not come from a file; `hint` may be empty."""
 
     path: Path = ()
     text: str
@@ -27,7 +27,7 @@ class Problem(Struct, frozen=True, kw_only=True):
         return f"{self.text}; {self.hint}" if self.hint else self.text
 
     def format(self, origin: str) -> str:
-        """`FILE:LINE: path: sentence`, without the parts that are not known."""
+        """Return `FILE:LINE: path: sentence`, without the parts that are unknown."""
         place = origin if self.line is None else f"{origin}:{self.line}"
         return ": ".join(part for part in (place, self.where, self.sentence) if part)
 

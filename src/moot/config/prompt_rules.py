@@ -1,11 +1,13 @@
-"""What a team's own prompts must keep to: files that can be read, and placeholders that something fills."""
+"""Checks a team's own prompts: files must be readable, placeholders known."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from moot.config.message_format import shorten, suggest
 from moot.config.problem import Problem
-from moot.config.prompts import PHASES, PROMPT_BYTES, list_placeholders, read_prompt, read_template
-from moot.config.wording import shorten, suggest
+from moot.config.prompts import PHASES, PROMPT_BYTES, read_prompt, read_template
+from moot.core.session.team import DEFAULT_LANGUAGE
+from moot.core.template import list_placeholders
 
 
 def check_prompts(data: Mapping[str, object], folder: Path | None) -> Iterator[Problem]:
@@ -20,14 +22,14 @@ def check_prompts(data: Mapping[str, object], folder: Path | None) -> Iterator[P
 
 
 def _check_place(prompts: dict[object, object], folder: Path | None) -> Iterator[Problem]:
-    """How to route is a part of what an understander is told: who replaces all of that must keep the place for it."""
+    """A prompt that replaces `understanding` must keep the placeholder for the routing rules."""
     routing, understanding = prompts.get("routing"), prompts.get("understanding")
     if not isinstance(routing, str) or not isinstance(understanding, str):
         return
     try:
         template = read_prompt(understanding, folder)
     except (ValueError, OSError):
-        return  # told already
+        return  # already reported
     if "routing" not in list_placeholders(template):
         yield Problem(
             path=("prompts", "routing"),
@@ -46,7 +48,7 @@ def _check_prompt(phase: str, written: str, folder: Path | None) -> Iterator[Pro
         yield Problem(text=f"the prompt is larger than {PROMPT_BYTES} bytes")
     if not prompt.strip():
         yield Problem(text="the prompt is empty", hint="leave the key out to use the built-in one")
-    known = list_placeholders(read_template(phase, "en"))
+    known = list_placeholders(read_template(phase, DEFAULT_LANGUAGE))
     for name in list_placeholders(prompt):
         if name not in known:
             yield Problem(

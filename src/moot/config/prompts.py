@@ -1,17 +1,16 @@
-"""The prompts of the phases: plain text that lies beside the code, and a team's own in its place."""
+"""The prompt templates of the phases: built-in files, which a team may replace by its own."""
 
-import re
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from moot.config.quantities import Text
-from moot.core.team import Language
+from moot.core.session.team import DEFAULT_LANGUAGE, Language
+from moot.core.template import fill
 
 PROMPT_BYTES = 131_072
 SUFFIXES = (".md", ".txt")
-_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 class Prompts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,7 +27,7 @@ class Prompts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     acting: Text | None = None
 
     def given(self) -> dict[str, str]:
-        """By phase, those that stand for the built-in ones."""
+        """The team's own prompts, by phase."""
         return {phase: prompt for phase, prompt in asdict(self).items() if prompt is not None}
 
 
@@ -36,30 +35,25 @@ PHASES = Prompts.__struct_fields__
 
 
 def read_template(name: str, language: Language) -> str:
-    """English is `name.md`, any other language `name.LANGUAGE.md`."""
+    """Read a built-in template: `name.md` in the default language, `name.LANGUAGE.md` in others."""
     from importlib import resources  # slow to import, and rarely needed
 
-    file = f"{name}.md" if language == "en" else f"{name}.{language}.md"
+    file = f"{name}.md" if language == DEFAULT_LANGUAGE else f"{name}.{language}.md"
     return resources.files("moot").joinpath("prompts", file).read_text(encoding="utf-8")
 
 
-def list_placeholders(template: str) -> tuple[str, ...]:
-    """Each once, as they come."""
-    return tuple(dict.fromkeys(_PLACEHOLDER.findall(template)))
-
-
 def insert(part: str, template: str, name: str) -> str:
-    """A template with another one in place of `{{name}}`; what that one leaves open stays open."""
-    return _PLACEHOLDER.sub(lambda found: part.strip() if found[1] == name else found[0], template)
+    """Replace `{{name}}` in a template by another template; all other placeholders stay."""
+    return fill(template, {name: part.strip()}.get)
 
 
 def is_file(written: str) -> bool:
-    """One line that ends like a text file is the name of one; anything else is the prompt itself."""
+    """Whether a prompt is the name of a file: one line that ends like the name of a text file."""
     return "\n" not in written.strip() and written.strip().lower().endswith(SUFFIXES)
 
 
 def read_prompt(written: str, folder: Path | None) -> str:
-    """The prompt, from a file beside the team file or as it stands there. ValueError says what is wrong."""
+    """Return the text of a prompt, read from a file beside the team file if it names one. Raises ValueError."""
     if not is_file(written):
         return written
     if folder is None:

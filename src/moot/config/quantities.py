@@ -5,9 +5,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from moot.core import limits
-from moot.core.settings import Budget, ChatSettings, PlanSettings, Retry, RouteThresholds
-from moot.core.supervisor_settings import Quality, SupervisorSettings, ToolLoop
-from moot.core.usage import Usage
+from moot.core.flows.supervisor.supervisor_settings import Quality, SupervisorSettings, ToolLoop
+from moot.core.session.settings import Budget, ChatSettings, PlanSettings, Retry, RouteThresholds
+from moot.core.session.usage import Usage
 
 _MOST = 1_000_000_000  # nobody means more; it keeps sums within 64 bits
 _YEAR_S = 31_536_000.0  # timers overflow far beyond it

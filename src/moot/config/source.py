@@ -1,4 +1,4 @@
-"""Plain data (mappings, lists, text, numbers, true/false, nothing) and where each part of it was written."""
+"""Plain data (mappings, lists, text, numbers, true/false, nothing) and the line of each part."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from moot.config.problem import Problem
 from moot.core import limits
-from moot.core.team import Path
+from moot.core.session.team import Path
 
 TOO_DEEP = f"nested more than {limits.TEAM_FILE_DEPTH} levels deep"
 TOO_MANY = f"more than {limits.TEAM_FILE_NODES} values"
@@ -26,7 +26,7 @@ class Source(Struct, frozen=True, kw_only=True):
     folder: FilePath | None = None
 
     def find_line(self, path: Path) -> int | None:
-        """The line of that part, or of the nearest part around it: a missing key has no line of its own."""
+        """Return the line of a part; of the nearest part around it if it has none, as a missing key."""
         for length in range(len(path), -1, -1):
             line = self.lines.get(path[:length])
             if line is not None:
@@ -35,7 +35,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class Unreadable(Exception):
-    """Reading stopped here: going on would cost too much or mean nothing. Never leaves this package."""
+    """Stops reading: going on would cost too much or make no sense. Caught within this package."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.text)

@@ -1,4 +1,4 @@
-"""What types cannot say about a supervisor team: every name leads somewhere. Like team_rules, it reads what it can."""
+"""Rules of supervisor teams that types cannot express: every name must exist. Unreadable parts are skipped."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from moot.config.message_format import join_choices, shorten, suggest
 from moot.config.problem import Problem
-from moot.config.wording import join_choices, shorten, suggest
-from moot.core.supervisor.cast import find_leader, find_player
-from moot.core.supervisor.prompt import PLACEHOLDERS, list_placeholders
-from moot.core.supervisor_settings import (
+from moot.core.flows.supervisor.cast import find_leader, find_player
+from moot.core.flows.supervisor.prompt import PLACEHOLDERS
+from moot.core.flows.supervisor.supervisor_settings import (
     END,
     ENGINE_KEYS,
     RESERVED,
@@ -22,14 +22,15 @@ from moot.core.supervisor_settings import (
     SupervisorSettings,
     ToolLoop,
 )
-from moot.core.team import Kind, Member, Path, member
+from moot.core.session.team import Kind, Member, Path, member
+from moot.core.template import list_placeholders
 
-_NEAR = 0.8  # how like a known key one must be to be taken for a slip of the pen
+_NEAR = 0.8  # similarity to a known key from which a key is taken for a typo
 Part = TypeVar("Part")
 
 
 def check_supervisor(data: Mapping[str, object]) -> Iterator[Problem]:
-    """All that is wrong with the part `supervisor` of a team file, and with who plays it."""
+    """Find the problems of the part `supervisor` of a team file and of the members that play it."""
     written = data.get("supervisor")
     if not isinstance(written, Mapping):
         written = {}
@@ -98,7 +99,7 @@ def _check_tool_nodes(settings: SupervisorSettings) -> Iterator[Problem]:
 
 
 def _check_keys(settings: SupervisorSettings) -> Iterator[Problem]:
-    """A key counts as declared by being used, unless it looks like a slip of the pen."""
+    """Any key may be used without a declaration, unless it looks like a typo."""
     declared = {*ENGINE_KEYS, *settings.state, *settings.inputs, *settings.complete_when}
     for agent in settings.agents.values():
         declared.update(agent.writes)
@@ -166,7 +167,7 @@ def _check_cast(settings: SupervisorSettings, members: list[Member]) -> Iterator
 
 
 def _read_settings(written: Mapping[str, object]) -> SupervisorSettings:
-    """As far as it can be read: what is wrong in one part must not hide problems of the others."""
+    """Read the settings as far as possible, so that a problem in one part does not hide those of others."""
     agents = written.get("agents")
     named = agents if isinstance(agents, Mapping) else {}
     settings = SupervisorSettings(
@@ -190,7 +191,7 @@ def _convert(value: object, cls: type[Part], default: Any) -> Any:
 
 
 def _read_members(written: object) -> list[Member]:
-    """A kind that cannot be read may be the AI that is missing."""
+    """Read the members. An unreadable kind counts as AI, so that no AI is reported missing."""
     entries = [each for each in written if isinstance(each, Mapping)] if isinstance(written, list) else []
     return [
         member(

@@ -12,18 +12,17 @@ from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.prompts import Prompts
 from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
 from moot.core import limits
-from moot.core.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
-from moot.core.supervisor_settings import SupervisorSettings
-from moot.core.team import Flow, Kind, Language, Team, member
+from moot.core.flows.registry import FlowName
+from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
+from moot.core.session.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.session.team import DEFAULT_LANGUAGE, Kind, Language, Team, match_language, member
 
 
 def find_locale_language() -> Language:
-    """The first of these variables that is set speaks, as in POSIX."""
-    for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        value = os.environ.get(variable)
-        if value:
-            return "zh" if value.lower().startswith("zh") else "en"
-    return "en"
+    """The language of the locale: as in POSIX, the first of these variables that is set counts."""
+    variables = ("LC_ALL", "LC_MESSAGES", "LANG")
+    locale = next((value for name in variables if (value := os.environ.get(name))), "")
+    return match_language(locale) or DEFAULT_LANGUAGE
 
 
 class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,7 +64,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     moot: Annotated[Literal[1], Meta(description="version of this format")]
     name: Annotated[Name, Meta(description="of the team")]
-    flow: Annotated[Flow, Meta(description="how they work together")] = Flow.CHAT
+    flow: Annotated[FlowName, Meta(description="how they work together")] = "chat"
     language: Annotated[
         Language, Meta(description="of notices; default: from LC_ALL, LC_MESSAGES or LANG, else en")
     ] = field(default_factory=find_locale_language)
@@ -125,4 +124,4 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def understander(self) -> Understanding:
         """The one asked for, or the flow's default (plan: understanding)."""
-        return self.understanding or Understanding(type="explicit" if self.flow is Flow.CHAT else "rules")
+        return self.understanding or Understanding(type="explicit" if self.flow == "chat" else "rules")

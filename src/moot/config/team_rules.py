@@ -3,14 +3,16 @@
 import unicodedata
 from collections.abc import Iterator, Mapping
 
+from moot.config.agent_specs import check_servers, find_agent_type
+from moot.config.message_format import shorten
 from moot.config.plan_rules import check_plan
 from moot.config.problem import Problem
 from moot.config.supervisor_rules import check_supervisor
 from moot.config.team_file import find_locale_language
-from moot.config.wording import shorten
 from moot.core import limits, text
-from moot.core.markers import Target, parse
-from moot.core.team import Kind, Language, Member, Path, find_problems, member
+from moot.core.intake.markers import Target, parse
+from moot.core.session.team import Kind, Language, Member, as_language, find_problems, member
+from moot.core.texts import render
 
 _NAMES = ("id", "name", "display_name")
 _FORBIDDEN = "[],，、"  # they end or split a name in a marker
@@ -33,22 +35,16 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
 
 
 def _read_language(data: Mapping[str, object]) -> Language:
-    match data.get("language"):
-        case "zh":
-            return "zh"
-        case "en":
-            return "en"
-        case _:
-            return find_locale_language()
+    return as_language(data.get("language")) or find_locale_language()
 
 
 def _check_team(entries: list[object], language: Language) -> Iterator[Problem]:
     members = [_stand_in(entry, position) for position, entry in enumerate(entries)]
-    for problem in find_problems(members, language):
+    for problem in find_problems(members):
         match problem.path:
             case ("members", int(position), str(field)) if not _was_written(entries[position], field):
                 continue  # the default repeats what was said of the name it comes from
-        yield Problem(path=problem.path, text=problem.text)
+        yield Problem(path=problem.path, text=render(problem.code, language, **problem.params))
 
 
 def _stand_in(entry: object, position: int) -> Member:
@@ -77,7 +73,7 @@ def _check_member(entry: dict[str, object]) -> Iterator[Problem]:
         if _was_written(entry, field):
             yield from _check_name(field, str(entry[field]))
     yield from _check_label("role", entry.get("role"))
-    yield from _check_servers(entry)
+    yield from check_servers(entry)
     agent = entry.get("agent")
     if entry.get("kind") == "ai" and agent is None:
         yield Problem(
@@ -118,63 +114,7 @@ def _check_label(field: str, written: object) -> Iterator[Problem]:
 
 
 def _check_agent(agent: dict[str, object]) -> Iterator[Problem]:
-    match agent.get("type"):
-        case "cli":
-            yield from _check_cli(agent)
-        case "llm":
-            yield from _check_servers(agent)
-        case "script":
-            yield from _check_script(agent)
-
-
-def _check_servers(holder: dict[str, object]) -> Iterator[Problem]:
-    for position, server in enumerate(_list(holder.get("mcp"))):
-        if isinstance(server, dict):
-            yield from _check_server(("mcp", position), server)
-
-
-def _check_server(path: Path, server: dict[object, object]) -> Iterator[Problem]:
-    is_program, is_address = server.get("command") is not None, server.get("url") is not None
-    if is_program == is_address:
-        yield Problem(path=path, text="an MCP server needs either a command or a url")
-    elif is_address and server.get("env"):
-        yield Problem(path=(*path, "env"), text="env goes with a command; an address takes a key")
-    elif is_program and server.get("key"):
-        yield Problem(path=(*path, "key"), text="key goes with a url; a program takes env")
-
-
-def _check_cli(agent: dict[str, object]) -> Iterator[Problem]:
-    has_preset, has_command = agent.get("preset") is not None, agent.get("command") is not None
-    if has_preset and has_command:
-        yield Problem(path=("command",), text="a cli agent takes a preset or a command, not both")
-    elif not has_preset and not has_command:
-        yield Problem(text="a cli agent needs a preset or a command")
-    elif has_preset and agent.get("output") is not None:
-        yield Problem(path=("output",), text="output goes with a command; a preset knows its own")
-    elif has_command:
-        for key in ("model", "permissions"):
-            if agent.get(key) is not None:
-                yield Problem(path=(key,), text=f"{key} goes with a preset; write it into the command")
-
-
-def _check_script(agent: dict[str, object]) -> Iterator[Problem]:
-    for path, entry in _list_entries(agent):
-        for number, step in enumerate(_list(entry.get("steps"))):
-            if step == {}:
-                empty = "a step needs a thought, an action or an observation"
-                yield Problem(path=(*path, "steps", number), text=empty)
-
-
-def _list_entries(agent: dict[str, object]) -> Iterator[tuple[Path, dict[str, object]]]:
-    by_task = agent.get("by_task")
-    scripts: list[tuple[Path, object]] = [(("replies",), agent.get("replies"))]
-    if isinstance(by_task, dict):
-        scripts += [(("by_task", task), entries) for task, entries in by_task.items()]
-    for path, entries in scripts:
-        for position, entry in enumerate(_list(entries)):
-            if isinstance(entry, dict):
-                yield (*path, position), entry
-
-
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+    name = agent.get("type")
+    kind = find_agent_type(name) if isinstance(name, str) else None
+    if kind is not None:
+        yield from kind.check(agent)

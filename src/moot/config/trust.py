@@ -5,14 +5,13 @@ command that changes, or one that is added, is asked about again. What a program
 """
 
 import hashlib
-import os
-import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from moot.config.private_files import write_private
 from moot.core.errors import ConfigError
 from moot.core.text import clean
 
@@ -28,14 +27,14 @@ class Start(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()  # of environment variables that the team file lets it see
 
     def __str__(self) -> str:
-        """On one line, as it would be typed; nothing in it can move a cursor."""
+        """Return the command on one line, as it would be typed, without control characters."""
         place = f"  (in {self.folder})" if self.folder else ""
         sees = f"  (sees {', '.join(self.names)})" if self.names else ""
         return clean(f"{self.member}: {' '.join(map(_quote, self.argv))}{place}{sees}").replace("\n", "\\n")
 
     @property
     def digest(self) -> str:
-        """Of what runs; who is played by it does not count."""
+        """Digest of what runs; the member that it plays does not count."""
         return hashlib.sha256(msgspec.json.encode([self.argv, self.folder, self.names])).hexdigest()
 
 
@@ -46,7 +45,7 @@ def _quote(word: str) -> str:
 
 
 class NotTrusted(ConfigError):
-    """A team file would start what nobody has allowed yet."""
+    """A team file would start programs that nobody has allowed yet."""
 
     def __init__(self, file: str, starts: Sequence[Start]) -> None:
         shown = "\n".join(f"  {start}" for start in starts)
@@ -65,7 +64,7 @@ class TrustedFolder(Struct, frozen=True, kw_only=True):
 
 
 class TrustStore:
-    """A file in the data folder. One that cannot be read trusts nobody."""
+    """A file in the data folder. If it cannot be read, nothing is trusted."""
 
     def __init__(self, data: Path) -> None:
         self._path = data / FILE
@@ -77,7 +76,7 @@ class TrustStore:
             return ()
 
     def find_untrusted(self, folder: Path, starts: Iterable[Start]) -> list[Start]:
-        """Those that were not allowed in this folder."""
+        """Return the starts that were not allowed in this folder."""
         known = {start.digest for start in self._find(_resolve(folder)).starts}
         return [start for start in starts if start.digest not in known]
 
@@ -87,7 +86,7 @@ class TrustStore:
         self._write(entry.folder, TrustedFolder(folder=entry.folder, starts=tuple(by_digest.values())))
 
     def remove(self, folder: Path) -> bool:
-        """Whether there was anything to take back."""
+        """Withdraw the trust in a folder. Return whether there was any."""
         name = _resolve(folder)
         had = any(entry.folder == name for entry in self.read())
         self._write(name, None)
@@ -97,14 +96,10 @@ class TrustStore:
         return next((entry for entry in self.read() if entry.folder == name), TrustedFolder(folder=name))
 
     def _write(self, name: str, entry: TrustedFolder | None) -> None:
-        entries = [each for each in self.read() if each.folder != name] + ([entry] if entry else [])
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = self._path.with_name(f"{FILE}.{secrets.token_hex(4)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(msgspec.json.encode(sorted(entries, key=lambda each: each.folder)))
-        draft.replace(self._path)
+        entries = [other for other in self.read() if other.folder != name] + ([entry] if entry else [])
+        write_private(self._path, msgspec.json.encode(sorted(entries, key=lambda entry: entry.folder)))
 
 
 def _resolve(folder: Path) -> str:
-    """The folder itself, whatever link led there."""
+    """Resolve symbolic links."""
     return str(folder.resolve())

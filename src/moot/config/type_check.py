@@ -11,17 +11,19 @@ from functools import lru_cache
 import msgspec
 from msgspec import inspect
 
+from moot.config.agent_specs import AgentSpec, find_agent_type
+from moot.config.message_format import describe_value, join_choices, shorten, suggest
 from moot.config.problem import Problem
 from moot.config.quantities import CORE_BOUNDS, PATTERNS
-from moot.config.wording import describe_value, join_choices, shorten, suggest
-from moot.core.team import Path
+from moot.core.session.team import Path
+from moot.extensions import AGENTS
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OVERSIZED = 2**63  # beyond it a number cannot be stored
 
 
-@lru_cache(maxsize=8)
-def read_type(cls: type) -> inspect.Type:
+@lru_cache(maxsize=64)
+def read_type(cls: type[object]) -> inspect.Type:
     return inspect.type_info(cls)
 
 
@@ -33,8 +35,8 @@ def check(value: object, expected: inspect.Type, path: Path = ()) -> Iterator[Pr
             yield from _check_plain(value, path)
         case inspect.UnionType():
             yield from _check_union(value, expected, path)
-        case inspect.StructType() if isinstance(value, dict):
-            yield from _check_struct(value, expected, path)
+        case inspect.StructType() | inspect.CustomType() if isinstance(value, dict):
+            yield from _check_mapping(value, expected, path)
         case inspect.DictType() if isinstance(value, dict):
             for key, item in value.items():
                 yield from check(item, expected.value_type, (*path, key))
@@ -47,6 +49,15 @@ def check(value: object, expected: inspect.Type, path: Path = ()) -> Iterator[Pr
         case _:
             yield from _check_plain(value, path)
             yield from _check_bounds(value, expected, path)
+
+
+def _check_mapping(
+    value: dict[str, object], expected: inspect.StructType | inspect.CustomType, path: Path
+) -> Iterator[Problem]:
+    if isinstance(expected, inspect.StructType):
+        yield from _check_struct(value, expected, path)
+    else:  # the agent of a member, the only field whose type is found by name
+        yield from _check_agent(value, path)
 
 
 def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Path) -> Iterator[Problem]:
@@ -65,6 +76,9 @@ def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Pa
 
 
 def _bounded(cls: type, field: inspect.Field) -> inspect.Type:
+    choices = cls.choices().get(field.name) if issubclass(cls, AgentSpec) else None
+    if choices:
+        return inspect.UnionType((inspect.LiteralType(tuple(choices)), inspect.NoneType()))
     bounds = CORE_BOUNDS.get((cls, field.name))
     return msgspec.structs.replace(_bare(field.type), **bounds) if bounds else field.type
 
@@ -102,6 +116,19 @@ def _check_tagged(
         yield from _check_struct(value, branches[tag], path)
     else:
         yield from _check_choice(tag, list(branches), (*path, tag_field))
+
+
+def _check_agent(value: dict[str, object], path: Path) -> Iterator[Problem]:
+    """The key `type` names the agent type; without a good one nothing else can be said about the value."""
+    name = value.get("type")
+    kind: type | None = find_agent_type(name) if isinstance(name, str) else None
+    if kind is not None:
+        yield from check(value, read_type(kind), path)
+    elif "type" not in value:
+        hint = f"acceptable: {join_choices(AGENTS.names())}"
+        yield Problem(path=(*path, "type"), text="required key 'type' is missing", hint=hint)
+    else:
+        yield from _check_choice(name, AGENTS.names(), (*path, "type"))
 
 
 def _check_list(
@@ -184,7 +211,7 @@ def _list_choices(expected: inspect.LiteralType | inspect.EnumType) -> list[obje
 
 def _has_shape(value: object, expected: inspect.Type) -> bool:
     match _bare(expected):
-        case inspect.StructType() | inspect.DictType():
+        case inspect.StructType() | inspect.DictType() | inspect.CustomType():
             return isinstance(value, dict)
         case inspect.VarTupleType() | inspect.TupleType():
             return isinstance(value, list)
@@ -217,7 +244,7 @@ def _describe_type(expected: inspect.Type) -> str:
     match _bare(expected):
         case inspect.LiteralType() | inspect.EnumType() as choice:
             return f"one of: {join_choices(_list_choices(choice))}"
-        case inspect.StructType() | inspect.DictType():
+        case inspect.StructType() | inspect.DictType() | inspect.CustomType():
             return "a mapping"
         case inspect.VarTupleType() | inspect.TupleType():
             return "a list"

@@ -1,20 +1,20 @@
-"""Every problem of a team at once: how it is written, its types, its rules."""
+"""Finds all problems of a team: syntax, types and rules."""
 
 from collections.abc import Iterator
 
 import msgspec
 
+from moot.config.message_format import describe_value
 from moot.config.problem import Problem
 from moot.config.prompt_rules import check_prompts
 from moot.config.source import Source
 from moot.config.team_file import TeamFile
 from moot.config.team_rules import check_rules
 from moot.config.type_check import check, read_type
-from moot.config.wording import describe_value
 
 
 def find_problems(source: Source) -> list[Problem]:
-    """In the order of lines, none twice."""
+    """Return the problems in the order of their lines, each once."""
     located = {_locate(problem, source): None for problem in _find(source)}
     return sorted(located, key=lambda problem: problem.line or 0)
 

@@ -4,19 +4,21 @@ Only nodes are composed, nothing is constructed from tags, and every bound is ch
 depth and number on the stream of events, then again while aliases are followed.
 """
 
+import re
 from contextlib import suppress
 from typing import Any
 
 import yaml
 from yaml.constructor import SafeConstructor
-from yaml.reader import Reader
 
+from moot.config.message_format import describe_value, shorten
 from moot.config.problem import Problem
 from moot.config.source import TOO_DEEP, TOO_MANY, Source, Unreadable, unreadable
-from moot.config.wording import describe_value, shorten
 from moot.core import limits
-from moot.core.team import Path
+from moot.core.session.team import Path
 
+# what is not c-printable: https://yaml.org/spec/1.1/#id868524
+_NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STANDARD = "tag:yaml.org,2002:"
 _AS_WRITTEN = {"str", "timestamp", "value", "merge"}  # a date is text to us
@@ -29,7 +31,7 @@ _NUMBER_CHARS = 100  # reading a longer one takes quadratic time (`1:1:1:…` co
 
 
 def read_yaml(raw: bytes) -> Source:
-    """Never raises: whatever is wrong becomes a problem with its line."""
+    """Parse YAML. Never raises: everything that is wrong becomes a problem with its line."""
     if len(raw) > limits.TEAM_FILE_BYTES:
         return unreadable(f"the file is larger than {limits.TEAM_FILE_BYTES} bytes", line=1)
     try:
@@ -66,12 +68,12 @@ def _check_bounds(text: str) -> None:
 def _explain(error: yaml.YAMLError, text: str) -> Source:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        return unreadable(f"not valid YAML: {said}", line=mark.line + 1 if mark else 1)
-    found = Reader.NON_PRINTABLE.search(text)  # the reader's own error knows no line
-    if found:
-        line = text.count("\n", 0, found.start()) + 1
-        return unreadable(f"not valid YAML: character {shorten(found[0])} is not allowed", line=line)
+        detail = ", ".join(part for part in (error.context, error.problem) if part)
+        return unreadable(f"not valid YAML: {detail}", line=mark.line + 1 if mark else 1)
+    match = _NOT_PRINTABLE.search(text)  # PyYAML's own error knows no line
+    if match:
+        line = text.count("\n", 0, match.start()) + 1
+        return unreadable(f"not valid YAML: character {shorten(match[0])} is not allowed", line=line)
     return unreadable(f"not valid YAML: {shorten(str(error))}", line=1)
 
 
@@ -182,7 +184,7 @@ class _Reading:
         return node.value
 
     def _stop(self, path: Path, text: str) -> Unreadable:
-        """Names the part of the file that is too much: the place inside it would be that of the anchor."""
+        """Report the part of the file that exceeds a limit (a place inside it would be that of the anchor)."""
         return Unreadable(Problem(path=path[:1], text=text, line=self.lines[path[:1]]))
 
     def _check_tag(self, node: yaml.Node, path: Path, plain: str) -> None:

@@ -1,4 +1,4 @@
-"""Facts to stored bytes and back. An event is encoded once; log, hash and every client get the same bytes.
+"""Encode facts as stored bytes, and decode them. An event is encoded once: log, hash and clients share the bytes.
 
 stored = {"event", "session_id", "seq", "event_id", "timestamp", "step_id"?, "source", "timeline"?, "content"?,
           "metadata"}
@@ -8,26 +8,26 @@ frame  = stored with "content"? (the tasks of a plan), "show_content"? and "hash
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from moot.core import notices
-from moot.core.describe import DESCRIBE, describe_own, encode_content
-from moot.core.events import Fact
-from moot.core.team import Language, Team
+from moot.core.envelope import describer
+from moot.core.facts import Fact
+from moot.core.flows.registry import FACTS, show
+from moot.core.session.team import Language, Team
 
 
 class Head(Struct, frozen=True, gc=False):
-    """Where a log ends; seq 0 is the empty log."""
+    """The end of a log: the seq and hash of its last event. An empty log has seq 0."""
 
     seq: int = 0
     hash: str = ""
 
 
 class Event(Struct, frozen=True, kw_only=True, gc=False):
-    """A fact with its place in the log; `data` are the stored bytes."""
+    """A fact with its position in the log. `data` holds the stored bytes."""
 
     session_id: str
     seq: int
@@ -55,18 +55,34 @@ class _Envelope(Struct, frozen=True):
     metadata: msgspec.Raw
 
 
+class Placed(Struct, frozen=True):
+    """The part of a frame that says where it belongs in a log, and what `frame` added to the stored bytes."""
+
+    event: str
+    session_id: str | None = None
+    seq: int | None = None
+    hash: str | None = None
+    show_content: str | None = None
+    content: msgspec.Raw = msgspec.Raw()
+
+
+_TAIL = b',"hash":"%b"}'
+_TAIL_BYTES = len(_TAIL) - len(b"%b") + 64
+_SHOWN = b',"show_content":"'  # quotes inside strings are escaped, so this is never part of one
+
 _encode = msgspec.json.Encoder().encode
+_placed_decoder = msgspec.json.Decoder(Placed)
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
-    fact_type.event: msgspec.json.Decoder(fact_type) for fact_type in get_args(Fact)
+    fact_type.event: msgspec.json.Decoder(fact_type) for fact_type in FACTS
 }
 
 
 def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: str) -> list[Event]:
-    """Give facts their places behind `head`.
+    """Turn facts into the events that follow `head`.
 
-    The envelope is written by hand: every part of it but step_id and content is plain ASCII without quotes, and this is
-    the hottest code of Moot.
+    The envelope is written by hand because this is the hottest code of Moot. Every part of it except step_id and
+    content is plain ASCII without quotes, so it needs no escaping.
     """
     seq, previous = head.seq, head.hash
     place, named = f'","session_id":"{session_id}","seq":', f',"event_id":"{session_id}-'
@@ -75,7 +91,7 @@ def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: st
     for fact in facts:
         seq += 1
         opening = f'{{"event":"{fact.event}{place}{seq}{named}{seq}'.encode()
-        described = DESCRIBE.get(type(fact), describe_own)(team, fact)
+        described = describer(type(fact))(team, fact)
         data = b"".join((opening, stamped, described, b',"metadata":', _encode(fact), b"}"))
         previous = chain(previous, data)
         events.append(Event(session_id=session_id, seq=seq, timestamp=at, fact=fact, data=data, hash=previous))
@@ -83,12 +99,15 @@ def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: st
 
 
 def chain(previous: str, data: bytes) -> str:
-    """The hash of stored bytes that follow `previous`."""
+    """Return the hash of an event whose predecessor has the hash `previous`."""
     return sha256(previous.encode() + data).hexdigest()
 
 
 def decode(data: bytes, hash_: str) -> Event:
-    """Stored bytes to an event; ValueError says why bytes are none."""
+    """Decode one stored event.
+
+    Raises ValueError if the bytes are not a valid event or its type is unknown (written by a newer version).
+    """
     envelope = _envelope_decoder.decode(data)
     decoder = _fact_decoders.get(envelope.event)
     if decoder is None:
@@ -104,15 +123,34 @@ def decode(data: bytes, hash_: str) -> Event:
 
 
 def frame(event: Event, language: Language) -> bytes:
-    """What a client is sent: the stored bytes, the text for people in its language, the hash.
+    """Return what a client is sent: the stored bytes, the text for people in its language, and the hash.
 
-    Clients of seed 004 look for a plan's tasks in `content` too: there they stand in the frame, stored they are once.
+    Some clients look for a plan's tasks in `content` too. Frames repeat them there; the log stores
+    them once, in the metadata.
     """
-    shown = notices.show(event.fact, language)
-    content = encode_content(event.fact)
+    shown = show(event.fact, language)
+    content = event.fact.frame_content()
     if shown is None and content is None:
-        return b'%b,"hash":"%b"}' % (event.data[:-1], event.hash.encode())
-    added = b"" if content is None else b',"content":' + content
+        return event.data[:-1] + _TAIL % event.hash.encode()
+    added = b"" if content is None else b',"content":' + _encode(content)
     if shown is not None:
         added += b',"show_content":' + _encode(shown)
-    return b'%b%b,"hash":"%b"}' % (event.data[:-1], added, event.hash.encode())
+    return event.data[:-1] + added + _TAIL % event.hash.encode()
+
+
+def place(frame_bytes: bytes) -> Placed:
+    """Read the place of a frame. Raises msgspec.DecodeError if it is no frame."""
+    return _placed_decoder.decode(frame_bytes)
+
+
+def stored_bytes(frame_bytes: bytes, placed: Placed) -> bytes | None:
+    """Undo `frame`: return the stored bytes of a logged frame, or None if it does not end as `frame` ends it."""
+    body, tail = frame_bytes[:-_TAIL_BYTES], frame_bytes[-_TAIL_BYTES:]
+    if tail != _TAIL % (placed.hash or "").encode():
+        return None
+    if placed.show_content is not None:
+        body, shown, _ = body.rpartition(_SHOWN)
+        if not shown:
+            return None
+    # only content that `frame` added stands at the end: stored content comes before the metadata
+    return body.removesuffix(b',"content":%b' % bytes(placed.content)) + b"}"

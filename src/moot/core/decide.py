@@ -1,38 +1,45 @@
-"""decide(state, command) → facts. Changes nothing and refuses with `Refused`; flows route, this finds who is meant."""
+"""Decide what facts a command leads to, or raise `Refused`. Nothing is changed; what differs by flow is left to it."""
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.core import commands, controls, limits, permissions, slash, steps, text, titles
-from moot.core.commands import Command
+from moot.core import limits, text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.events import Fact, LanguageChanged, SessionCreated, SessionPaused, TurnStepped
 from moot.core.evolve import evolve
-from moot.core.failures import TOO_MANY_QUESTIONS
-from moot.core.flows import plan, supervisor
-from moot.core.flows.catalogue import rules_of
+from moot.core.facts import Fact
+from moot.core.flows.registry import find_flow, flow_of
+from moot.core.intake import slash
+from moot.core.intake.markers import Markers, parse
+from moot.core.intake.senders import find_sender, guess_sender
 from moot.core.machines.session import Status
-from moot.core.markers import Markers, parse
-from moot.core.senders import find_sender, guess_sender
-from moot.core.state import State, Turn
-from moot.core.supervisor.cast import list_missing
-from moot.core.team import Flow, Member, check
+from moot.core.session import commands, permissions, steps
+from moot.core.session.commands import TOO_MANY_QUESTIONS, Command
+from moot.core.session.events import LanguageChanged, SessionCreated, SessionPaused, TurnStepped
+from moot.core.session.state import State, Turn
+from moot.core.session.team import Member, Team, find_problems
+from moot.core.texts import render
 
 
 class Decided(Struct, frozen=True):
-    """What a command leads to. `state` is what folding `facts` gives, so that nobody need fold them again."""
+    """The facts that a command leads to, and the state after them, so that callers need not fold them again."""
 
     facts: list[Fact]
     state: State
 
 
+def check_team(team: Team) -> Team:
+    """Return the team. Raises ValueError with every problem of its members, in the team's language."""
+    problems = [render(problem.code, team.language, **problem.params) for problem in find_problems(team.members)]
+    if problems:
+        raise ValueError("; ".join(problems))
+    return team
+
+
 def create(command: commands.CreateSession) -> Decided:
-    """The first fact of every session."""
-    team = check(command.team)
-    rules_of(team.flow)
-    if team.flow is Flow.SUPERVISOR and (missing := list_missing(team.supervisor, team.members)):
-        raise Refused("nobody_plays", names=tuple(missing))
+    """Create a session. Raises Refused if the flow cannot run with this team."""
+    team = check_team(command.team)
+    find_flow(team.flow).check(team)
     created = SessionCreated(
         team=team.name,
         flow=team.flow,
@@ -50,175 +57,125 @@ def create(command: commands.CreateSession) -> Decided:
 
 
 def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Decided:
-    """What `command` leads to at the time `at`, or Refused. `chance` (0 to 1) is for jitter."""
+    """Decide what `command` leads to at the time `at`. `chance` (0 to 1) is for jitter.
+
+    Raises Refused if the session does not accept the command.
+    """
     if state.status is Status.COMPLETED and not isinstance(command, commands.Rename):
         raise Refused("session_completed")
-    draft = Draft(state, at, chance)
+    draft, flow = Draft(state, at, chance), flow_of(state)
     match command:
-        case (
-            commands.CompleteTurn()
-            | commands.FailTurn()
-            | commands.ReportStep()
-            | commands.AskHuman()
-            | commands.ExpireTurn()
-        ):
+        case commands.TurnReport():
             _obey_worker(draft, command)
-        case commands.AckDispatch() | commands.NackDispatch() | commands.StartTask():
-            plan.obey_worker(draft, command)
-        case commands.CompleteTool():
-            supervisor.complete_tool(draft, command)
+        case commands.ExpireTurn(turn_id=turn_id) if (turn := state.turn(turn_id)) is not None:
+            flow.fail_turn(draft, turn, commands.FailTurn(turn_id=turn_id, error_type="timeout", message=""))
         case commands.ReportUnderstanding():
-            rules_of(state.team.flow).understand(draft, command)
+            flow.understand(draft, command)
         case commands.ExpireStep(step_id=step_id):
-            rules_of(state.team.flow).expire(draft, steps.expire(draft, step_id))
-        case (
-            commands.ExpireDispatch()
-            | commands.ExpireLease()
-            | commands.EndWait()
-            | commands.ProbeMember()
-            | commands.EndGrace()
-        ):
-            plan.obey_timer(draft, command)
-        case commands.CreateSession():
-            raise AssertionError("a session is made by create()")
-        case _:
+            flow.expire(draft, steps.expire(draft, step_id))
+        case commands.Post():
+            _post(draft, command)
+        case commands.HumanCommand():
             _obey_human(draft, command)
+        case _:
+            flow.obey_event(draft, command)
     _keep_floor(draft)
     return Decided(draft.facts, draft.state)
 
 
-def _obey_worker(
-    draft: Draft,
-    command: commands.CompleteTurn | commands.FailTurn | commands.ReportStep | commands.AskHuman | commands.ExpireTurn,
-) -> None:
-    """A turn's id names a turn, or the dispatch of a task."""
-    state = draft.state
+def _obey_worker(draft: Draft, command: commands.TurnReport) -> None:
+    state, flow = draft.state, flow_of(draft.state)
     if isinstance(command, commands.AskHuman) and permissions.is_too_much(state, command):
         command = commands.FailTurn(turn_id=command.turn_id, error_type=TOO_MANY_QUESTIONS, message="")
     if isinstance(command, commands.ReportStep):
         command = _clean_step(command)
-    if state.work and command.turn_id in state.work.dispatches:
-        if isinstance(command, commands.ExpireTurn):
-            plan.expire_task(draft, command.turn_id)
-        else:
-            plan.obey_worker(draft, command)
+    if flow.obey_worker(draft, command):
         return
-    rules, turn = rules_of(state.team.flow), _running(state, command.turn_id)
+    turn = state.turn(command.turn_id)
+    if turn is None:
+        raise Refused("stale_turn", detail=command.turn_id)
     match command:
         case commands.CompleteTurn():
-            rules.complete_turn(draft, turn, command)
+            flow.complete_turn(draft, turn, command)
         case commands.FailTurn():
-            rules.fail_turn(draft, turn, command)
-        case commands.ReportStep():
-            _report_step(draft, turn, command)
+            flow.fail_turn(draft, turn, command)
         case commands.AskHuman():
             permissions.ask(draft, turn.member, command)
-        case commands.ExpireTurn(turn_id=turn_id):
-            late = commands.FailTurn(turn_id=turn_id, error_type="timeout", message="")
-            rules.fail_turn(draft, turn, late)
+        case commands.ReportStep():
+            if not flow.step_turn(draft, turn, command):
+                _log_step(draft, turn, command)
+        case _:
+            raise TypeError(f"no worker reports {type(command).__name__}")
 
 
 def _obey_human(draft: Draft, command: commands.HumanCommand) -> None:
-    if isinstance(command, commands.Post):
-        _post(draft, command)
-        return
-    by = guess_sender(draft.state, command.by)
+    by, flow = guess_sender(draft.state, command.by), flow_of(draft.state)
     match command:
         case commands.Answer():
             _answer(draft, command, by)
         case commands.ChangeQueue():
-            controls.change_queue(draft, command)
+            flow.change_queue(draft, command)
         case commands.SetLanguage(language=language):
             draft.add(LanguageChanged(language=language))
         case commands.Rename(title=title):
-            titles.rename(draft, title, by)
-        case commands.End() | commands.Pause() | commands.Resume() | commands.Retry() | commands.CancelTurn():
-            _control(draft, command, by)
-        case _:
-            if draft.team.flow is not Flow.PLAN:
-                raise Refused("not_in_this_flow", detail=_PLAN_EVENTS[type(command)])
-            plan.change_plan(draft, command, by)
-
-
-# how the commands that only the plan flow knows are called outside
-_PLAN_EVENTS: dict[type, str] = {
-    commands.SolveTasks: "user.solve_tasks",
-    commands.CancelTask: "user.cancel_task",
-    commands.RestartTask: "user.restart_task",
-    commands.CancelPlan: "user.cancel_plan",
-    commands.Replan: "user.replan",
-}
-
-
-def _control(
-    draft: Draft,
-    command: commands.End | commands.Pause | commands.Resume | commands.Retry | commands.CancelTurn,
-    by: Member | None,
-) -> None:
-    rules = rules_of(draft.team.flow)
-    match command:
+            draft.rename(title, by)
         case commands.End():
-            rules.stop(draft, "session_ended")
+            flow.stop(draft, "session_ended")
             draft.end("ended")
         case commands.Pause():
-            rules.pause(draft, by)
+            flow.pause(draft, by)
         case commands.Resume():
-            rules.resume(draft)
+            flow.resume(draft)
         case commands.Retry():
-            rules.retry(draft)
+            flow.retry(draft)
         case commands.CancelTurn():
-            rules.cancel(draft, by)
+            flow.cancel(draft, by)
+        case _:
+            flow.obey(draft, command, by)
 
 
 def _answer(draft: Draft, command: commands.Answer, by: Member | None) -> None:
     step = steps.find_open(draft.state, command.step_id, draft.at)
-    if step.code == steps.CLEAR_QUEUE:
-        steps.answer_queue_clear(draft, step, command, by)
-    elif step.turn_id:
+    if step.turn_id:
         permissions.answer(draft, step, command, by)
     else:
-        rules_of(draft.team.flow).answer(draft, step, command, by)
+        flow_of(draft.state).answer(draft, step, command, by)
 
 
 def _post(draft: Draft, command: commands.Post) -> None:
     if len(command.text) > limits.MESSAGE_CHARS:
         raise Refused("message_too_long", length=len(command.text), limit=limits.MESSAGE_CHARS)
-    said = text.clean(command.text)
-    typed = slash.parse(said)
+    message = text.clean(command.text)
+    typed = slash.parse(message)
     if typed:
         slash.obey(draft, typed, guess_sender(draft.state, command.by))
         return
-    markers = parse(said)
+    markers = parse(message)
     speaker = find_sender(draft.state, command.by, markers.sender)
     if is_empty(markers):
         raise Refused("empty_message")
-    rules_of(draft.team.flow).receive(draft, speaker, said, markers)
+    flow_of(draft.state).receive(draft, speaker, message, markers)
 
 
 def is_empty(markers: Markers) -> bool:
-    """A message of markers only counts when it names somebody, sets the goal or ends the session."""
-    says_something = markers.next or markers.drop or markers.done or markers.team_task
-    return not says_something and text.is_blank(markers.clean.replace(markers.signature, "", 1))
-
-
-def _running(state: State, turn_id: str) -> Turn:
-    turn = state.turn(turn_id)
-    if turn is None:
-        raise Refused("stale_turn", detail=turn_id)
-    return turn
+    """Whether a message has no effect: no text, and no marker but [FROM:]."""
+    has_effect = markers.next or markers.drop or markers.done or markers.team_task
+    return not has_effect and text.is_blank(markers.clean.replace(markers.signature, "", 1))
 
 
 def _clean_step(command: commands.ReportStep) -> commands.ReportStep:
-    def safe(said: str | None) -> str | None:
-        return None if said is None else text.cut(text.clean(said), limits.HISTORY_CHARS)
+    def clean(part: str | None) -> str | None:
+        return None if part is None else text.cut(text.clean(part), limits.HISTORY_CHARS)
 
-    said = {name: safe(getattr(command, name)) for name in ("thought", "action", "observation")}
-    return replace(command, **said)
+    return replace(
+        command,
+        thought=clean(command.thought),
+        action=clean(command.action),
+        observation=clean(command.observation),
+    )
 
 
-def _report_step(draft: Draft, turn: Turn, command: commands.ReportStep) -> None:
-    if rules_of(draft.team.flow).step_turn(draft, turn, command):
-        return
+def _log_step(draft: Draft, turn: Turn, command: commands.ReportStep) -> None:
     draft.add(
         TurnStepped(
             turn_id=turn.turn_id,
@@ -231,9 +188,9 @@ def _report_step(draft: Draft, turn: Turn, command: commands.ReportStep) -> None
 
 
 def _keep_floor(draft: Draft) -> None:
-    """When nothing runs, the log ends by naming the human who has the floor, whatever was done in between."""
+    """Make sure that the log of a paused session ends with the fact that names the human who has the floor."""
     state = draft.state
     if state.status is not Status.PAUSED or not draft.facts or isinstance(draft.facts[-1], SessionPaused):
         return
     reason = state.pause_reason if state.pause_reason != "step" or state.open_steps else None
-    draft.add(SessionPaused(waiting_for=controls.floor_holder(state).id, reason=reason or "fallback"))
+    draft.add(SessionPaused(waiting_for=state.floor_holder.id, reason=reason or "fallback"))

@@ -1,27 +1,35 @@
-"""Facts in the making: what a command adds, with the state as it will be once they are logged."""
+"""The facts that a command adds, collected together with the state that follows from them."""
 
-from moot.core.events import (
-    Fact,
+from typing import Literal
+
+from moot.core import limits, text
+from moot.core.errors import Refused
+from moot.core.evolve import evolve
+from moot.core.facts import Fact
+from moot.core.intake.markers import Markers
+from moot.core.session.commands import TOO_MANY_QUESTIONS, FailTurn
+from moot.core.session.events import (
+    MessagePosted,
+    NoticePosted,
     PauseReason,
-    QueueChanged,
     SessionCompleted,
     SessionPaused,
+    SessionRenamed,
     StepClosed,
+    TeamTaskSet,
     TurnCancelled,
+    TurnFailed,
+    TurnStarted,
 )
-from moot.core.evolve import evolve
-from moot.core.markers import Priority
-from moot.core.routing import Entry
-from moot.core.state import State, Turn
-from moot.core.team import Member
-
-_P2 = Priority.P2
+from moot.core.session.state import State, Turn
+from moot.core.session.team import Member
+from moot.core.session.usage import safe_usage
 
 
 class Draft:
     """Collects facts and evolves its own copy of the state with each, so that later choices see earlier ones.
 
-    `at` is the time, `chance` a number from 0 to 1 for jitter: both come from outside, deciding needs no clock or dice.
+    `at` is the time, `chance` a number from 0 to 1 for jitter. Both are passed in, so that deciding is deterministic.
     """
 
     __slots__ = ("at", "chance", "facts", "state", "team")
@@ -40,23 +48,69 @@ class Draft:
             self._withdraw()
 
     def _withdraw(self) -> None:
-        """A turn that is over, however it ended, waits for no answer any more."""
+        """Close questions whose turn has ended in any way."""
         for step in self.state.open_steps.values():
             if step.turn_id and not self.state.is_under_way(step.turn_id):
-                self.add(StepClosed(step_id=step.step_id, outcome="superseded"))  # which looks for the next one
+                self.add(StepClosed(step_id=step.step_id, outcome="superseded"))  # calls this method again
                 return
 
-    def set_queue(self, executing: str | None, queue: tuple[Entry, ...]) -> None:
-        """Log the queue if it is not what it was."""
-        if executing == self.state.executing and queue == self.state.queue:
-            return
-        pending = tuple([entry.member for entry in queue])
-        special = [entry for entry in queue if entry.priority is not _P2]
-        priorities = tuple([entry.priority for entry in queue]) if special else ()
-        self.add(QueueChanged(executing=executing, pending=pending, priorities=priorities))
+    def post(self, speaker: Member, raw: str, markers: Markers, turn_id: str | None) -> None:
+        """Post a message. `raw` is the message as written, `markers` what was read from it."""
+        clean = markers.clean
+        self.add(MessagePosted(member=speaker.id, text=clean, raw=None if raw == clean else raw, turn_id=turn_id))
+        if markers.team_task:
+            self.add(TeamTaskSet(member=speaker.id, team_task=markers.team_task))
+
+    def rename(self, title: str, by: Member | None) -> None:
+        """Change the title, if it differs. Raises Refused if the new one is not one line of plain text."""
+        title = _check_title(title.strip())
+        if title != self.state.title:
+            self.add(SessionRenamed(title=title, member=by.id if by else None))
 
     def pause(self, waiting_for: Member, reason: PauseReason) -> None:
         self.add(SessionPaused(waiting_for=waiting_for.id, reason=reason))
+
+    def start_turn(
+        self, member: Member, *, job: str = "", task_id: str = "", task_index: int = 0, retry_of: str | None = None
+    ) -> None:
+        """Give a member a turn."""
+        state = self.state
+        self.add(
+            TurnStarted(
+                turn_id=f"t{state.turn_count + 1}",
+                member=member.id,
+                index=state.turns_by_member.get(member.id, 0),
+                hop=state.hops + 1,
+                retry_of=retry_of,
+                job=job,
+                task_id=task_id,
+                task_index=task_index,
+                started_at=self.at,
+            )
+        )
+
+    def fail_turn(self, turn: Turn, failure: FailTurn) -> None:
+        self.add(
+            TurnFailed(
+                turn_id=turn.turn_id,
+                member=turn.member,
+                error_type=text.clean(failure.error_type),
+                message=_shorten(failure.message),
+                usage=safe_usage(failure.usage),
+            )
+        )
+
+    def post_failure(self, turn: Turn, failure: FailTurn, timeout_s: float) -> Literal["agent_timeout", "agent_error"]:
+        """Post the notice about a failed turn that nobody retries, and return the reason for the pause that follows."""
+        who = self.team.member(turn.member).display_name
+        if failure.error_type == "timeout":
+            self.add(NoticePosted(code="agent_timeout", who=who, minutes=round(timeout_s / 60, 2)))
+            return "agent_timeout"
+        if failure.error_type == TOO_MANY_QUESTIONS:
+            self.add(NoticePosted(code="agent_asks_too_much", who=who))
+        else:
+            self.add(NoticePosted(code="agent_error", who=who, detail=_shorten(failure.message)))
+        return "agent_error"
 
     def cancel_turn(self, turn: Turn, reason: str) -> None:
         self.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason=reason))
@@ -66,9 +120,22 @@ class Draft:
             self.cancel_turn(turn, reason)
 
     def end(self, reason: str) -> None:
-        """The session is over: running turns are killed, the queue is emptied, questions are withdrawn."""
+        """End the session: running turns are cancelled and questions withdrawn."""
         self.cancel_turns("session_ended")
-        self.set_queue(None, ())
         for step_id in self.state.open_steps:
             self.add(StepClosed(step_id=step_id, outcome="cancelled"))
         self.add(SessionCompleted(reason=reason))
+
+
+def _shorten(message: str) -> str:
+    return text.cut(text.clean(message), limits.DETAIL_CHARS)
+
+
+def _check_title(title: str) -> str:
+    if text.is_blank(title):
+        raise Refused("title_empty")
+    if len(title) > limits.TITLE_CHARS:
+        raise Refused("title_too_long", length=len(title), limit=limits.TITLE_CHARS)
+    if text.clean(title) != title or "\n" in title or "\t" in title:
+        raise Refused("title_not_plain")
+    return title

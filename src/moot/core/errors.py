@@ -1,4 +1,4 @@
-"""The one tree of errors that Moot raises on purpose.
+"""The errors that Moot raises on purpose.
 
 MootError
 ├── Refused            a session does not accept a command; nothing changed
@@ -11,20 +11,20 @@ MootError
     ├── Corrupt        a stored row is not what was written
     ├── Locked         another process holds the file
     ├── Unusable       the file cannot be opened (newer version, not a database, no permission)
-    └── StorageFull    the disk takes no more; reading still works
+    └── StorageFull    the disk is full; reading still works
 """
 
-from moot.core.usage import Usage
+from moot.core.session.usage import Usage
 
 
 class MootError(Exception):
-    """Anything Moot says no to, in one sentence."""
+    """The base of all errors of Moot. The message is one sentence."""
 
 
 class Refused(MootError):
     """A command that the session does not accept. `code` is stable; the text comes from the notice catalogue.
 
-    `sentence` is that text where it was made elsewhere: a server knows the parameters, its client does not.
+    `sentence` is the rendered text if a server sent it: the server knows the parameters, its client does not.
     """
 
     sentence: str | None = None
@@ -44,9 +44,9 @@ class ConfigError(MootError):
 
 
 class AgentError(MootError):
-    """A turn that failed; `error_type` is one of the types of spec/4 (timeout, network, agent, auth…).
+    """A turn that failed. `error_type` says whether to retry it (timeout, network, agent, auth; see docs/agents.md).
 
-    `retry_after_s`: how long whoever was asked wants to be left alone. `usage`: what it cost all the same.
+    `retry_after_s` is the delay that the provider asked for. `usage` is what the failed turn cost.
     """
 
     def __init__(self, error_type: str, message: str, retry_after_s: float = 0.0, usage: Usage | None = None) -> None:
@@ -57,7 +57,7 @@ class AgentError(MootError):
 
 
 class LogError(MootError):
-    """The log could not do what was asked."""
+    """The base of errors of the log."""
 
 
 class NotFound(LogError):
@@ -90,4 +90,4 @@ class Unusable(LogError):
 
 
 class StorageFull(LogError):
-    """The disk takes no more."""
+    """The disk is full. Reading still works."""

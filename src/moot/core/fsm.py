@@ -1,8 +1,8 @@
-"""State machines as data: a table of rows, checked when it is made, and one way to move.
+"""State machines as data: a table of rows that is checked when it is made, and one way to move along it.
 
-A row is `(state, trigger, target)`. Tables have no guards: a pure function elsewhere picks the trigger.
-Coupled machines never touch each other; one fact becomes one trigger for each machine it concerns.
-Rows that the original design left open and we settled are marked as extensions.
+A row is `(state, trigger, target)`. Tables have no guards. Each machine's module holds its table, an essay, and every
+function that moves it: nothing else names its triggers, and no state is ever set past the table. Coupled machines do
+not know each other; a fact moves each of them through its own functions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,18 +36,28 @@ class Machine(Generic[S, T]):
     states: tuple[S, ...]
     rows: tuple[Row[S, T], ...]
     table: Mapping[tuple[S, T], S]
+    unfired: Mapping[T, str]
 
     def advance(self, state: S, trigger: T) -> S:
-        """The next state, or `IllegalTransition` when the table has no row for this pair."""
+        """Return the next state. Raises IllegalTransition if the table has no row for this pair."""
         try:
             return self.table[state, trigger]
         except KeyError:
             allowed = ", ".join(sorted({row.trigger for row in self.rows if row.state == state})) or "nothing"
             raise IllegalTransition(f"{self.name}: {state} does not take {trigger}; it takes {allowed}") from None
 
-    def follow(self, state: S, trigger: T) -> S:
-        """The next state, or the same one when the table has no row: for machines that only watch what happens."""
-        return self.table.get((state, trigger), state)
+    def takes(self, state: S, trigger: T) -> bool:
+        """Whether the table has a row for this pair."""
+        return (state, trigger) in self.table
+
+    def walk(self, state: S, moves: Mapping[S, tuple[T, ...]]) -> S:
+        """Apply the triggers that `moves` lists for this state, one after the other; a state without an entry stays.
+
+        Raises IllegalTransition like `advance`, so that `moves` can name nothing that the table does not have.
+        """
+        for trigger in moves.get(state, ()):
+            state = self.advance(state, trigger)
+        return state
 
 
 def machine(
@@ -57,8 +67,15 @@ def machine(
     final: Iterable[S] = (),
     rows: Iterable[tuple[S, T, S]],
     extensions: Iterable[tuple[S, T, S]] = (),
+    unfired: Mapping[T, str] | None = None,
 ) -> Machine[S, T]:
-    """Check a table and make the machine; a table that contradicts itself fails at import."""
+    """Check a table and make the machine. A table that contradicts itself raises ValueError, at import.
+
+    Args:
+        rows: the transitions of the original design.
+        extensions: transitions that the original design left open.
+        unfired: triggers of the original design that nothing fires, each with the reason.
+    """
     every = tuple(Row(*row) for row in rows) + tuple(Row(*row, extension=True) for row in extensions)
     table: dict[tuple[S, T], S] = {}
     for row in every:
@@ -73,7 +90,9 @@ def machine(
     dead = {state for state in states if not any(row.state == state for row in every)}
     if dead - ends:
         raise ValueError(f"{name}: dead ends that are not declared final: {', '.join(sorted(dead - ends))}")
-    return Machine(name=name, initial=initial, final=ends, states=states, rows=every, table=table)
+    return Machine(
+        name=name, initial=initial, final=ends, states=states, rows=every, table=table, unfired=unfired or {}
+    )
 
 
 def _reachable(initial: S, rows: tuple[Row[S, T], ...]) -> set[S]:

@@ -1,10 +1,10 @@
-"""Instants as the log writes them: RFC 3339, UTC, milliseconds, `Z`. Text order is time order."""
+"""Timestamps as the log writes them: RFC 3339, UTC, milliseconds, `Z`. They sort as text."""
 
 from datetime import datetime, timedelta
 
 
 def later(at: str, seconds: float) -> str:
-    """The instant `seconds` after `at`; one too far for a calendar is the last there is."""
+    """Return the timestamp `seconds` after `at`, at most the last one of the year 9999."""
     try:
         moved = datetime.fromisoformat(at) + timedelta(seconds=seconds)
     except OverflowError:

@@ -1,21 +1,20 @@
-"""JSON in prose: what models write around, before and after the object they were asked for.
+"""Find JSON objects in prose: models write text around the object they were asked for.
 
-The text is walked once by an automaton with a stack of its own, so hostile text costs time in proportion to its length
-and no recursion. A start inside a string of an attempt that failed is tried too (prose has quotes); two attempts that
-pass the same place disagree on whether it is inside a string, so at most two ever do.
+An automaton with its own stack reads the text, so that hostile text needs no recursion and only linear time. After an
+attempt that failed, braces inside its strings are tried as well, because prose has quotes. Two attempts that pass the
+same position disagree on whether it is inside a string, so no position is read more than twice.
 """
 
 import json
 import re
 from collections.abc import Iterator
-from math import isfinite
 from typing import Any
 
 from msgspec import Struct
 
-from moot.core.text import clean
+from moot.core.text import clean_data
 
-DEPTH = 64  # deeper objects do not count; what is inside them may
+DEPTH = 64  # deeper objects are ignored; objects nested in them may count
 
 _STRING = r'"[^"\\]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*+)*+"'
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,300}+)(?:\.[0-9]{1,300}+)?+(?:[eE][+-]?[0-9]{1,5}+)?+(?![0-9.eE])"
@@ -43,9 +42,9 @@ class _Span(Struct, frozen=True):
 
 
 def find_object(text: str, key: str) -> dict[str, Any] | None:
-    """The last balanced JSON object of `text` that has `key`, written without escapes, at its top level.
+    """Return the last balanced JSON object of `text` that has `key`, written without escapes, at its top level.
 
-    An object inside another one that has the key is part of that one. Strings come back cleaned, numbers finite.
+    An object nested in another one that has the key does not count. Strings are cleaned and numbers finite.
     """
     if f'"{key}"' not in text:
         return None
@@ -53,8 +52,8 @@ def find_object(text: str, key: str) -> dict[str, Any] | None:
         return only
     for span in sorted(_find_spans(text, f'"{key}"'), key=lambda span: (-span.end, span.start)):
         try:
-            value = _tidy(_DECODER.decode(text[span.start : span.end]))
-        except ValueError:  # a number that is none
+            value = clean_data(_DECODER.decode(text[span.start : span.end]))
+        except ValueError:  # a number that is not finite
             continue
         if isinstance(value, dict):
             return value
@@ -62,7 +61,7 @@ def find_object(text: str, key: str) -> dict[str, Any] | None:
 
 
 def cut_objects(text: str, key: str) -> str:
-    """What is said around the objects that `find_object` looks at, without the code fences they stood in."""
+    """Return the text without the objects that `find_object` considers and the code fences around them."""
     if f'"{key}"' not in text:
         return text
     kept, at = "", 0
@@ -73,18 +72,18 @@ def cut_objects(text: str, key: str) -> str:
 
 
 def _read_only_object(text: str, key: str) -> dict[str, Any] | None:
-    """The one object of a text with one brace, read in one go; None leaves it to the automaton, which knows why."""
+    """Parse the object of a text with a single brace. Returns None if the automaton has to read it."""
     if text.count("[") >= DEPTH or "\\u" in text or _MANY_DIGITS.search(text):
         return None
     try:
         value, _ = _DECODER.raw_decode(text, text.index("{"))
-        return _tidy(value) if key in value else None
+        return clean_data(value) if key in value else None
     except ValueError:
         return None
 
 
 def _find_spans(text: str, key: str) -> Iterator[_Span]:
-    """Every object with the key, the outer of two that are nested."""
+    """Yield every object with the key; of nested ones the outer one."""
     tried: set[int] = set()
     read_up_to = 0
     for brace in _START.finditer(text):
@@ -97,7 +96,7 @@ def _find_spans(text: str, key: str) -> Iterator[_Span]:
 
 
 class _Attempt:
-    """One reading of the text from a brace on. `spans` are the objects with the key that ended, outermost only."""
+    """One attempt to read the text from a brace on. `spans` are the complete outermost objects with the key."""
 
     def __init__(self, text: str, key: str, tried: set[int]) -> None:
         self.spans: list[_Span] = []
@@ -107,7 +106,7 @@ class _Attempt:
         self._stack: list[_Open] = []
 
     def run(self, start: int) -> int | None:
-        """Where the object at `start` ends; None if it does not."""
+        """Return where the object at `start` ends; None if it is not complete."""
         at, expects = start, "value"
         while True:
             token = _TOKEN.match(self._text, at)
@@ -141,12 +140,12 @@ class _Attempt:
             self._stack[-1].height = max(self._stack[-1].height, closed.height + 1)
         if closed.has_key and closed.height <= DEPTH:
             while self.spans and self.spans[-1].start > closed.start:
-                self.spans.pop()  # part of the one that ends here
+                self.spans.pop()  # nested in the object that ends here
             self.spans.append(_Span(closed.start, end))
 
 
-# What is expected after a token, by what was expected before; a pair that is missing is no JSON. "next" is what may
-# follow a value, which depends on what the value is in.
+# What is expected after a token, by what was expected before it. Any other pair is not JSON. "next" is what may follow
+# a value, which depends on whether it is in an object or an array.
 _GRAMMAR: dict[tuple[str, str], str] = {
     ("value", "{"): "key or end",
     ("value", "["): "value or end",
@@ -166,17 +165,3 @@ _GRAMMAR: dict[tuple[str, str], str] = {
     ("next in array", ","): "value",
     ("next in array", "]"): "next",
 }
-
-
-def _tidy(value: Any) -> Any:
-    """By exact types, which is what a decoder gives: a `match` would try its patterns one after the other."""
-    kind = type(value)
-    if kind is str:
-        return clean(value)
-    if kind is list:
-        return [_tidy(item) for item in value]
-    if kind is dict:
-        return {clean(name): _tidy(item) for name, item in value.items()}
-    if kind is float and not isfinite(value):
-        raise ValueError("a number beyond all bounds")
-    return value

@@ -1,4 +1,4 @@
-"""A bound on everything. Each has a default here; those that users may change are settings of the team file."""
+"""The bounds of everything that grows. The team file can change those that have a setting there."""
 
 MESSAGE_CHARS = 200_000  # one message of a human; longer is refused
 OUTPUT_CHARS = 1_048_576  # one turn of an AI; longer is cut and marked
@@ -16,22 +16,23 @@ TEAM_FILE_DEPTH = 32
 TASKS = 100  # of a plan
 TASK_BYTES = 65_536  # of a task as JSON
 TASK_DEPTH = 8
-PROBLEMS = 20  # of a plan that are told
-RESULT_CHARS = 100_000  # of a task's result that the state keeps for those who need it; the log keeps all of it
-PLAN_TRIES = 3  # a planner's plan that is wrong is sent back twice
-LEASES_LOST = 10  # of one task: after that it is the task that kills its workers
-STEPS = 1_000_000  # of a task, as its worker counts them; more is no number to show
+PROBLEMS = 20  # of a plan that are reported
+RESULT_CHARS = 100_000  # of a task's result that the state keeps for later tasks; the log keeps all of it
+PLAN_TRIES = 3  # an invalid plan is sent back to its planner twice
+LEASES_LOST = 10  # of one task; after that the task itself is assumed to kill its workers
+STEPS = 1_000_000  # of a task, as its worker counts them; a larger count is ignored
 BREAKER_FAILURES = 5  # dispatches in a row that a member does not take
-PERMISSIONS = 100  # that one turn may ask for; one that asks for more has failed
-PERMISSION_S = 300.0  # to answer such a question in; after that it is a no
+PERMISSIONS = 100  # that one turn may ask for; a turn that asks for more fails
+PERMISSION_S = 300.0  # to answer such a question; after that its default is chosen
 OPTIONS = 20  # of such a question
+STEP_CHARS = 2_000  # of the newest step of a task or a plan, of the newest input: what a screen shows
 QUESTION_CHARS = 2_000
-DETAIL_CHARS = 2_000  # of what is said about a failure
+DETAIL_CHARS = 2_000  # of the description of a failure
 LABEL_CHARS = 200
 CLARIFICATIONS = 2  # questions about one input
 INPUTS = 100  # that wait to be understood
 DEFERRED = 20  # inputs kept for after the current work
-PAUSE_GRACE_S = 5.0  # for what runs to come to its end
+PAUSE_GRACE_S = 5.0  # for running turns to finish
 TRASH_S = 30 * 86_400.0  # before a removed session is deleted for good
-LEASE_S = 30.0  # how long a worker that is not heard of counts as alive
-TASKS_AT_ONCE = 4  # in all sessions of a process; the others wait their turn
+LEASE_S = 30.0  # how long a silent worker counts as alive
+TASKS_AT_ONCE = 4  # in all sessions of a process; further tasks wait

@@ -1,8 +1,15 @@
-"""Untrusted text made safe to store: no escape sequences, no control or direction-override characters."""
+"""Make untrusted text and data safe to store: no escape sequences, control or direction-override characters."""
 
 import re
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+
+from msgspec import Struct
 
 from moot.core import limits
+
+DATA_DEPTH = 64
 
 # ANSI: CSI, OSC/DCS/SOS/PM/APC strings up to their terminator (an open one ends with its line), two-byte escapes
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~])?")
@@ -11,7 +18,7 @@ _VISIBLE = re.compile(r"[^\s\u00ad\u180e\u200b-\u200f\u2060-\u2064\u2800\u3164\u
 
 
 def clean(text: str) -> str:
-    """Line ends become `\\n`; escapes, controls, lone surrogates and bidi overrides go; tabs and the rest stay."""
+    """Remove escapes, controls, lone surrogates and bidi overrides, and make every line end `\\n`. Tabs stay."""
     if not _CONTROLS.search(text):
         return text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -19,12 +26,68 @@ def clean(text: str) -> str:
 
 
 def is_blank(text: str) -> bool:
-    """Nothing that a person could see: empty, white space, zero-width characters."""
+    """Whether a text has no visible character: it is empty, or only white space and zero-width characters."""
     return not _VISIBLE.search(text)
 
 
 def cut(text: str, chars: int = limits.OUTPUT_CHARS) -> str:
-    """At most `chars` characters; what was cut is said."""
+    """Shorten a text to `chars` characters and append how many were cut."""
     if len(text) <= chars:
         return text
     return f"{text[:chars]}\n… [cut: {len(text) - chars} more characters]"
+
+
+def refuse(value: object) -> Any:
+    """Raise ValueError for a value that JSON cannot hold, or not within the limits."""
+    raise ValueError(f"{type(value).__name__} is no plain data, or too deep or too large")
+
+
+def clean_data(
+    value: Any,
+    *,
+    depth: int = DATA_DEPTH,
+    nodes: int | None = None,
+    chars: int | None = None,
+    largest_int: int | None = None,
+    instead: Callable[[object], Any] = refuse,
+) -> Any:
+    """Return a copy of JSON-like data that any reader can take, with every text cleaned.
+
+    Args:
+        depth: how many lists and objects may be nested.
+        nodes: how many values there may be in all. Raises ValueError beyond that.
+        chars: texts are cut to this length.
+        largest_int: the largest absolute value of an integer.
+        instead: makes the replacement for an infinite number, a key that is not text, any other Python object, or a
+            value beyond `depth` or `largest_int`. The default raises ValueError.
+    """
+    return _Copy(nodes, chars, largest_int, instead).take(value, depth)
+
+
+class _Copy(Struct):
+    nodes: int | None
+    chars: int | None
+    largest_int: int | None
+    instead: Callable[[object], Any]
+
+    def take(self, value: Any, depth: int) -> Any:
+        if self.nodes is not None:
+            self.nodes -= 1  # also ends a list that contains itself
+            if self.nodes < 0:
+                raise ValueError("too many values")
+        if isinstance(value, str):
+            return clean(str.__str__(value))[: self.chars]
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int) and (self.largest_int is None or abs(value) <= self.largest_int):
+            return int(value)
+        if isinstance(value, float) and isfinite(value):
+            return float(value)
+        if isinstance(value, list | tuple) and depth:
+            return [self.take(item, depth - 1) for item in value]
+        if isinstance(value, Mapping) and depth:
+            return {self.take_key(key): self.take(item, depth - 1) for key, item in value.items()}
+        return self.instead(value)
+
+    def take_key(self, key: object) -> str:
+        return clean(str.__str__(key)) if isinstance(key, str) else str(self.instead(key))

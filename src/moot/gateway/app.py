@@ -1,22 +1,25 @@
-"""The whole HTTP side as one ASGI application: guard, routes, page, and the WebSocket endpoint beside them."""
+"""The ASGI application of the server: the guard in front of the REST routes, the page and the WebSocket endpoint."""
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from moot.app import App
-from moot.core.errors import MootError
+from moot.core.errors import MootError, NotFound
+from moot.core.machines.session import Status
 from moot.gateway import openapi
 from moot.gateway.auth import Tokens
 from moot.gateway.documents import (
-    CommandFrame,
     Frame,
     Health,
     Login,
@@ -28,21 +31,21 @@ from moot.gateway.documents import (
     TeamDocument,
 )
 from moot.gateway.guard import Guard
-from moot.gateway.health import Watch
 from moot.gateway.hosts import Hosts
 from moot.gateway.logins import Logins
 from moot.gateway.metrics import Metrics
-from moot.gateway.operations import AFTER, LANGUAGE, Operation, Parameter
+from moot.gateway.operations import AFTER, COMMANDS, LANGUAGE, Operation, Parameter
 from moot.gateway.page import Page
-from moot.gateway.replies import HttpError, Json, error_language, explain
+from moot.gateway.replies import Json, error_language, explain
 from moot.gateway.rest import Rest
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.sse import Streams
 from moot.protocol.errors import ProtocolError
+from moot.runtime.ports import Log
 
 logger = logging.getLogger(__name__)
 
-WATCH_S = 0.25  # how soon a revoked token is noticed by those who hold a connection
+WATCH_S = 0.25  # how often to look for revoked tokens whose connections must be closed
 SESSION = "/api/sessions/{session_id}"
 
 
@@ -52,13 +55,43 @@ class Sockets(Protocol):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
 
     async def close(self) -> None:
-        """Tell everybody that the server stops (1012)."""
+        """Close every connection with 1012: the server stops."""
 
     def close_token(self, token_id: str) -> None:
-        """Close the connections of a token that counts no more."""
+        """Close the connections of a token that is no longer valid."""
+
+    def cut(self) -> None:
+        """Close every connection, after which clients reconnect. The demo shows how they recover."""
+
+
+class Watch:
+    """The operations for monitoring: `/healthz`, `/readyz` and `/metrics`."""
+
+    def __init__(self, log: Log, metrics: Metrics) -> None:
+        self._log = log
+        self._metrics = metrics
+
+    async def is_alive(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
+        return Json(Health())
+
+    async def is_ready(self, request: Request) -> Response:  # noqa: ARG002
+        """Answer 200 if the log can be read. Raises LogError if it cannot."""
+        with suppress(NotFound):
+            await self._log.head("not-a-session")
+        return Json(Health())
+
+    async def metrics(self, request: Request) -> Response:  # noqa: ARG002
+        listings = await self._log.sessions()
+        by_status = Counter(listing.summary.status for listing in listings)
+        for status in Status:
+            self._metrics.sessions.labels(status.value).set(by_status[status])
+        self._metrics.events_logged.set(sum(listing.head.seq for listing in listings))
+        return Response(self._metrics.render(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 class Gateway:
+    """Routes requests to their operations. `operations` is the table behind the routes and the OpenAPI document."""
+
     def __init__(
         self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, *, sockets: Sockets, hosts: Hosts
     ) -> None:
@@ -82,19 +115,19 @@ class Gateway:
         await self._guard(scope, receive, send)
 
     def close_token(self, token_id: str) -> None:
-        """A token counts no more: so do the connections that were made with it (E58)."""
+        """Close the connections and streams that were opened with a token that is no longer valid."""
         self._sockets.close_token(token_id)
         self._streams.close_token(token_id)
 
     async def watch_tokens(self) -> None:
-        """For ever: close what was opened with tokens that are revoked or expired by now."""
+        """Run for ever, closing what was opened with tokens that have since expired or been revoked."""
         while True:
             await asyncio.sleep(WATCH_S)
             for token_id in self._tokens.take_gone():
                 self.close_token(token_id)
 
     async def close(self) -> None:
-        """The server stops: streams end, sockets are told."""
+        """End all streams and close all sockets, because the server stops."""
         self._streams.close()
         await self._sockets.close()
 
@@ -188,7 +221,7 @@ class Gateway:
                 path=f"{SESSION}/commands",
                 summary="Send a user.* frame; exactly once with a command_id",
                 handler=rest.post_command,
-                takes=CommandFrame,
+                takes=COMMANDS,
                 gives=Frame,
                 parameters=(LANGUAGE,),
             ),
@@ -248,7 +281,7 @@ class Gateway:
         except MootError as error:
             return explain(error, error_language(request, self._language))
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody is there to read it
+            return Response(status_code=400)  # never sent: the client has disconnected
         except Exception:
             logger.exception("%s %s failed", operation.method, operation.path)
             return explain(ProtocolError("internal", retryable=True), error_language(request, self._language))
@@ -257,5 +290,5 @@ class Gateway:
         return Json(self._document)
 
     async def _find_nothing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = explain(HttpError("unknown_path"), error_language(Request(scope), self._language))
+        response = explain(ProtocolError("unknown_path"), error_language(Request(scope), self._language))
         await response(scope, receive, send)

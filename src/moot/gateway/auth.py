@@ -1,7 +1,5 @@
-"""Tokens: what proves who is asking. Programs show the token itself, browsers a cookie that was bought with it."""
+"""Authentication. Programs send a token itself; browsers send a cookie that they got in exchange for one."""
 
-import base64
-import binascii
 import hashlib
 import hmac
 import logging
@@ -10,16 +8,19 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
+from itsdangerous import BadData, Signer
+from itsdangerous.encoding import base64_decode, base64_encode
+
+from moot.config.private_files import keep_secret, version_of
 from moot.core.errors import ConfigError
 from moot.gateway.principal import Principal, Role
-from moot.gateway.private_files import keep_secret, version_of
 from moot.gateway.token_file import TokenFile, TokenRecord, hash_token
 from moot.runtime.clock import SystemClock
 
 logger = logging.getLogger(__name__)
 
 COOKIE = "moot_token"
-SHOWN = "moot.shown"  # in a scope: what the guard took out of the query, so that nobody can log it
+CREDENTIALS = "moot.credentials"  # key in a scope: what `find_token` returned before the query was stripped
 OWNER_ID = "owner"
 TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
 OWNER_FILE, TOKENS_FILE, KEY_FILE = "owner.token", "tokens.json", "signing.key"
@@ -28,11 +29,14 @@ Kind = Literal["bearer", "query", "cookie", "none"]
 
 
 def find_token(scope: Mapping[str, Any]) -> tuple[str | None, Kind]:
-    """What a request shows: `Authorization: Bearer`, else `?token=`, else the cookie; and which of them it was."""
-    if SHOWN in scope:
-        shown: tuple[str | None, Kind] = scope[SHOWN]
-        return shown
-    headers = dict(reversed(scope["headers"]))  # the first of a name counts
+    """Return the token or cookie of a request, and which it is.
+
+    `Authorization: Bearer` takes precedence over `?token=`, and that over the cookie.
+    """
+    if CREDENTIALS in scope:
+        kept: tuple[str | None, Kind] = scope[CREDENTIALS]
+        return kept
+    headers = dict(reversed(scope["headers"]))  # the first header of each name wins
     scheme, _, credentials = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
     if scheme.lower() == "bearer" and credentials.strip():
         return credentials.strip(), "bearer"
@@ -47,9 +51,9 @@ def find_token(scope: Mapping[str, Any]) -> tuple[str | None, Kind]:
 
 
 class Tokens:
-    """The tokens of one data folder, as they are now: the file is looked at again whenever somebody asks.
+    """The valid tokens of one data folder. Every lookup reloads the token file if it has changed.
 
-    The owner's token comes from the environment (`owner_token`) or from a file that is made at the first start.
+    The owner's token is `owner_token` (from the environment) or comes from a file that the first start creates.
     """
 
     def __init__(self, folder: Path, *, owner_token: str | None = None, now: Callable[[], str] | None = None) -> None:
@@ -57,7 +61,9 @@ class Tokens:
         self._owner_path = folder / OWNER_FILE
         self._given_owner_token = owner_token or None
         self._now = now or SystemClock().now
-        self._key = keep_secret(folder / KEY_FILE)
+        key = keep_secret(folder / KEY_FILE)  # outlives restarts
+        self._states = Signer(key, salt=b"state", digest_method=hashlib.sha256)
+        self._logins = Signer(key, salt=b"login", digest_method=hashlib.sha256)
         self._version: object = None
         self._records: dict[str, TokenRecord] = {}
         self._gone: set[str] = set()
@@ -67,65 +73,59 @@ class Tokens:
 
     @property
     def owner_is_given(self) -> bool:
-        """The owner's token came from outside, so whoever started the server knows it."""
+        """Whether the owner's token was passed in, so that it need not be shown to whoever started the server."""
         return self._given_owner_token is not None
 
     def find(self, token: str) -> Principal | None:
-        """Whose token this is; nobody's when it is wrong, expired or revoked."""
+        """Return the holder of this token; None if it is unknown, expired or revoked."""
         self._reload()
-        shown = hash_token(token)
-        found = None
-        for record in self._records.values():  # all of them, in the same time whether one fits or not
-            if hmac.compare_digest(record.sha256, shown):
-                found = record
-        return self._admit(found)
+        digest = hash_token(token)
+        match = None
+        for record in self._records.values():  # no early exit: the time must not tell whether a record matches
+            if hmac.compare_digest(record.sha256, digest):
+                match = record
+        return self._admit(match)
 
     def find_login(self, cookie: str) -> Principal | None:
-        """Whose cookie this is; it lives as long as the token it was bought with."""
+        """Return the holder of this login cookie. It is valid for as long as the token it was issued for."""
         self._reload()
-        token_id, _, seal = cookie.partition(".")
+        token_id, _, signature = cookie.partition(".")
         record = self._records.get(token_id)
-        expected = self._seal_login(record) if record else ""
-        return self._admit(record) if hmac.compare_digest(expected.encode(), seal.encode()) else None
+        is_ours = record is not None and self._logins.verify_signature(record.sha256, signature)
+        return self._admit(record) if is_ours else None
 
-    def authenticate(self, shown: str) -> Principal | None:
-        """Who shows this, a token or a cookie."""
-        return self.find(shown) or self.find_login(shown)
+    def authenticate(self, credentials: str) -> Principal | None:
+        """Return the holder of a token or a login cookie; None if it is not valid."""
+        return self.find(credentials) or self.find_login(credentials)
 
     def login(self, principal: Principal) -> str:
-        """The cookie for this principal. The token cannot be read from it."""
-        return f"{principal.token_id}.{self._seal_login(self._records[principal.token_id])}"
+        """Return the login cookie for a principal. It does not contain the token."""
+        record = self._records[principal.token_id]
+        return f"{record.token_id}.{self._logins.get_signature(record.sha256).decode()}"
 
     def take_gone(self) -> set[str]:
-        """Ids of tokens that were revoked, replaced or have expired since this was last asked."""
+        """Return the ids of tokens that were revoked, replaced or have expired since the last call."""
         self._reload()
         now = self._now()
-        for token_id in [each.token_id for each in self._records.values() if each.has_expired(now)]:
+        for token_id in [record.token_id for record in self._records.values() if record.has_expired(now)]:
             del self._records[token_id]
             self._gone.add(token_id)
         gone, self._gone = self._gone, set()
         return gone
 
     def sign(self, payload: bytes) -> str:
-        """`payload.seal`, both base64url; the key outlives restarts."""
-        return f"{_encode(payload)}.{_encode(self._mac(b'state', payload))}"
+        """Return `payload.signature`, both base64url."""
+        return self._states.sign(base64_encode(payload)).decode()
 
     def unsign(self, text: str) -> bytes | None:
-        """What was signed; None when it was not signed here or was changed since."""
-        body, _, seal = text.partition(".")
-        payload, shown = _decode(body), _decode(seal)
-        if payload is None or shown is None or not hmac.compare_digest(self._mac(b"state", payload), shown):
+        """Return the payload of a text from `sign`; None if the signature does not match."""
+        try:
+            return base64_decode(self._states.unsign(text))
+        except (BadData, ValueError):  # ValueError: the text is not UTF-8
             return None
-        return payload
 
     def _admit(self, record: TokenRecord | None) -> Principal | None:
         return record.principal if record and not record.has_expired(self._now()) else None
-
-    def _seal_login(self, record: TokenRecord) -> str:
-        return _encode(self._mac(b"login", record.sha256.encode()))
-
-    def _mac(self, purpose: bytes, payload: bytes) -> bytes:
-        return hmac.new(self._key, purpose + b"\0" + payload, hashlib.sha256).digest()
 
     def _versions(self) -> object:
         return version_of(self._file.path), version_of(self._owner_path)
@@ -156,14 +156,3 @@ class Tokens:
         now = self._now()
         given_out = {record.token_id: record for record in self._file.read() if not record.has_expired(now)}
         return {**given_out, OWNER_ID: owner}
-
-
-def _encode(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-def _decode(text: str) -> bytes | None:
-    try:
-        return base64.b64decode(text.encode() + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        return None

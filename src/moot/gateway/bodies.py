@@ -1,30 +1,33 @@
-"""Bodies of requests: read in pieces, bounded in size and time."""
+"""What a request carries: its body, bounded in size and time, and the numbers in its query."""
 
 import asyncio
 from typing import Any
 
 from starlette.requests import Request
 
-from moot.gateway.replies import HttpError
 from moot.protocol.errors import ProtocolError
 
 BODY_TIMEOUT_S = 10.0
 
 
 async def read_text(request: Request, limit: int) -> str:
-    """The whole body, or HttpError as soon as it is known to be too large, or too slow."""
+    """Read the whole body.
+
+    Raises ProtocolError `too_large` as soon as more than `limit` bytes are declared or received, `too_slow` after
+    BODY_TIMEOUT_S, and `bad_json` if the body is not UTF-8.
+    """
     declared = request.headers.get("content-length", "0")
     if not declared.isdigit() or int(declared) > limit:
-        raise HttpError("too_large", limit=limit)
+        raise ProtocolError("too_large", limit=limit)
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_TIMEOUT_S):
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > limit:
-                    raise HttpError("too_large", limit=limit)
+                    raise ProtocolError("too_large", limit=limit)
     except TimeoutError:
-        raise HttpError("too_slow", retryable=True) from None
+        raise ProtocolError("too_slow", retryable=True) from None
     try:
         return body.decode()
     except UnicodeDecodeError:
@@ -32,13 +35,14 @@ async def read_text(request: Request, limit: int) -> str:
 
 
 def read_number(request: Request, name: str, default: int, code: str, largest: int) -> int:
-    """A whole number of the query, 0 or more. Everything else is refused with `code`, never guessed."""
-    written = request.query_params.get(name)
-    return default if written is None else parse_number(written, name, code, largest)
+    """Return a parameter of the query as `parse_number` does, or `default` if it is absent."""
+    text = request.query_params.get(name)
+    return default if text is None else parse_number(text, name, code, largest)
 
 
-def parse_number(written: str, name: str, code: str, largest: int) -> int:
-    if not (written.isascii() and written.isdigit() and len(written) < 20 and int(written) <= largest):
+def parse_number(text: str, name: str, code: str, largest: int) -> int:
+    """Parse a whole number from 0 to `largest`. Raises ProtocolError with `code`, naming `name`, for anything else."""
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= largest):
         detail: dict[str, Any] = {"detail": name}
         raise ProtocolError(code, params=detail)
-    return int(written)
+    return int(text)

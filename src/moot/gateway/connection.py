@@ -1,4 +1,4 @@
-"""One WebSocket client: does what its frames ask for."""
+"""One WebSocket client: carries out the requests in its frames."""
 
 import hashlib
 import secrets
@@ -6,26 +6,24 @@ from typing import NamedTuple
 
 from moot import __version__
 from moot.app import App
+from moot.core.bucket import Bucket
 from moot.core.codec import Head
 from moot.core.errors import MootError, NotFound
-from moot.core.events import SessionCreated
-from moot.core.team import Language
+from moot.core.session.events import SessionCreated
+from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.gateway.auth import Tokens
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Cursor, Deliver, Outbox, TryWrite
-from moot.gateway.principal import Principal
-from moot.gateway.rate import TokenBucket
+from moot.gateway.principal import Principal, check_speaker
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.speaking import check_speaker
 from moot.gateway.state_export import export_state, restore_place
+from moot.protocol.commands import ChangeLanguage, Create, find_command_id
 from moot.protocol.errors import ProtocolError, as_protocol_error
-from moot.protocol.frames import error_frame, find_command_id, unlogged
+from moot.protocol.frames import error_frame, unlogged
 from moot.protocol.server import (
     Acknowledge,
     Asked,
-    ChangeLanguage,
-    Create,
     Export,
     Follow,
     Ignore,
@@ -37,10 +35,10 @@ from moot.protocol.server import (
 )
 from moot.runtime.ports import Clock, CommandKey
 
-ACK_COST = 0.1  # of a message
+ACK_COST = 0.1  # an ack counts as a tenth of a message for the rate limit
 
 
-class Surroundings:
+class ServerContext:
     """What all connections of a server share."""
 
     def __init__(
@@ -55,40 +53,45 @@ class Surroundings:
 
 
 class TooManyMessages(Exception):
-    """The client was told to slow down and did not."""
+    """The client kept sending too fast after `rate_strikes` warnings."""
 
 
 class Done(NamedTuple):
-    """What an accepted command is told."""
+    """The result of a request that was carried out, for `system.accepted`."""
 
     session_id: str | None = None
     seq: int = 0
 
 
 class Connection:
-    """Reads for one client; its outbox writes."""
+    """Handles the incoming frames of one client; everything for the client goes through `outbox`."""
 
     def __init__(
         self,
-        around: Surroundings,
+        context: ServerContext,
         principal: Principal,
         try_write: TryWrite,
         deliver: Deliver,
         *,
         language: Language | None,
         takes_batches: bool,
+        wants_views: bool,
     ) -> None:
         self.id = f"c_{secrets.token_hex(6)}"
         self.principal = principal
-        self.outbox = Outbox(around.app.log, try_write, deliver, takes_batches=takes_batches, ended=self._session_ended)
-        self._around = around
+        self.outbox = Outbox(
+            context.app.log, try_write, deliver, takes_batches=takes_batches, ended=self._session_ended
+        )
+        self._context = context
+        self._wants_views = wants_views
         self._half = ServerHalf(principal.member, language)
-        settings = around.settings
-        self._bucket = TokenBucket(settings.messages_per_s, settings.message_burst, around.clock.monotonic)
+        settings = context.settings
+        self._bucket = Bucket(settings.messages_per_s, settings.message_burst, context.clock.monotonic())
         self._strikes = 0
 
     def greet(self) -> None:
-        settings = self._around.settings
+        """Send the first frame: `system.connected` with the connection id, the version and the limits."""
+        settings = self._context.settings
         limits = {
             "frame_bytes": settings.frame_bytes,
             "messages_per_s": settings.messages_per_s,
@@ -97,7 +100,7 @@ class Connection:
         }
         self.outbox.answer(
             greet(
-                self._around.clock.now(),
+                self._context.clock.now(),
                 connection_id=self.id,
                 version=__version__,
                 heartbeat_s=settings.heartbeat_s,
@@ -106,12 +109,16 @@ class Connection:
         )
 
     def leave(self) -> None:
+        """Stop following every session, because the connection is over."""
         for cursor in self.outbox.cursors.values():
-            self._around.feeds.leave(cursor.feed, self.outbox)
+            self._context.feeds.leave(cursor.feed, self.outbox)
 
     async def receive(self, text: str) -> None:
-        """Do what a text asks for; whatever is wrong with it becomes an error frame. Raises TooManyMessages."""
-        self._around.metrics.frames_received.inc()
+        """Carry out the request in one message of the client; a refusal is answered with an error frame.
+
+        Raises TooManyMessages when the connection is to be closed.
+        """
+        self._context.metrics.frames_received.inc()
         await self.outbox.has_room()
         asked = Asked(request=Ignore())
         try:
@@ -119,17 +126,18 @@ class Connection:
             asked = self._half.understand(text)
             done = await self._obey(asked)
         except MootError as error:
-            told = as_protocol_error(error)
-            self._explain(told, told.session_id or asked.session_id, told.command_id or asked.command_id)
+            refusal = as_protocol_error(error)
+            self._explain(refusal, refusal.session_id or asked.session_id, refusal.command_id or asked.command_id)
         else:
             if asked.command_id is not None:
                 self._accept(asked.command_id, done)
 
     def _check_rate(self, text: str) -> None:
-        if self._bucket.take(ACK_COST if '"user.ack"' in text[:100] else 1.0):
+        cost = ACK_COST if '"user.ack"' in text[:100] else 1.0
+        if self._bucket.take(self._context.clock.monotonic(), cost):
             return
         self._strikes += 1
-        settings = self._around.settings
+        settings = self._context.settings
         if self._strikes > settings.rate_strikes:
             raise TooManyMessages
         error = ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
@@ -137,13 +145,13 @@ class Connection:
         raise error
 
     def _explain(self, error: ProtocolError, session_id: str | None, command_id: str | None) -> None:
-        self._around.metrics.refused(error.code)
-        now, language = self._around.clock.now(), self._half.language or "en"
+        self._context.metrics.refused(error.code)
+        now, language = self._context.clock.now(), self._half.language or DEFAULT_LANGUAGE
         self.outbox.answer(error_frame(error, now, language, session_id=session_id, command_id=command_id))
 
     def _accept(self, command_id: str, done: Done) -> None:
         metadata = {"command_id": command_id, "seq": done.seq}
-        now = self._around.clock.now()
+        now = self._context.clock.now()
         self.outbox.answer(unlogged("system.accepted", now, session_id=done.session_id, metadata=metadata))
 
     async def _obey(self, asked: Asked) -> Done:
@@ -151,9 +159,9 @@ class Connection:
             case Submit() as request:
                 return await self._submit(request, asked.command_id)
             case Acknowledge(session_id=session_id, seq=seq):
-                return Done(session_id, seq)  # the pure half has noted it; acks delete nothing
+                return Done(session_id, seq)  # the protocol half has recorded it; an ack deletes nothing
             case Ignore():
-                self._around.metrics.ignored_acks.inc()
+                self._context.metrics.ignored_acks.inc()
                 return Done()
             case Create() as request:
                 return await self._create(request, asked.command_id)
@@ -170,17 +178,17 @@ class Connection:
     async def _submit(self, request: Submit, command_id: str | None) -> Done:
         session_id = request.session_id
         self._check_readable(session_id)
-        engine = await self._around.app.sessions.open(session_id)
+        engine = await self._context.app.sessions.open(session_id)
         check_speaker(self.principal, session_id, request.command, engine.state.team)
         key = CommandKey(command_id, hashlib.sha256(request.body).hexdigest()) if command_id else None
         receipt = await engine.submit(request.command, key)
-        self._around.metrics.commands_accepted.inc()
+        self._context.metrics.commands_accepted.inc()
         return Done(session_id, receipt.seq)
 
     async def _create(self, request: Create, command_id: str | None) -> Done:
         if not self.principal.may_create:
             raise ProtocolError("forbidden")
-        app = self._around.app
+        app = self._context.app
         if request.team is not None and all(team.name != request.team for team in app.teams):
             known = tuple(team.name for team in app.teams)
             raise ProtocolError("unknown_team", detail=request.team[:80], available=known)
@@ -190,25 +198,25 @@ class Connection:
         await self._attach(session.id, 0)
         return Done(session.id, 1)
 
-    async def _follow(self, request: Follow, *said: str) -> Done:
-        """`said` goes before the answer."""
+    async def _follow(self, request: Follow, *first_frames: str) -> Done:
+        """Follow a session; `first_frames` are sent before `system.connected`."""
         session_id = request.session_id
         self._check_readable(session_id)
-        head = await self._around.app.log.head(session_id)
+        head = await self._context.app.log.head(session_id)
         resumption = resume(request, head, await self._hash_at(session_id, request.after, head))
-        told = {"session_id": session_id, **resumption.told}
-        now = self._around.clock.now()
-        connected = unlogged("system.connected", now, session_id=session_id, metadata=told)
-        await self._attach(session_id, resumption.after, *said, connected)
-        self._around.metrics.resumed(resumption.told.get("reason", "resumed"))
+        metadata = {"session_id": session_id, **resumption.metadata}
+        now = self._context.clock.now()
+        connected = unlogged("system.connected", now, session_id=session_id, metadata=metadata)
+        await self._attach(session_id, resumption.after, *first_frames, connected)
+        self._context.metrics.resumed(resumption.metadata.get("reason", "resumed"))
         return Done(session_id, head.seq)
 
     async def _restore(self, request: Restore) -> Done:
-        place = restore_place(self._around.tokens, request.signed_state)
+        place = restore_place(self._context.tokens, request.signed_state)
         if request.session_id not in (None, place.session_id):
             raise ProtocolError("bad_signed_state")
         metadata = {"session_id": place.session_id, "seq": place.seq, "hash": place.hash}
-        now = self._around.clock.now()
+        now = self._context.clock.now()
         restored = unlogged("agent.state_restored", now, session_id=place.session_id, metadata=metadata)
         follow = Follow(session_id=place.session_id, after=place.seq, checksum=place.hash)
         if request.after is not None:
@@ -217,37 +225,37 @@ class Connection:
 
     async def _export(self, session_id: str) -> Done:
         self._check_readable(session_id)
-        engine = await self._around.app.sessions.open(session_id)
+        engine = await self._context.app.sessions.open(session_id)
         state, head = await engine.current()
-        now = self._around.clock.now()
-        self.outbox.answer(export_state(self._around.tokens, session_id, state, head, now))
+        now = self._context.clock.now()
+        self.outbox.answer(export_state(self._context.tokens, session_id, state, head, self._half.language, now))
         return Done(session_id, head.seq)
 
-    async def _attach(self, session_id: str, after: int, *said: str) -> None:
-        """Follow a session from `after`, instead of wherever this connection followed it from."""
+    async def _attach(self, session_id: str, after: int, *first_frames: str) -> None:
+        """Follow a session from `after`; a cursor that this connection has in the session already is replaced."""
         if session_id not in self.outbox.cursors:
             self._check_room()
         language = self._half.language or await self._session_language(session_id)
-        feed = await self._around.feeds.join(session_id, self.outbox)
-        cursor = Cursor(feed, after, language)
+        feed = await self._context.feeds.join(session_id, self.outbox)
+        cursor = Cursor(feed, after, language, wants_views=self._wants_views)
         self._half.attach(session_id, cursor)
-        self.outbox.follow(cursor, *said)
+        self.outbox.follow(cursor, *first_frames)
 
     def _check_room(self) -> None:
-        limit = self._around.settings.sessions_per_connection
+        limit = self._context.settings.sessions_per_connection
         if len(self.outbox.cursors) >= limit:
             raise ProtocolError("too_many_sessions", limit=limit)
 
     async def _session_language(self, session_id: str) -> Language:
-        [created] = await self._around.app.log.read(session_id, 0, 1)
-        return created.fact.language if isinstance(created.fact, SessionCreated) else "en"
+        [created] = await self._context.app.log.read(session_id, 0, 1)
+        return created.fact.language if isinstance(created.fact, SessionCreated) else DEFAULT_LANGUAGE
 
     async def _hash_at(self, session_id: str, seq: int | None, head: Head) -> str | None:
         if seq is None or not 0 < seq <= head.seq:
             return None
         if seq == head.seq:
             return head.hash
-        return (await self._around.app.log.read(session_id, seq - 1, 1))[0].hash
+        return (await self._context.app.log.read(session_id, seq - 1, 1))[0].hash
 
     def _change_language(self, language: Language) -> None:
         self._half.language = language
@@ -255,11 +263,11 @@ class Connection:
             cursor.language = language
 
     def _check_readable(self, session_id: str) -> None:
-        """A session that may not be read is as good as none."""
+        """Raise NotFound also for a session of others: a client must not learn that it exists."""
         if not self.principal.may_read(session_id):
             raise NotFound(session_id)
 
-    def _session_ended(self, cursor: Cursor, why: MootError) -> None:
-        """Removed, or damaged: there is nothing more to follow."""
-        self._around.feeds.leave(cursor.feed, self.outbox)
-        self._explain(as_protocol_error(why), cursor.feed.session_id, None)
+    def _session_ended(self, cursor: Cursor, error: MootError) -> None:
+        """Tell the client that a session it follows was removed or cannot be read."""
+        self._context.feeds.leave(cursor.feed, self.outbox)
+        self._explain(as_protocol_error(error), cursor.feed.session_id, None)

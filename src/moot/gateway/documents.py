@@ -1,39 +1,35 @@
-"""What REST takes and gives, as types: the OpenAPI document is made from them."""
+"""The types of REST requests and responses. The OpenAPI document is made from them and from the table of commands."""
 
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from moot.config.agent_specs import ScriptAgent
 from moot.config.team_file import TeamFile
-from moot.core.events import PauseReason
 from moot.core.machines.session import Status
-from moot.core.state import State
-from moot.core.team import Flow, Language, Member
+from moot.core.session.events import PauseReason
+from moot.core.session.team import Language, Member
+from moot.core.view import View
 from moot.gateway.principal import Role
+from moot.protocol.commands import CommandId, Create, Seq, SessionId
 from moot.runtime.ports import LastLine, Listing
 
-Seq = Annotated[int, Meta(ge=0)]
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-SessionId = Annotated[str, Meta(pattern="^[a-z0-9_-]{8,64}$")]
 
 
 class TeamDocument(Struct, frozen=True, kw_only=True):
     """A team on offer; the first one is the default."""
 
     name: str
-    flow: Flow
+    flow: str
     language: Language
     members: tuple[Member, ...]
     scripted: bool  # its AIs play a script: no model is asked
 
 
-class NewSession(Struct, frozen=True, kw_only=True):
-    """`command_id` makes it exactly-once: asking again gives the same session."""
+class NewSession(Create, frozen=True, kw_only=True):
+    """`user.create_session` without a connection: asking again with the same `command_id` gives the same session."""
 
-    team: str | None = None
-    title: str = ""
-    command_id: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    command_id: CommandId | None = None
 
 
 class SessionEntry(Struct, frozen=True, kw_only=True):
@@ -46,7 +42,7 @@ class SessionEntry(Struct, frozen=True, kw_only=True):
     updated_at: str
     title: str
     team: str
-    flow: Flow
+    flow: str
     status: Status
     waiting_for: str | None
     busy: bool
@@ -57,12 +53,12 @@ class SessionEntry(Struct, frozen=True, kw_only=True):
 
 
 class SessionDocument(Struct, frozen=True, kw_only=True):
-    """A session as it is now: its folded log, and where the log ends."""
+    """A session as it is now, or was after an event: its public view, and where its log ends or ended."""
 
     session_id: SessionId
     seq: Seq
     hash: Sha256
-    state: State
+    state: View
 
 
 class Frame(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -80,16 +76,6 @@ class Frame(Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: dict[str, Any] = {}
     show_content: str | None = None
     hash: Sha256 | None = None
-
-
-class CommandFrame(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A `user.*` frame. Each field may stand at top level, in metadata, or in content when that is an object."""
-
-    event: Annotated[str, Meta(pattern=r"^user\.[a-z_]+$")]
-    session_id: SessionId | None = None
-    command_id: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
-    content: Any = None
-    metadata: dict[str, Any] = {}
 
 
 class Transition(Struct, frozen=True, kw_only=True, rename={"source": "from"}):
@@ -124,14 +110,14 @@ class Health(Struct, frozen=True, kw_only=True):
 
 
 def describe_team(team: TeamFile) -> TeamDocument:
-    """Without what plays the AIs: that is nobody's business outside, but for whether it is only a script."""
-    known = team.team()
+    """Describe a team for clients. Of its agents' configuration they learn only whether all of them are scripted."""
+    public = team.team()
     return TeamDocument(
-        name=known.name,
-        flow=known.flow,
-        language=known.language,
-        members=known.members,
-        scripted=all(isinstance(agent, ScriptAgent) for agent in team.agents().values()),
+        name=public.name,
+        flow=public.flow,
+        language=public.language,
+        members=public.members,
+        scripted=all(agent.is_scripted for agent in team.agents().values()),
     )
 
 

@@ -1,44 +1,42 @@
-"""Followed sessions: the newest events of each, encoded once, shared by everyone who follows it."""
+"""Feeds: the newest events of every followed session, encoded once and shared by all of its followers."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
-from typing import Protocol
+from typing import Any, Protocol
 
 from moot.core.codec import Event, frame
 from moot.core.errors import LogError, MootError, NotFound
-from moot.core.team import Language
-from moot.gateway.socket_protocol import text_message
+from moot.core.session.team import LANGUAGES, Language
+from moot.gateway.projection import Projection
+from moot.gateway.uvicorn_port import text_message
 from moot.runtime.ports import Log
 
-Spawn = Callable[["asyncio._CoroutineLike[None]"], "asyncio.Task[None]"]
+Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
-SPARE_EVENTS = 256  # the window is cut when it is so much too long, not at every event
-PACKED = 4  # languages, with and without batches
+SPARE_EVENTS = 256  # by how much the window may grow too long before it is cut, so that not every event cuts it
+PACKED = 2 * len(LANGUAGES)  # cached messages of a feed: for each language, with and without batches
 
 
 class Frame:
-    """An event as it is sent, rendered once for each language that somebody reads."""
+    """An event with its encoded frame, which is rendered once per language and only on demand."""
 
-    __slots__ = ("_en", "_zh", "end_byte", "event")
+    __slots__ = ("_payloads", "end_byte", "event")
 
     def __init__(self, event: Event, end_byte: int) -> None:
         self.event = event
-        self.end_byte = end_byte  # how much was said up to here, with this
-        self._en: bytes | None = None
-        self._zh: bytes | None = None
+        self.end_byte = end_byte  # total size of the events of the feed, up to and including this one
+        self._payloads: dict[Language, bytes] = {}
 
     def payload(self, language: Language) -> bytes:
-        if language == "zh":
-            if self._zh is None:
-                self._zh = frame(self.event, "zh")
-            return self._zh
-        if self._en is None:
-            self._en = frame(self.event, "en")
-        return self._en
+        payload = self._payloads.get(language)
+        if payload is None:
+            payload = self._payloads[language] = frame(self.event, language)
+        return payload
 
 
 def as_frames(events: list[Event], start_byte: int = 0) -> list[Frame]:
+    """Wrap events as frames; `start_byte` is the total size of the events before them."""
     frames, end_byte = [], start_byte
     for event in events:
         end_byte += len(event.data)
@@ -47,33 +45,39 @@ def as_frames(events: list[Event], start_byte: int = 0) -> list[Frame]:
 
 
 def pack(frames: list[Frame], language: Language, *, is_batch: bool) -> bytes:
-    """What goes over the wire for these frames: a message for each, or one message with an array of them."""
-    payloads = [each.payload(language) for each in frames]
+    """Encode frames for the wire: one message each or, if `is_batch`, one message with an array of them."""
+    payloads = [item.payload(language) for item in frames]
     if is_batch and len(payloads) > 1:
         return text_message(b"[%b]" % b",".join(payloads))
     return b"".join([text_message(payload) for payload in payloads])
 
 
 class Follower(Protocol):
-    def wake(self) -> None: ...
+    def wake(self) -> None:
+        """Called when the feed has new events, or has ended."""
 
-    def show(self, text: str) -> None: ...
+    def show(self, text: str) -> None:
+        """Pass on a frame that is not part of the log."""
 
 
 class Feed:
-    """One session's newest frames. `head` is the last seq; whoever is further behind than the window reads the log."""
+    """The newest frames of one session, up to seq `head`. A client that is behind this window reads from the log."""
 
-    def __init__(self, session_id: str, head: int, window_events: int) -> None:
+    def __init__(self, session_id: str, head: int, window_events: int, now: Callable[[], str]) -> None:
         self.session_id = session_id
         self.head = head
+        self.projection = Projection(self, now)
         self.ended: MootError | None = None  # why nothing more will come
         self.followers: set[Follower] = set()
         self._window_events = window_events
         self._frames: list[Frame] = []
-        self._bytes = self._start_byte = 0  # said up to the end and the start of the window
+        self._bytes = self._start_byte = (
+            0  # total size of the events up to the end, and before the start, of the window
+        )
         self._packed: dict[tuple[int, int, Language, bool], bytes] = {}
 
     def add(self, events: list[Event]) -> None:
+        """Append new events and wake the followers."""
         self._frames += as_frames(events, self._bytes)
         self._bytes = self._frames[-1].end_byte
         if len(self._frames) > self._window_events + SPARE_EVENTS:
@@ -87,17 +91,17 @@ class Feed:
             follower.wake()
 
     def after(self, cursor: int, limit: int) -> list[Frame] | None:
-        """What follows `cursor`; None when that has left the window."""
+        """Return up to `limit` frames after seq `cursor`; None if the first of them has left the window."""
         start = len(self._frames) - self.head + cursor
         return self._frames[start : start + limit] if start >= 0 else None
 
     def bytes_after(self, cursor: int) -> int:
-        """How much a client at `cursor` has not been sent; what has left the window is not counted."""
+        """Return the size of the events after seq `cursor`, without those that have left the window."""
         start = len(self._frames) - self.head + cursor
         return self._bytes - (self._frames[start - 1].end_byte if start > 0 else self._start_byte)
 
     def pack(self, frames: list[Frame], language: Language, *, is_batch: bool) -> bytes:
-        """Clients that keep up are at the same place, so what one of them is sent is kept for the others."""
+        """Encode frames, or reuse an encoding: clients that keep up are at the same seq and need the same bytes."""
         key = frames[0].event.seq, frames[-1].event.seq, language, is_batch
         packed = self._packed.get(key)
         if packed is None:
@@ -108,20 +112,21 @@ class Feed:
 
 
 class Feeds:
-    """A feed for each session that somebody follows, for as long as somebody does."""
+    """The feeds by session. A feed starts with its first follower and ends with its last."""
 
-    def __init__(self, log: Log, spawn: Spawn, window_events: int) -> None:
+    def __init__(self, log: Log, spawn: Spawn, window_events: int, now: Callable[[], str]) -> None:
         self._log = log
+        self._now = now
         self._spawn = spawn
         self._window_events = window_events
         self._feeds: dict[str, tuple[Feed, asyncio.Task[None]]] = {}
 
     async def join(self, session_id: str, follower: Follower) -> Feed:
-        """Raises NotFound."""
+        """Add a follower to a session and return its feed. Raises NotFound."""
         if session_id not in self._feeds:
             head = await self._log.head(session_id)
-            if session_id not in self._feeds:  # nobody else was faster
-                feed = Feed(session_id, head.seq, self._window_events)
+            if session_id not in self._feeds:  # no other follower created it during the await
+                feed = Feed(session_id, head.seq, self._window_events, self._now)
                 self._feeds[session_id] = feed, self._spawn(self._run(feed))
         feed, _ = self._feeds[session_id]
         feed.followers.add(follower)
@@ -152,7 +157,7 @@ class Feeds:
             ended = error
         finally:
             known = self._feeds.get(feed.session_id)
-            if known and known[0] is feed:  # else somebody else has come meanwhile and follows anew
+            if known and known[0] is feed:  # else a newer feed has taken its place
                 del self._feeds[feed.session_id]
             feed.ended = ended
             feed.wake()

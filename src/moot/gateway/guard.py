@@ -1,4 +1,7 @@
-"""In front of everything: exact Host, exact Origin, a token for all that is not public (spec/5: who may connect)."""
+"""Checks in front of every request: an allowed Host and Origin, and a token where the path is not public.
+
+docs/server.md#who-may-do-what describes the rules for users.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,12 +10,12 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from moot.core.team import Language
-from moot.gateway.auth import SHOWN, Tokens, find_token
+from moot.core.session.team import DEFAULT_LANGUAGE, Language
+from moot.gateway.auth import CREDENTIALS, Tokens, find_token
 from moot.gateway.hosts import Hosts
 from moot.gateway.metrics import Metrics
 from moot.gateway.principal import Principal
-from moot.gateway.replies import HttpError, error_language, explain
+from moot.gateway.replies import error_language, explain
 from moot.protocol.errors import ProtocolError
 
 PRINCIPAL = "moot.principal"
@@ -40,14 +43,16 @@ def is_public(path: str) -> bool:
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
-    """Who asks, on a path that is not public."""
+    """Return the authenticated principal of a request that passed the guard; only for paths that are not public."""
     principal: Principal = scope[PRINCIPAL]
     return principal
 
 
 class Guard:
+    """ASGI middleware that lets only checked requests through to `inner` and adds security headers to responses."""
+
     def __init__(
-        self, inner: ASGIApp, *, hosts: Hosts, tokens: Tokens, metrics: Metrics, language: Language = "en"
+        self, inner: ASGIApp, *, hosts: Hosts, tokens: Tokens, metrics: Metrics, language: Language = DEFAULT_LANGUAGE
     ) -> None:
         self._inner = inner
         self._hosts = hosts
@@ -71,25 +76,25 @@ class Guard:
         await send({"type": "websocket.close", "code": 4403})  # before accepting: HTTP 403
 
     async def _guard_request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._judge(scope)
+        refusal = self._check(scope)
         if refusal is None:
             await self._inner(scope, receive, send)
             return
         response = explain(refusal, error_language(Request(scope), self._language))
         await response(scope, receive, send)
 
-    def _judge(self, scope: Scope) -> ProtocolError | None:
-        """Why a request is turned away; None lets it in, with its principal in the scope."""
+    def _check(self, scope: Scope) -> ProtocolError | None:
+        """Return why a request is refused; None lets it in and puts its principal into the scope."""
         path: str = scope["path"]
         if not self._is_ours(scope, needs_origin=False):
             return ProtocolError("forbidden")
         if is_public(path):
             return None
-        shown, kind = find_token(scope)
-        principal = self._tokens.authenticate(shown) if shown else None
+        credentials, kind = find_token(scope)
+        principal = self._tokens.authenticate(credentials) if credentials else None
         if principal is None:
             self._metrics.unauthenticated.inc()
-            return HttpError("unauthenticated")
+            return ProtocolError("unauthenticated")
         needs_origin = kind == "cookie" and scope["method"] not in SAFE_METHODS
         if kind == "cookie" and not self._is_same_origin(scope, needs_origin=needs_origin):
             self._metrics.forbidden.labels("cross_site").inc()
@@ -111,10 +116,13 @@ class Guard:
         return True
 
     def _is_same_origin(self, scope: Scope, *, needs_origin: bool) -> bool:
-        """A browser sends our cookie from every port of this machine; what it says of the page must fit."""
-        fetched_from = _values(scope, b"sec-fetch-site")
-        if fetched_from:
-            return fetched_from == ["same-origin"] or (fetched_from == ["none"] and not needs_origin)
+        """Whether a request with our cookie comes from our page.
+
+        Cookies ignore ports: the browser also sends ours from the pages of other servers on this host.
+        """
+        fetch_sites = _values(scope, b"sec-fetch-site")
+        if fetch_sites:
+            return fetch_sites == ["same-origin"] or (fetch_sites == ["none"] and not needs_origin)
         return bool(_values(scope, b"origin")) or not needs_origin
 
 
@@ -124,14 +132,14 @@ def _values(scope: Scope, name: bytes) -> list[str]:
 
 
 def _hide_token(scope: Scope) -> None:
-    """Take the token out of the query, in place: servers log URLs, and what is not there cannot be logged."""
-    if scope["type"] not in ("http", "websocket") or SHOWN in scope:
+    """Move the token from the query to `scope[CREDENTIALS]`, in place, so that no log of URLs contains it."""
+    if scope["type"] not in ("http", "websocket") or CREDENTIALS in scope:
         return
-    shown = find_token(scope)
+    credentials = find_token(scope)
     pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     if any(name == "token" for name, _ in pairs):
         scope["query_string"] = urlencode([pair for pair in pairs if pair[0] != "token"]).encode()
-    scope[SHOWN] = shown
+    scope[CREDENTIALS] = credentials
 
 
 def _with_headers(send: Send) -> Send:

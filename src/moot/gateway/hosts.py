@@ -1,4 +1,4 @@
-"""The names this server answers to. Exact ones only: a page that renames itself to us (DNS rebinding) gets nothing."""
+"""The host names and origins that the server accepts. They must match exactly, which defeats DNS rebinding."""
 
 from collections.abc import Iterable
 
@@ -21,7 +21,7 @@ class Hosts(Struct, frozen=True):
 
 
 def allow_hosts(host: str, port: int, others: Iterable[str] = ()) -> Hosts:
-    """Loopback by its three names and the host that is bound; `others` are names of a proxy in front, TLS or not."""
+    """Allow the three loopback names, the host that is bound, and `others`: names of a proxy in front, TLS or not."""
     own = {_join(name, port) for name in ("127.0.0.1", "localhost", "::1", host)}
     if port == DEFAULT_PORTS["http"]:
         own |= {_bracket(name) for name in ("127.0.0.1", "localhost", "::1", host)}
@@ -36,7 +36,7 @@ def allow_hosts(host: str, port: int, others: Iterable[str] = ()) -> Hosts:
 
 
 def make_url(host: str, port: int) -> str:
-    """Where a browser on this machine finds the server."""
+    """Return the URL at which a browser on this machine reaches the server."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - a name for the person, nothing is bound
     return f"http://{_join(name, port)}/"
 

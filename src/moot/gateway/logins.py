@@ -1,4 +1,4 @@
-"""Logging in: a browser exchanges its token for a cookie that scripts cannot read (E60)."""
+"""Logging in: a browser exchanges its token for a cookie that scripts cannot read."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,8 @@ from moot.gateway.bodies import read_text
 from moot.gateway.documents import LoginDocument
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
-from moot.gateway.replies import HttpError, Json
+from moot.gateway.principal import Principal
+from moot.gateway.replies import Json
 from moot.protocol.errors import ProtocolError
 from moot.protocol.strict_json import read_object
 
@@ -19,6 +20,8 @@ LIFETIME_S = 30 * 24 * 3600
 
 
 class Logins:
+    """The operations `/api/login`, `/api/me` and `/api/logout`."""
+
     def __init__(self, tokens: Tokens, metrics: Metrics, close_token: Callable[[str], None]) -> None:
         self._tokens = tokens
         self._metrics = metrics
@@ -31,9 +34,8 @@ class Logins:
         principal = self._tokens.find(token)
         if principal is None:
             self._metrics.unauthenticated.inc()
-            raise HttpError("unauthenticated")
-        known = LoginDocument(role=principal.role, session_id=principal.session_id, member=principal.member)
-        response = Json(known)
+            raise ProtocolError("unauthenticated")
+        response = Json(_describe(principal))
         response.set_cookie(
             COOKIE,
             self._tokens.login(principal),
@@ -41,18 +43,21 @@ class Logins:
             path="/",
             httponly=True,
             samesite="strict",
-            secure=request.headers.get("origin", "").startswith("https://"),  # a proxy in front speaks TLS
+            secure=request.headers.get("origin", "").startswith("https://"),  # behind a proxy with TLS
         )
         return response
 
     async def who(self, request: Request) -> Response:
-        """Who the cookie or token of this request is for: a page that was loaded again must know what it may do."""
-        principal = principal_of(request.scope)
-        return Json(LoginDocument(role=principal.role, session_id=principal.session_id, member=principal.member))
+        """Describe the principal of this request; a reloaded page asks what it may do."""
+        return Json(_describe(principal_of(request.scope)))
 
     async def logout(self, request: Request) -> Response:
-        """The cookie goes, and so do the connections of its token: whoever still holds it comes back by itself."""
+        """Delete the cookie and close the connections of its token; other holders of the token just reconnect."""
         self._close_token(principal_of(request.scope).token_id)
         response = Response(status_code=204)
         response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
         return response
+
+
+def _describe(principal: Principal) -> LoginDocument:
+    return LoginDocument(role=principal.role, session_id=principal.session_id, member=principal.member)

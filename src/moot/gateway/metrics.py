@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus. Labels come from fixed lists: nobody outside can make new ones."""
+"""Prometheus metrics of the server. Label values come from fixed lists, so that clients cannot create new series."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import generate_latest
@@ -43,5 +43,5 @@ class Metrics:
         self.commands_refused.labels(code).inc()
 
     def render(self) -> bytes:
-        """The Prometheus text format."""
+        """Return all metrics in the Prometheus text format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the operations and the types they take and give."""
+"""The OpenAPI document, made from the operations and the types of their bodies."""
 
 import re
 from collections.abc import Iterable
@@ -7,28 +7,37 @@ from typing import Any
 import msgspec
 
 from moot import __version__
-from moot.gateway.documents import Frame, SessionId
+from moot.gateway.documents import Frame
 from moot.gateway.guard import is_public
-from moot.gateway.operations import Operation
+from moot.gateway.operations import COMMANDS, Operation
+from moot.protocol.commands import FOR_SESSION, Ack, RequestState, SessionId
+from moot.protocol.schema import command_schemas
 
+REST_COMMANDS = {*FOR_SESSION, Ack.event, RequestState.event}  # those that need no connection
+_REF = "#/components/schemas/{name}"
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
 _ERRORS = {"4XX": "Refused: the frame says why", "5XX": "Not possible now: the frame says whether to try again"}
 
 
 def describe(operations: Iterable[Operation]) -> dict[str, Any]:
-    documented = [each for each in operations if each.in_schema]
-    used = [kind for each in documented for kind in (each.takes, each.gives) if kind is not None]
-    schemas, components = msgspec.json.schema_components([*used, Frame], ref_template="#/components/schemas/{name}")
-    refs = {repr(kind): schema for kind, schema in zip([*used, Frame], schemas, strict=True)}
+    """Return the document for these operations."""
+    documented = [operation for operation in operations if operation.in_schema]
+    bodies = [body for operation in documented for body in (operation.takes, operation.gives)]
+    types = [*(body for body in bodies if body not in (None, COMMANDS)), Frame]
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
+    refs = {repr(type_): schema for type_, schema in zip(types, schemas, strict=True)}
+    all_commands, command_types = command_schemas(_REF)
+    commands = {event: schema for event, schema in all_commands.items() if event in REST_COMMANDS}
+    refs[repr(COMMANDS)] = {"anyOf": [{"$ref": _REF.format(name=event)} for event in commands]}
     paths: dict[str, Any] = {}
-    for each in documented:
-        paths.setdefault(each.path, {})[each.method.lower()] = _describe(each, refs)
+    for operation in documented:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, refs)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Moot", "version": __version__, "description": "Sessions of people and AI agents."},
         "security": [{"bearer": []}, {"query": []}, {"cookie": []}],
         "paths": paths,
-        "components": {"schemas": components, "securitySchemes": _SECURITY},
+        "components": {"schemas": {**components, **commands, **command_types}, "securitySchemes": _SECURITY},
     }
 
 
@@ -40,23 +49,23 @@ _SECURITY = {
 
 
 def _describe(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
-    given = {} if operation.gives is None else {operation.media_type: {"schema": refs[repr(operation.gives)]}}
-    failed = {"content": {"application/json": {"schema": refs[repr(Frame)]}}}
-    described: dict[str, Any] = {
+    content = {} if operation.gives is None else {operation.media_type: {"schema": refs[repr(operation.gives)]}}
+    error = {"content": {"application/json": {"schema": refs[repr(Frame)]}}}
+    description: dict[str, Any] = {
         "operationId": operation.handler.__name__,
         "summary": operation.summary,
         "parameters": _parameters(operation),
         "responses": {
-            str(operation.status): {"description": operation.summary, **({"content": given} if given else {})},
-            **{status: {"description": text, **failed} for status, text in _ERRORS.items()},
+            str(operation.status): {"description": operation.summary, **({"content": content} if content else {})},
+            **{status: {"description": text, **error} for status, text in _ERRORS.items()},
         },
     }
     if operation.takes is not None:
         schema = refs[repr(operation.takes)]
-        described["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        description["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     if is_public(operation.path):
-        described["security"] = []
-    return described
+        description["security"] = []
+    return description
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
@@ -65,7 +74,12 @@ def _parameters(operation: Operation) -> list[dict[str, Any]]:
         for name in _PATH_PARAMETER.findall(operation.path)
     ]
     others = [
-        {"name": each.name, "in": each.place, "description": each.text, "schema": msgspec.json.schema(each.type)}
-        for each in operation.parameters
+        {
+            "name": parameter.name,
+            "in": parameter.place,
+            "description": parameter.text,
+            "schema": msgspec.json.schema(parameter.type),
+        }
+        for parameter in operation.parameters
     ]
     return in_path + others

@@ -1,4 +1,4 @@
-"""An operation of the HTTP interface: one route, with what its documentation needs."""
+"""The operations of the HTTP interface: a route with what the OpenAPI document says about it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -7,11 +7,15 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from moot.core.session.team import LANGUAGES
+
+COMMANDS = "a user.* frame"  # `takes` of an operation whose body is any command for a session
+
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Parameter(Struct, frozen=True):
-    """Of the query, or of the headers."""
+    """A parameter in the query or, by `place`, in the headers."""
 
     name: str
     text: str
@@ -20,7 +24,7 @@ class Parameter(Struct, frozen=True):
 
 
 class Operation(Struct, frozen=True, kw_only=True):
-    """`takes` and `gives` are types of `documents`; `media_type` is that of the answer."""
+    """One route. `takes` and `gives` are the types of its bodies (or COMMANDS); `media_type` is the response's."""
 
     method: str
     path: str
@@ -34,5 +38,5 @@ class Operation(Struct, frozen=True, kw_only=True):
     in_schema: bool = True
 
 
-LANGUAGE = Parameter("lang", "zh or en: the language of texts for people")
+LANGUAGE = Parameter("lang", f"{' or '.join(LANGUAGES)}: the language of texts for people")
 AFTER = Parameter("after", "a seq: only events behind it", int)

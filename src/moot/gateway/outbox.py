@@ -1,7 +1,8 @@
-"""What one client is sent: answers and replays in the order they were asked for, then live events by cursor.
+"""The queue of what one client is sent: answers and replays in the order of the requests, then live events by cursor.
 
-The append path never waits for a socket. A client that keeps up is given new events at once; for every other one the
-writer pulls what comes after its cursors. Streaming frames come last and are dropped first when the client is slow.
+The append path never waits for a socket. New events are written at once to a client that keeps up; for every other
+client its writer task pulls the events after its cursors. Streaming frames have the lowest priority and are the first
+to be dropped when the client is slow.
 """
 
 import asyncio
@@ -10,38 +11,55 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from moot.core.codec import Event
 from moot.core.errors import Corrupt, LogError, MootError
-from moot.core.team import Language
+from moot.core.session.team import Language
 from moot.gateway.feeds import Feed, Frame, as_frames
-from moot.gateway.socket_protocol import text_message
+from moot.gateway.projection import Shown
+from moot.gateway.uvicorn_port import text_message
 from moot.runtime.ports import Log
 
-PAGE_FRAMES = 512  # of one session, between two looks at the others
+PAGE_FRAMES = 512  # sent of one session before the others have their turn
 FIRST_PAGE_FRAMES = 32
-PAGE_BYTES = 256 * 1024  # about as much is read from the log, and given to a socket that takes nothing
-PIECE_FRAMES, PIECE_BYTES = 64, 64 * 1024  # written at once; for clients that take batches, in one message
-PASSING_FRAMES = 256
-ASKED = 100  # answers and replays that may wait; then no more questions are read
+PAGE_BYTES = 256 * 1024  # roughly the most that is read from the log, or written to the socket, at a time
+PIECE_FRAMES, PIECE_BYTES = 64, 64 * 1024  # the most in one write; a batch message for clients that take batches
+STREAMING_FRAMES = 256
+REPLIES = 100  # answers and replays that may wait; above that no more requests of the client are read
 
-TryWrite = Callable[[bytes], bool]  # False: the socket takes nothing now
-Deliver = Callable[[bytes], Awaitable[None]]  # waits until it does
+TryWrite = Callable[[bytes], bool]  # False: the buffer of the socket is full
+Deliver = Callable[[bytes], Awaitable[None]]  # waits for room in the buffer
 
 
 class Cursor:
-    """How far a client has been sent a session."""
+    """The position of a client in a session: the seq of the last event it was sent."""
 
-    __slots__ = ("feed", "is_live", "is_over", "language", "page_frames", "seq")
+    __slots__ = ("feed", "is_live", "is_over", "language", "page_frames", "seq", "shown", "wants_views")
 
-    def __init__(self, feed: Feed, after: int, language: Language) -> None:
+    def __init__(self, feed: Feed, after: int, language: Language, *, wants_views: bool = False) -> None:
         self.feed = feed
         self.seq = after
         self.language = language
         self.is_live = False  # the replay is over
         self.is_over = False
-        self.page_frames = FIRST_PAGE_FRAMES  # to read from the log, going by the size of those before
+        self.page_frames = FIRST_PAGE_FRAMES  # to read from the log next, estimated from the size of earlier ones
+        self.wants_views = wants_views
+        self.shown: Shown | None = None  # the view that the client has
+
+    @property
+    def lacks_view(self) -> bool:
+        """Whether the client has every event but not yet the view after the last one."""
+        if not self.wants_views or self.seq != self.feed.head:
+            return False
+        return self.shown is None or self.shown.seq != self.seq
+
+    @property
+    def is_behind(self) -> bool:
+        return self.seq < self.feed.head or self.lacks_view
 
 
 class Outbox:
-    """Filled by anybody, emptied by the one writer, `run`."""
+    """What waits to be sent to one client. Any task may add to it; only `run` and `wake` write.
+
+    `ended` is called when a session that the client follows was removed or cannot be read.
+    """
 
     def __init__(
         self,
@@ -59,25 +77,25 @@ class Outbox:
         self._deliver = deliver
         self._takes_batches = takes_batches
         self._ended = ended
-        self._asked: deque[str | Cursor] = deque()
-        self._passing: deque[str] = deque(maxlen=PASSING_FRAMES)
+        self._replies: deque[str | Cursor] = deque()  # frames, and cursors whose history is to be replayed
+        self._streaming: deque[str] = deque(maxlen=STREAMING_FRAMES)
         self._work = asyncio.Event()
         self._room = asyncio.Event()
-        self._is_resting = False  # the writer has nothing to do
+        self._is_idle = False  # `run` waits for work
 
     def wake(self) -> None:
-        """There is something new: without a turn of the event loop, if the client can take it at once."""
-        if not (self._is_resting and self._push()):
+        """Send what is new: right here if the socket can take it, else through `run`."""
+        if not (self._is_idle and self._push()):
             self._work.set()
 
     def _push(self) -> bool:
-        """Whether all that is new could be written."""
-        if self._asked or self._passing:
+        """Write new events without waiting. Return whether nothing is left to send."""
+        if self._replies or self._streaming:
             return False
         pushed_bytes = 0
         for cursor in self.cursors.values():
             feed = cursor.feed
-            if cursor.seq == feed.head and not feed.ended:
+            if not (cursor.is_behind or feed.ended):
                 continue
             frames = None if feed.ended else feed.after(cursor.seq, PAGE_FRAMES)
             if frames is None:
@@ -87,14 +105,27 @@ class Outbox:
                     return False
                 self._advance(cursor, last)
                 pushed_bytes += len(piece)
+            if cursor.lacks_view and not self._push_view(cursor):
+                return False
         return not self._is_behind
+
+    def _push_view(self, cursor: Cursor) -> bool:
+        projection = cursor.feed.projection
+        if not projection.catch_up():
+            return False
+        message, shown = projection.describe(cursor.shown, cursor.language)
+        if not self._try_write(message):
+            return False
+        cursor.shown = shown
+        self.sent += 1
+        return True
 
     @property
     def _is_behind(self) -> bool:
-        return any(cursor.seq < cursor.feed.head for cursor in self.cursors.values())
+        return any(cursor.is_behind for cursor in self.cursors.values())
 
     def _pack(self, frames: list[Frame], cursor: Cursor) -> Iterator[tuple[bytes, int]]:
-        """Pieces for the wire, none of them large unless a frame is, each with the last seq in it."""
+        """Yield encoded pieces, each with its last seq. A piece is only large if a single frame is."""
         start, count = 0, len(frames)
         while start < count:
             end = min(start + PIECE_FRAMES, count)
@@ -109,64 +140,66 @@ class Outbox:
         cursor.seq = seq
 
     def answer(self, text: str) -> None:
-        self._asked.append(text)
+        """Enqueue a frame that answers the client."""
+        self._replies.append(text)
         self.wake()
 
-    def follow(self, cursor: Cursor, *said: str) -> None:
-        """Say this, replay what the client misses, then go on live; later answers wait until the replay is over."""
+    def follow(self, cursor: Cursor, *first_frames: str) -> None:
+        """Send `first_frames`, replay the events after the cursor, then go on live. Later answers wait until then."""
         self.cursors[cursor.feed.session_id] = cursor
-        self._asked += (*said, cursor)
+        self._replies += (*first_frames, cursor)
         self.wake()
 
     def show(self, text: str) -> None:
-        self._passing.append(text)
+        """Enqueue a streaming frame; the oldest is dropped when there are too many."""
+        self._streaming.append(text)
         self.wake()
 
     @property
     def lag_events(self) -> int:
-        """How far the client is behind what happens now; a long history to replay is no lag."""
+        """How many events the client is behind. A replay does not count as lag."""
         return max((cursor.feed.head - cursor.seq for cursor in self.cursors.values() if cursor.is_live), default=0)
 
     @property
     def lag_bytes(self) -> int:
-        said = sum(len(asked) for asked in self._asked if isinstance(asked, str))
-        return said + sum(each.feed.bytes_after(each.seq) for each in self.cursors.values() if each.is_live)
+        replies = sum(len(reply) for reply in self._replies if isinstance(reply, str))
+        return replies + sum(cursor.feed.bytes_after(cursor.seq) for cursor in self.cursors.values() if cursor.is_live)
 
     async def has_room(self) -> None:
-        """Return when the client has taken most answers: who does not read is not listened to."""
-        while len(self._asked) >= ASKED:
+        """Wait until fewer than REPLIES answers wait, so that a client that does not read cannot fill the memory."""
+        while len(self._replies) >= REPLIES:
             self._room.clear()
             await self._room.wait()
 
     async def run(self) -> None:
-        """Send whatever there is, for ever."""
+        """Send whatever is waiting, for ever."""
         while True:
             self._work.clear()
-            while self._asked:
-                await self._send_asked(self._asked.popleft())
+            while self._replies:
+                await self._send_reply(self._replies.popleft())
             self._room.set()
             for cursor in tuple(self.cursors.values()):
                 await self._send_page(cursor)
             if self._is_behind:
-                await asyncio.sleep(0)  # the socket notices only then that it is full
+                await asyncio.sleep(0)  # lets the transport flush, and pause writing if its buffer is full
                 continue
-            while self._passing and not self._work.is_set():
-                await self._say(self._passing.popleft())
-            self._is_resting = True
+            while self._streaming and not self._work.is_set():
+                await self._send_text(self._streaming.popleft())
+            self._is_idle = True
             await self._work.wait()
-            self._is_resting = False
+            self._is_idle = False
 
-    async def _send_asked(self, asked: str | Cursor) -> None:
-        if isinstance(asked, str):
-            await self._say(asked)
+    async def _send_reply(self, reply: str | Cursor) -> None:
+        if isinstance(reply, str):
+            await self._send_text(reply)
             return
-        end = asked.feed.head
-        while asked.seq < end and not asked.is_over:
-            await self._send_page(asked)
+        end = reply.feed.head
+        while reply.seq < end and not reply.is_over:
+            await self._send_page(reply)
             await asyncio.sleep(0)
-        asked.is_live = True
+        reply.is_live = True
 
-    async def _say(self, text: str) -> None:
+    async def _send_text(self, text: str) -> None:
         await self._deliver(text_message(text.encode()))
         self.sent += 1
 
@@ -175,15 +208,26 @@ class Outbox:
         if feed.ended:
             self._end(cursor, feed.ended)
             return
-        if cursor.seq == feed.head:
-            return
-        frames = feed.after(cursor.seq, PAGE_FRAMES)
+        try:
+            if cursor.seq != feed.head:
+                await self._send_frames(cursor)
+            if cursor.lacks_view:
+                await self._send_view(cursor)
+        except LogError as error:  # removed or damaged
+            self._end(cursor, error)
+
+    async def _send_view(self, cursor: Cursor) -> None:
+        await cursor.feed.projection.load(self._log)
+        if cursor.lacks_view:  # no new event came during the load
+            message, shown = cursor.feed.projection.describe(cursor.shown, cursor.language)
+            await self._deliver(message)
+            cursor.shown = shown
+            self.sent += 1
+
+    async def _send_frames(self, cursor: Cursor) -> None:
+        frames = cursor.feed.after(cursor.seq, PAGE_FRAMES)
         if frames is None:
-            try:
-                frames = as_frames(await self._read(cursor))
-            except LogError as error:  # removed or damaged
-                self._end(cursor, error)
-                return
+            frames = as_frames(await self._read(cursor))
         sent_bytes = 0
         for piece, last in self._pack(frames, cursor):
             await self._deliver(piece)
@@ -193,21 +237,21 @@ class Outbox:
                 return
 
     async def _read(self, cursor: Cursor) -> list[Event]:
-        """From the log; as much as there is before a damaged place."""
+        """Read events from the log, stopping before a damaged one. Raises Corrupt if the first one is damaged."""
         session_id, limit = cursor.feed.session_id, cursor.page_frames
         try:
             events = await self._log.read(session_id, cursor.seq, limit)
         except Corrupt as error:
-            good = error.seq - 1 - cursor.seq
-            if good <= 0:
+            good_events = error.seq - 1 - cursor.seq
+            if good_events <= 0:
                 raise
-            events = await self._log.read(session_id, cursor.seq, good)
+            events = await self._log.read(session_id, cursor.seq, good_events)
         size = sum([len(event.data) for event in events])
         cursor.page_frames = max(1, min(PAGE_FRAMES, 2 * limit, len(events) * PAGE_BYTES // (size + 1)))
         return events
 
-    def _end(self, cursor: Cursor, why: MootError) -> None:
+    def _end(self, cursor: Cursor, error: MootError) -> None:
         cursor.is_over = True
         if self.cursors.get(cursor.feed.session_id) is cursor:
             del self.cursors[cursor.feed.session_id]
-            self._ended(cursor, why)
+            self._ended(cursor, error)

@@ -1,8 +1,13 @@
-"""Who is asking, and what they may do (spec/5: who may connect)."""
+"""The authenticated holder of a token, and what the role permits (docs/server.md#who-may-do-what)."""
 
 from enum import StrEnum
 
 from msgspec import Struct
+
+from moot.core.intake.markers import parse
+from moot.core.session.commands import HumanCommand, Post
+from moot.core.session.team import Team
+from moot.protocol.errors import ProtocolError
 
 
 class Role(StrEnum):
@@ -12,7 +17,7 @@ class Role(StrEnum):
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """The holder of a token. `session_id` None: every session; `member`: the human they speak as."""
+    """The holder of a token. Without a `session_id` it is valid for all sessions; `member` is whom they speak as."""
 
     token_id: str
     role: Role
@@ -27,5 +32,20 @@ class Principal(Struct, frozen=True, kw_only=True):
 
     @property
     def may_create(self) -> bool:
-        """Start sessions: an owner whose token is not for one session alone."""
+        """Whether they may start, remove and restore sessions: an owner whose token is not limited to one session."""
         return self.role is Role.OWNER and self.session_id is None
+
+
+def check_speaker(principal: Principal, session_id: str, command: HumanCommand, team: Team) -> None:
+    """Raise ProtocolError `forbidden` unless the principal may send this command.
+
+    A viewer may send none, and a member may not sign a message as another human.
+    """
+    if not principal.may_write(session_id):
+        raise ProtocolError("forbidden")
+    if principal.role is Role.OWNER or not isinstance(command, Post):
+        return
+    sender = parse(command.text).sender
+    member = team.find(sender) if sender else None
+    if member and member.is_human and member.id != principal.member:
+        raise ProtocolError("forbidden")

@@ -1,4 +1,4 @@
-"""REST: the sessions for programs that do not hold a connection (spec/6: REST)."""
+"""REST: sessions for programs that do not hold a connection (docs/server.md#rest)."""
 
 import hashlib
 from typing import Any
@@ -8,36 +8,39 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from moot.app import App, Session
-from moot.core.codec import frame
+from moot.core.bucket import Bucket
+from moot.core.codec import Event, frame
 from moot.core.errors import MootError, NotFound
 from moot.core.machines.catalogue import MACHINES, describe
-from moot.core.state import State
-from moot.core.team import Language
+from moot.core.session.state import State
+from moot.core.session.team import Language
+from moot.core.view import project
 from moot.gateway.auth import Tokens
 from moot.gateway.bodies import read_number, read_text
 from moot.gateway.documents import NewSession, SessionDocument, describe_listing, describe_team
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
-from moot.gateway.principal import Principal
-from moot.gateway.rate import TokenBucket
+from moot.gateway.principal import Principal, check_speaker
 from moot.gateway.replies import Json, error_language, explain, wanted_language
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.speaking import check_speaker
 from moot.gateway.sse import EventStream, Streams, check_cursor, read_cursor
 from moot.gateway.state_export import export_state
+from moot.protocol.commands import MAX_SEQ, SESSION_ID, Ack, ClientFrame, RequestState, read_command, read_frame
 from moot.protocol.errors import ProtocolError, as_protocol_error
-from moot.protocol.frames import MAX_SEQ, SESSION_ID, ClientFrame, read_frame, to_command, unlogged
-from moot.protocol.one_file import to_html
+from moot.protocol.frames import unlogged
 from moot.protocol.strict_json import read_object
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock, CommandKey
 from moot.runtime.snapshots import load_state
+from moot.telling.page import to_html
 
 PAGE_EVENTS = 1_000
-BACKSTOP_S = 1.0  # the server's own timeout for slow readers comes first
+BACKSTOP_S = 1.0  # added to the timeout of streams, so that the server's own timeout for slow readers fires first
 
 
 class Rest:
+    """The operations on sessions, teams and machines."""
+
     def __init__(
         self,
         app: App,
@@ -53,7 +56,7 @@ class Rest:
         self._metrics = metrics
         self._streams = streams
         self._clock = clock or SystemClock()
-        self._buckets: dict[str, TokenBucket] = {}  # by token id: as many as there are tokens
+        self._buckets: dict[str, Bucket] = {}  # by token id, so bounded by the number of tokens
 
     async def list_teams(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
         return Json([describe_team(team) for team in self._app.teams])
@@ -66,30 +69,32 @@ class Rest:
         if request.query_params.get("removed") == "1":
             if not principal.may_create:
                 raise ProtocolError("forbidden")
-            return Json([describe_listing(each) for each in await self._app.log.sessions(removed=True)])
+            return Json([describe_listing(listing) for listing in await self._app.log.sessions(removed=True)])
         listings = await self._app.sessions.listings()
-        return Json([describe_listing(each) for each in listings if principal.may_read(each.session_id)])
+        return Json([describe_listing(listing) for listing in listings if principal.may_read(listing.session_id)])
 
     async def create_session(self, request: Request) -> Response:
         principal = principal_of(request.scope)
         if not principal.may_create:
             raise ProtocolError("forbidden")
         self._check_rate(principal)
-        wanted = _convert(read_object(await read_text(request, self._settings.frame_bytes)))
+        body = _convert(read_object(await read_text(request, self._settings.frame_bytes)))
         names = tuple(team.name for team in self._app.teams)
-        if wanted.team is not None and wanted.team not in names:
-            raise ProtocolError("unknown_team", detail=wanted.team[:80], available=names)
-        once = f"{principal.token_id}/{wanted.command_id}" if wanted.command_id else None
-        session = await self._app.session(team=wanted.team, title=wanted.title, once=once)
-        return await self._describe(session.id, 201)
+        if body.team is not None and body.team not in names:
+            raise ProtocolError("unknown_team", detail=body.team[:80], available=names)
+        once = f"{principal.token_id}/{body.command_id}" if body.command_id else None
+        session = await self._app.session(team=body.team, title=body.title, once=once)
+        return await self._describe(request, session.id, 201)
 
     async def get_session(self, request: Request) -> Response:
-        """As it is, or as it was after an event."""
+        """Return a session as it is now or, with `?at=`, as it was after that event."""
         session_id = _readable_session(request)
-        return await self._describe(session_id, 200, read_number(request, "at", MAX_SEQ, "bad_cursor", MAX_SEQ) or 1)
+        return await self._describe(
+            request, session_id, 200, read_number(request, "at", MAX_SEQ, "bad_cursor", MAX_SEQ) or 1
+        )
 
     async def list_events(self, request: Request) -> Response:
-        """The frames as they are sent everywhere, byte for byte: a client can check the hash chain."""
+        """Return the same bytes as over WebSocket and SSE, so that a client can check the hash chain."""
         session_id = _readable_session(request)
         after = read_number(request, "after", 0, "bad_cursor", MAX_SEQ)
         limit = min(read_number(request, "limit", PAGE_EVENTS, "bad_field", MAX_SEQ), PAGE_EVENTS)
@@ -98,31 +103,32 @@ class Rest:
         return Json(b"[%b]" % b",".join([frame(event, language) for event in events]))
 
     async def export(self, request: Request) -> Response:
-        """The whole session as a file that needs no server."""
+        """Return the whole session as one HTML file that needs no server."""
         session_id = _readable_session(request)
-        language = wanted_language(request) or await self._language_of(session_id)
-        frames: list[dict[str, Any]] = []
-        while events := await self._app.log.read(session_id, len(frames), PAGE_EVENTS):
-            frames += [msgspec.json.decode(frame(event, language)) for event in events]
+        events: list[Event] = []
+        while page := await self._app.log.read(session_id, len(events), PAGE_EVENTS):
+            events += page
         name = f'attachment; filename="moot-{session_id}.html"'
-        return Response(to_html(frames, language), media_type="text/html", headers={"content-disposition": name})
+        return Response(
+            to_html(events, wanted_language(request)), media_type="text/html", headers={"content-disposition": name}
+        )
 
     async def remove_session(self, request: Request) -> Response:
-        """To the trash, or for good; whoever follows it is told that it is gone."""
+        """Move a session to the trash or delete it for good. Its followers get `not_found`."""
         session_id = self._session_to_move(request)
         if request.query_params.get("forever") == "1":
             await self._app.sessions.delete(session_id)
         else:
-            await self._app.log.head(session_id)  # NotFound, before anything is parked
+            await self._app.log.head(session_id)  # raises NotFound before its engine is stopped
             await self._app.sessions.remove(session_id)
         return Response(status_code=204)
 
     async def restore_session(self, request: Request) -> Response:
-        """As it was; what was under way goes on."""
+        """Take a session out of the trash; interrupted work continues."""
         session_id = self._session_to_move(request)
         await self._app.log.restore(session_id)
         await self._app.recover()
-        return await self._describe(session_id, 200)
+        return await self._describe(request, session_id, 200)
 
     def _session_to_move(self, request: Request) -> str:
         session_id = _readable_session(request)
@@ -151,47 +157,50 @@ class Rest:
         )
 
     async def post_command(self, request: Request) -> Response:
-        """Durable when it is answered with 200; what is refused names the session and the command id."""
+        """Submit a command. It is durable once this answers 200; a refusal names the session and the command id."""
         session_id = _readable_session(request)
         self._check_rate(principal_of(request.scope))
-        asked = read_frame(await read_text(request, self._settings.frame_bytes))
+        command_frame = read_frame(await read_text(request, self._settings.frame_bytes))
         self._metrics.frames_received.inc()
-        await self._app.log.head(session_id)  # NotFound before anything else is looked at
+        await self._app.log.head(session_id)  # raises NotFound before anything else is checked
         session = await self._app.session(session_id)
         state = await session.state()
         command_id: str | None = None
         try:
-            command_id = asked.command_id
-            return await self._obey(request, session, state, asked, command_id)
+            command_id = command_frame.command_id
+            return await self._obey(request, session, state, command_frame, command_id)
         except MootError as error:
             self._metrics.refused(as_protocol_error(error).code)
             language = error_language(request, state.language)
             return explain(error, language, session_id=session_id, command_id=command_id)
 
     async def _obey(
-        self, request: Request, session: Session, state: State, asked: ClientFrame, command_id: str | None
+        self, request: Request, session: Session, state: State, command_frame: ClientFrame, command_id: str | None
     ) -> Response:
-        if asked.session_id not in (None, session.id):
+        if command_frame.session_id not in (None, session.id):
             raise ProtocolError("bad_field", detail="session_id (another one stands in the address)")
-        if asked.event == "user.request_state":
-            return await self._export(session.id)
-        if asked.event == "user.ack":
-            return self._accept(session.id, command_id, await self._read_ack(session.id, asked))
+        if command_frame.event == RequestState.event:
+            return await self._export(request, session.id)
+        if command_frame.event == Ack.event:
+            return self._accept(session.id, command_id, await self._read_ack(session.id, command_frame))
         principal = principal_of(request.scope)
-        command = to_command(asked, principal.member)
+        command = read_command(command_frame, principal.member)
         check_speaker(principal, session.id, command, state.team)
-        key = CommandKey(command_id, hashlib.sha256(asked.digest_source()).hexdigest()) if command_id else None
+        key: CommandKey | None = None
+        if command_id:
+            key = CommandKey(command_id, hashlib.sha256(command_frame.digest_source()).hexdigest())
         receipt = await session.submit(command, key)
         self._metrics.commands_accepted.inc()
         return self._accept(session.id, command_id, receipt.seq)
 
-    async def _export(self, session_id: str) -> Response:
+    async def _export(self, request: Request, session_id: str) -> Response:
         state, head = await load_state(self._app.log, session_id)
-        return Json(export_state(self._tokens, session_id, state, head, self._clock.now()).encode())
+        language = wanted_language(request)
+        return Json(export_state(self._tokens, session_id, state, head, language, self._clock.now()).encode())
 
-    async def _read_ack(self, session_id: str, asked: ClientFrame) -> int:
-        """Without a connection there is nothing that an ack could move; it is checked and answered all the same."""
-        cursor = asked.content if type(asked.content) is int else asked.cursor
+    async def _read_ack(self, session_id: str, ack: ClientFrame) -> int:
+        """Check an ack, which has no effect without a connection, and return the seq of the head."""
+        cursor = ack.content if type(ack.content) is int else ack.cursor
         head = await self._app.log.head(session_id)
         if cursor is None or not 0 <= cursor <= head.seq:
             self._metrics.ignored_acks.inc()
@@ -201,10 +210,11 @@ class Rest:
         metadata: dict[str, Any] = {"seq": seq} if command_id is None else {"command_id": command_id, "seq": seq}
         return Json(unlogged("system.accepted", self._clock.now(), session_id=session_id, metadata=metadata).encode())
 
-    async def _describe(self, session_id: str, status: int, at: int = MAX_SEQ) -> Response:
-        """Read from the log: looking at a session must not set its agents to work."""
+    async def _describe(self, request: Request, session_id: str, status: int, at: int = MAX_SEQ) -> Response:
+        """Describe a session from its log alone: opening it would start its agents."""
         state, head = await load_state(self._app.log, session_id, at)
-        document = SessionDocument(session_id=session_id, seq=head.seq, hash=head.hash, state=state)
+        view = project(state, wanted_language(request))
+        document = SessionDocument(session_id=session_id, seq=head.seq, hash=head.hash, state=view)
         return Json(document, status, {"location": f"/api/sessions/{session_id}"})
 
     async def _language_of(self, session_id: str) -> Language:
@@ -212,17 +222,17 @@ class Rest:
         return state.language
 
     def _check_rate(self, principal: Principal) -> None:
-        settings = self._settings
+        settings, now = self._settings, self._clock.monotonic()
         bucket = self._buckets.get(principal.token_id)
         if bucket is None:
-            bucket = TokenBucket(settings.messages_per_s, settings.message_burst, self._clock.monotonic)
+            bucket = Bucket(settings.messages_per_s, settings.message_burst, now)
             self._buckets[principal.token_id] = bucket
-        if not bucket.take():
+        if not bucket.take(now):
             raise ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
 
 
 def _readable_session(request: Request) -> str:
-    """The id in the path. Malformed, unknown and foreign are one and the same answer."""
+    """Return the session id in the path. Raises NotFound if it is malformed or a session of others."""
     session_id: str = request.path_params["session_id"]
     if not SESSION_ID.fullmatch(session_id) or not principal_of(request.scope).may_read(session_id):
         raise NotFound("no such session")

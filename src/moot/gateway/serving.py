@@ -1,35 +1,30 @@
-"""The server process: a bound socket, uvicorn with our bounds, and an end that keeps its promises (E08)."""
+"""The server process: where it listens, how it is wired, and how it serves until it is told to stop."""
 
 import asyncio
 import errno
 import ipaddress
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-from uvicorn import Server
-
+from moot.app import App
 from moot.core.errors import ConfigError, MootError
-from moot.gateway.app import Gateway
-from moot.gateway.http_protocol import ServerConfig, TimedProtocol
+from moot.gateway.app import Gateway, Sockets
+from moot.gateway.auth import Tokens
+from moot.gateway.hosts import allow_hosts, make_url
 from moot.gateway.metrics import Metrics
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.socket_protocol import ClosableProtocol
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+from moot.gateway.uvicorn_port import AnnouncedServer, make_config
+from moot.gateway.ws import WebSocketEndpoint
 
 BACKLOG = 512
-LAST_WORDS_S = 2.0  # of the shutdown time, for clients to be told
 
 
 class PortInUse(MootError):
-    """Somebody else listens there."""
+    """Another process listens on the port."""
 
 
 def check_exposure(host: str, *, insecure: bool) -> None:
-    """There is no TLS here: whoever is on the way could read the token (E56). Raises ConfigError."""
+    """Refuse to listen beyond this machine without TLS: the token could be read on its way. Raises ConfigError."""
     if insecure or is_loopback(host):
         return
     raise ConfigError(
@@ -39,18 +34,18 @@ def check_exposure(host: str, *, insecure: bool) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Every address that the name stands for is of this machine alone."""
+    """Whether every address of this name is a loopback address."""
     if host == "":
         return False
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:
         return False
-    return all(ipaddress.ip_address(address[4][0]).is_loopback for address in found)
+    return all(ipaddress.ip_address(address[4][0]).is_loopback for address in addresses)
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening place. Raises PortInUse, or ConfigError when there is no such host."""
+    """Return a listening socket. Raises PortInUse, or ConfigError if the host is not an address of this machine."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except OSError as error:
@@ -59,7 +54,7 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
-        bound.listen(BACKLOG)  # now, and not later: two that bind and then listen would both believe to be alone
+        bound.listen(BACKLOG)  # at once: with SO_REUSEADDR two processes can bind, but only one of them can listen
     except OSError as error:
         bound.close()
         if error.errno == errno.EADDRINUSE:
@@ -68,77 +63,49 @@ def bind(host: str, port: int) -> socket.socket:
     return bound
 
 
-class GatewayServer(Server):
-    """uvicorn, told when to stop by us and not by signals."""
+class GatewayServer:
+    """The gateway of an app with everything it needs, made by `build_server`."""
 
-    def __init__(self, config: ServerConfig, gateway: Gateway, announce: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._gateway = gateway
-        self._announce = announce
+    def __init__(self, gateway: Gateway, settings: GatewaySettings, metrics: Metrics, sockets: Sockets) -> None:
+        self.gateway = gateway
+        self.settings = settings
+        self.metrics = metrics
+        self.sockets = sockets
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Ours are in place already; uvicorn's would end the process by the signal instead of with 0."""
-        yield
+    @property
+    def url(self) -> str:
+        return make_url(self.settings.host, self.settings.port)
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self._announce()
+    async def serve(self, bound: socket.socket, stop: asyncio.Event, announce: Callable[[], None]) -> None:
+        """Serve clients on a bound socket until `stop` is set.
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        for server in self.servers:
-            server.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LAST_WORDS_S):
-                await self._gateway.close()
-        await super().shutdown(sockets)
-
-
-def make_config(app: "ASGIApp", settings: GatewaySettings, metrics: Metrics) -> ServerConfig:
-    """uvicorn's defaults are for other servers: each of these was measured or is asked for by spec/5."""
-    return ServerConfig(
-        app,
-        send_timeout_s=settings.send_timeout_s,
-        metrics=metrics,
-        http=TimedProtocol,
-        ws=ClosableProtocol,
-        ws_max_size=settings.frame_bytes,
-        ws_per_message_deflate=False,
-        ws_ping_interval=settings.ping_s,
-        ws_ping_timeout=settings.ping_timeout_s,
-        timeout_graceful_shutdown=max(1, int(settings.shutdown_s - LAST_WORDS_S)),
-        lifespan="off",
-        log_config=None,
-        log_level="warning",  # below that uvicorn and websockets write URLs and headers, with tokens in them
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,
-    )
+        Then refuse new clients, close all connections and return within `shutdown_s` of the settings. `announce` is
+        called as soon as clients can connect.
+        """
+        config = make_config(self.gateway, self.settings, self.metrics)
+        server = AnnouncedServer(config, announce, self.gateway.close)
+        async with asyncio.TaskGroup() as tasks:
+            token_watch = tasks.create_task(self.gateway.watch_tokens())
+            stop_watch = tasks.create_task(_stop_when(stop, server))
+            await server.serve(sockets=[bound])
+            token_watch.cancel()
+            stop_watch.cancel()
 
 
-async def serve(
-    gateway: Gateway,
-    settings: GatewaySettings,
-    metrics: Metrics,
-    *,
-    bound: socket.socket,
-    stop: asyncio.Event,
-    announce: Callable[[], None],
-) -> None:
-    """Until `stop` is set: then nobody new is let in, everybody is told, and this returns within `shutdown_s`.
+def build_server(
+    app: App, tokens: Tokens, settings: GatewaySettings, *, names: Iterable[str] = (), sockets: Sockets | None = None
+) -> GatewayServer:
+    """Wire the gateway of an app: the only place that does.
 
-    `announce` is called when clients may come.
+    `names` are those by which a proxy calls this server, `NAME[:PORT]`. `sockets` replaces the WebSocket endpoint.
     """
-    server = GatewayServer(make_config(gateway, settings, metrics), gateway, announce)
-    async with asyncio.TaskGroup() as tasks:
-        watching = tasks.create_task(gateway.watch_tokens())
-        obeying = tasks.create_task(_stop_when(stop, server))
-        await server.serve(sockets=[bound])
-        watching.cancel()
-        obeying.cancel()
+    metrics = Metrics()
+    sockets = sockets or WebSocketEndpoint(app, tokens, settings, metrics)
+    hosts = allow_hosts(settings.host, settings.port, names)
+    gateway = Gateway(app, tokens, settings, metrics, sockets=sockets, hosts=hosts)
+    return GatewayServer(gateway, settings, metrics, sockets)
 
 
-async def _stop_when(stop: asyncio.Event, server: Server) -> None:
+async def _stop_when(stop: asyncio.Event, server: AnnouncedServer) -> None:
     await stop.wait()
     server.should_exit = True

@@ -1,4 +1,4 @@
-"""How the server is asked to stop: the first signal politely, the second at once; and it never takes for ever."""
+"""Stopping on signals: the first one asks for an orderly stop with a deadline, the second one ends the process."""
 
 import asyncio
 import logging
@@ -15,18 +15,19 @@ GAVE_UP = 1  # exit code
 
 @contextmanager
 def stopping(deadline_s: float) -> Iterator[asyncio.Event]:
-    """Set by the first SIGINT or SIGTERM; a second one ends the process there and then: the log can bear it.
+    """Yield an event that the first SIGINT or SIGTERM sets.
 
-    So does the deadline, when something that runs does not let itself be stopped.
+    A second signal, or `deadline_s` after the first, ends the process at once. That is safe: every accepted command
+    is in the log.
     """
     loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
+    stop_requested = asyncio.Event()
     deadline: asyncio.TimerHandle | None = None
 
     def stop(number: signal.Signals) -> None:
         nonlocal deadline
-        if not asked.is_set():
-            asked.set()
+        if not stop_requested.is_set():
+            stop_requested.set()
             deadline = loop.call_later(deadline_s, _give_up, deadline_s)
             return
         signal.signal(number, signal.SIG_DFL)
@@ -35,7 +36,7 @@ def stopping(deadline_s: float) -> Iterator[asyncio.Event]:
     for number in SIGNALS:
         loop.add_signal_handler(number, stop, number)
     try:
-        yield asked
+        yield stop_requested
     finally:
         if deadline:
             deadline.cancel()

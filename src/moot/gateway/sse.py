@@ -1,4 +1,4 @@
-"""Events over server-sent events: the same frames as over WebSocket, for proxies, scripts and `EventSource`."""
+"""Server-sent events: the same frames as over WebSocket, for proxies, scripts and `EventSource`."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,24 +9,25 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from moot.core.codec import Event, frame
-from moot.core.team import Language
+from moot.core.session.team import Language
 from moot.gateway.bodies import parse_number, read_number
 from moot.gateway.metrics import Metrics
+from moot.protocol.commands import MAX_SEQ
 from moot.protocol.errors import ProtocolError
-from moot.protocol.frames import MAX_SEQ
 from moot.runtime.ports import Log
 
 HEARTBEAT_S = 15.0
 CHUNK_BYTES = 64 * 1024
-LAST_WORD_S = 1.0
+CLOSING_S = 1.0
 OPENING = b"retry: 1000\n\n"
 HEARTBEAT = b": alive\n\n"
 
 
 def read_cursor(request: Request, session_id: str) -> int:
-    """The seq behind which to start: `Last-Event-ID` (an event_id of this session, or a seq), else `?after=`, else 0.
+    """Return the seq after which to start: `Last-Event-ID` (an event_id or a seq), else `?after=`, else 0.
 
-    The header counts more: an `EventSource` that reconnects repeats its old URL.
+    The header takes precedence because an `EventSource` that reconnects repeats its old URL. Raises ProtocolError
+    `bad_cursor` for anything else.
     """
     last_event_id = request.headers.get("last-event-id")
     if last_event_id is None:
@@ -36,39 +37,40 @@ def read_cursor(request: Request, session_id: str) -> int:
 
 
 class Streams:
-    """The open streams by token, so that a revoked one and a server that stops can end them."""
+    """The open streams, each as an event that ends it, so that they can be ended by token or all at once."""
 
     def __init__(self) -> None:
         self._open: dict[asyncio.Event, str] = {}
         self._is_closed = False
 
     def add(self, token_id: str) -> asyncio.Event:
-        told = asyncio.Event()
-        self._open[told] = token_id
+        """Register a stream. Return the event that is set when it has to end."""
+        end = asyncio.Event()
+        self._open[end] = token_id
         if self._is_closed:
-            told.set()
-        return told
+            end.set()
+        return end
 
-    def remove(self, told: asyncio.Event) -> None:
-        del self._open[told]
+    def remove(self, end: asyncio.Event) -> None:
+        del self._open[end]
 
     def close_token(self, token_id: str) -> None:
-        for told, owner in self._open.items():
+        for end, owner in self._open.items():
             if owner == token_id:
-                told.set()
+                end.set()
 
     def close(self) -> None:
         self._is_closed = True
-        for told in self._open:
-            told.set()
+        for end in self._open:
+            end.set()
 
 
 class _Over(Exception):
-    """The stream ends: the client has gone, was told to go, or takes nothing any more."""
+    """The stream ends: the client has disconnected or does not read, or the server closes it."""
 
 
 class EventStream(Response):
-    """History behind `after`, then live, until the client, its token, the session or the server goes."""
+    """The events after `after`, then live ones, until the client, its token, the session or the server is gone."""
 
     media_type = "text/event-stream"
 
@@ -96,22 +98,22 @@ class EventStream(Response):
         self._send_timeout_s = send_timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the shape of ASGI
-        told = self._streams.add(self._token_id)
+        end = self._streams.add(self._token_id)
         self._metrics.streams.inc()
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(_wait_until_gone(receive))
-                tasks.create_task(_wait_until_told(told))
+                tasks.create_task(_wait_for_disconnect(receive))
+                tasks.create_task(_wait_for_end(end))
                 tasks.create_task(self._beat(send))
                 tasks.create_task(self._write(send))
         except* _Over:
             with suppress(TimeoutError):
-                async with asyncio.timeout(LAST_WORD_S):
+                async with asyncio.timeout(CLOSING_S):
                     await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             self._metrics.streams.dec()
-            self._streams.remove(told)
+            self._streams.remove(end)
 
     async def _write(self, send: Send) -> None:
         await self._send(send, OPENING)
@@ -123,7 +125,7 @@ class EventStream(Response):
         raise _Over
 
     def _chunks(self, events: list[Event]) -> Iterator[tuple[int, bytes]]:
-        """Whole messages, several in one send when they are small."""
+        """Yield chunks of whole messages, each with their number; small messages share a chunk."""
         chunk, count = bytearray(), 0
         for event in events:
             chunk += b"id: %b-%d\nevent: %b\ndata: %b\n\n" % (
@@ -140,7 +142,7 @@ class EventStream(Response):
             yield count, bytes(chunk)
 
     async def _beat(self, send: Send) -> None:
-        """Comments keep proxies from cutting a quiet stream. Each send is whole messages, so the order is free."""
+        """Send comments, so that proxies do not close an idle stream. They may stand between any two messages."""
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             await self._send(send, HEARTBEAT)
@@ -154,18 +156,18 @@ class EventStream(Response):
             raise _Over from None
 
 
-async def _wait_until_gone(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     raise _Over
 
 
-async def _wait_until_told(told: asyncio.Event) -> None:
-    await told.wait()
+async def _wait_for_end(end: asyncio.Event) -> None:
+    await end.wait()
     raise _Over
 
 
 def check_cursor(after: int, head_seq: int) -> None:
-    """A cursor beyond the head belongs to another history; waiting there would leave a hole."""
+    """Raise ProtocolError `bad_cursor` for a cursor beyond the head: it comes from another history of the session."""
     if after > head_seq:
         raise ProtocolError("bad_cursor")

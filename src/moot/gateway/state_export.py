@@ -1,4 +1,4 @@
-"""States that a client may keep and come back with: folded for reading, signed so that a changed one is noticed."""
+"""Exported states: the view of a session with a signed position, with which a client can resume later."""
 
 from typing import Any
 
@@ -6,24 +6,29 @@ import msgspec
 from msgspec import Struct
 
 from moot.core.codec import Head
-from moot.core.state import State
+from moot.core.session.state import State
+from moot.core.session.team import Language
+from moot.core.view import project
 from moot.gateway.auth import Tokens
 from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
 
 
 class Place(Struct, frozen=True):
-    """Where a session was when its state was exported."""
+    """The position of a session when its state was exported."""
 
     session_id: str
     seq: int
     hash: str
 
 
-def export_state(tokens: Tokens, session_id: str, state: State, head: Head, timestamp: str) -> str:
+def export_state(
+    tokens: Tokens, session_id: str, state: State, head: Head, language: Language | None, timestamp: str
+) -> str:
+    """Return `agent.state_exported` with the view, in `language` or the session's own, and the signed place."""
     signed = tokens.sign(msgspec.json.encode(Place(session_id, head.seq, head.hash)))
     metadata: dict[str, Any] = {
-        "state": msgspec.to_builtins(state),
+        "state": msgspec.to_builtins(project(state, language)),
         "seq": head.seq,
         "hash": head.hash,
         "signed_state": signed,
@@ -32,7 +37,7 @@ def export_state(tokens: Tokens, session_id: str, state: State, head: Head, time
 
 
 def restore_place(tokens: Tokens, signed_state: str) -> Place:
-    """Raises ProtocolError when it is not ours or was changed."""
+    """Return the place in a signed state. Raises ProtocolError if this server did not sign it, or it was changed."""
     payload = tokens.unsign(signed_state)
     if payload is None:
         raise ProtocolError("bad_signed_state")

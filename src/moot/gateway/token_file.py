@@ -1,4 +1,4 @@
-"""The tokens that were given out, kept as hashes: who reads the file cannot use them."""
+"""The file of issued tokens. It holds their hashes, so that it cannot be used to log in."""
 
 import hashlib
 import secrets
@@ -7,15 +7,15 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from moot.config.private_files import held, write_private
 from moot.core.errors import ConfigError, NotFound
 from moot.gateway.principal import Principal, Role
-from moot.gateway.private_files import held, write_private
 
 TOKENS = 10_000
 
 
 class TokenRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`expires_at` is a time like every other in Moot: text order is time order."""
+    """An issued token. Times are ISO texts of equal form, so that they can be compared as text."""
 
     token_id: str
     sha256: str
@@ -43,13 +43,13 @@ def hash_token(token: str) -> str:
 
 
 class TokenFile:
-    """Changed by `moot token`, read by the server that runs on the same folder."""
+    """The token file of a data folder: `moot token` changes it while a server on the same folder reads it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def read(self) -> tuple[TokenRecord, ...]:
-        """No file is no token. Raises ConfigError when it is not what was written."""
+        """Return all records; none if there is no file. Raises ConfigError if the file cannot be decoded."""
         try:
             return msgspec.json.decode(self.path.read_bytes(), type=_Contents).tokens
         except FileNotFoundError:
@@ -67,7 +67,7 @@ class TokenFile:
         label: str = "",
         expires_at: str | None = None,
     ) -> tuple[str, TokenRecord]:
-        """A new token, to be shown once, and what is kept of it."""
+        """Issue a token. Return it, to be shown once, with its record. Raises ConfigError if there are too many."""
         token = f"moot_{secrets.token_urlsafe(32)}"
         record = TokenRecord(
             token_id=f"t_{secrets.token_hex(4)}",
@@ -80,17 +80,17 @@ class TokenFile:
             label=label,
         )
         with held(self.path):
-            kept = [each for each in self.read() if not each.has_expired(created_at)]
+            kept = [old for old in self.read() if not old.has_expired(created_at)]
             if len(kept) >= TOKENS:
                 raise ConfigError(f"there are {TOKENS} tokens already; revoke some with `moot token revoke ID`")
             self._write([*kept, record])
         return token, record
 
     def revoke(self, token_id: str) -> None:
-        """Raises NotFound."""
+        """Remove a token. Raises NotFound if there is none with this id."""
         with held(self.path):
             records = self.read()
-            kept = [each for each in records if each.token_id != token_id]
+            kept = [record for record in records if record.token_id != token_id]
             if len(kept) == len(records):
                 raise NotFound(f"no token {token_id!r}; `moot token list` shows those there are")
             self._write(kept)

@@ -1,4 +1,4 @@
-"""The WebSocket endpoint: lets clients in, runs a reader and a writer for each, closes those that do not keep up."""
+"""The WebSocket endpoint: accepts clients, runs a reader and a writer for each, closes those that do not keep up."""
 
 import asyncio
 import logging
@@ -8,15 +8,15 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from moot.app import App
-from moot.core.team import Language
+from moot.core.session.team import Language, as_language
 from moot.gateway.auth import Tokens, find_token
-from moot.gateway.connection import Connection, Surroundings, TooManyMessages
+from moot.gateway.connection import Connection, ServerContext, TooManyMessages
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Outbox
 from moot.gateway.principal import Principal
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.socket_protocol import WIRE, ClosableProtocol
+from moot.gateway.uvicorn_port import WIRE, ClosableProtocol
 from moot.protocol.frames import unlogged
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock
@@ -28,12 +28,12 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 WATCH_S = 0.25
-STALL_S = 1.0  # a client that is too far behind must have taken nothing for so long
+STALL_S = 1.0  # how long a client must not have read anything before its lag can close it
 RESTART, BROKEN, NOT_TEXT, UNAUTHENTICATED, SLOW, RATE, GONE = 1012, 1011, 1003, 4401, 4408, 4429, 1006
 
 
 class Close(Exception):
-    """A connection is over, with this code."""
+    """Ends a connection with a close code; GONE means that the client has disconnected already."""
 
     def __init__(self, code: int, reason: str = "") -> None:
         super().__init__(code, reason)
@@ -42,7 +42,7 @@ class Close(Exception):
 
 
 class Client:
-    """A socket with its connection, as the endpoint watches it."""
+    """A socket and its connection. `blocked_since` is set while the socket is not writable."""
 
     def __init__(self, wire: ClosableProtocol, clock: Clock) -> None:
         self._wire = wire
@@ -52,22 +52,24 @@ class Client:
         self.closing: asyncio.Future[Close] = asyncio.get_running_loop().create_future()
 
     def try_write(self, message: bytes) -> bool:
+        """Write an encoded message if the socket is writable. Return whether it was written."""
         if not self._wire.writable.is_set():
             return False
         try:
             self._wire.write(message)
-        except OSError:  # the client has gone: its writer will notice
+        except OSError:  # the client has disconnected; its writer will end the connection
             return False
         return True
 
     async def deliver(self, message: bytes) -> None:
+        """Write an encoded message as soon as the socket is writable. Raises Close if the client has disconnected."""
         if not self._wire.writable.is_set():
             self.blocked_since = self._clock.monotonic()
             await self._wire.writable.wait()
             self.blocked_since = None
         try:
             self._wire.write(message)
-        except OSError as error:  # the client has gone
+        except OSError as error:
             raise Close(GONE) from error
 
     def close(self, code: int, reason: str = "") -> None:
@@ -85,8 +87,8 @@ class WebSocketEndpoint:
         self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, clock: Clock | None = None
     ) -> None:
         self._clock = clock or SystemClock()
-        self._feeds = Feeds(app.log, app.spawn, settings.window_events)
-        self._around = Surroundings(app, self._feeds, tokens, metrics, settings, self._clock)
+        self._feeds = Feeds(app.log, app.spawn, settings.window_events, self._clock.now)
+        self._context = ServerContext(app, self._feeds, tokens, metrics, settings, self._clock)
         self._clients: set[Client] = set()
         self._watch: asyncio.Task[None] | None = None
         self._is_closing = False
@@ -94,37 +96,37 @@ class WebSocketEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()  # websocket.connect
-        shown, _ = find_token(scope)
-        principal = self._around.tokens.authenticate(shown) if shown else None
+        credentials, _ = find_token(scope)
+        principal = self._context.tokens.authenticate(credentials) if credentials else None
         refusal = self._refuse(principal)
         if refusal:
             await _reject(send, *refusal)
             return
         await send({"type": "websocket.accept"})
         if principal is None:
-            await self._say_close(send, Close(UNAUTHENTICATED, "a token is needed"))
+            await self._send_close(send, Close(UNAUTHENTICATED, "a token is needed"))
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
         await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
 
     def cut(self) -> None:
-        """Close every link; clients come back by themselves. For demonstrations."""
+        """Close every connection, as a lost network would; clients reconnect. Used by `moot demo`."""
         for client in self._clients:
             client.close(RESTART, "the link was cut")
 
     async def close(self) -> None:
-        """The server restarts: everybody is told, and comes back by itself."""
+        """Close every connection with 1012, after which clients reconnect, and wait until all are gone."""
         self._is_closing = True
         for client in self._clients:
             client.close(RESTART, "the server restarts")
         try:
             while self._clients:
                 await self._clock.sleep(0.02)
-        finally:  # also when there is no more time to wait for them
+        finally:  # also when the caller's timeout cancels the wait
             if self._watch:
                 self._watch.cancel()
             self._feeds.close()
-            self._around.app.streams.listeners.discard(self._show)
+            self._context.app.streams.listeners.discard(self._show)
 
     def close_token(self, token_id: str) -> None:
         for client in self._clients:
@@ -132,7 +134,7 @@ class WebSocketEndpoint:
                 client.close(UNAUTHENTICATED, "the token was revoked")
 
     def _refuse(self, principal: Principal | None) -> tuple[int, str] | None:
-        settings = self._around.settings
+        settings = self._context.settings
         if self._is_closing or len(self._clients) >= settings.connections:
             return 503, "too many connections; try again later"
         if principal:
@@ -149,20 +151,21 @@ class WebSocketEndpoint:
         principal: Principal,
         query: dict[str, list[str]],
     ) -> None:
-        metrics = self._around.metrics
+        metrics = self._context.metrics
         client = Client(wire, self._clock)
         connection = client.connection = Connection(
-            self._around,
+            self._context,
             principal,
             client.try_write,
             client.deliver,
             language=_language(query),
             takes_batches=query.get("batch") == ["1"],
+            wants_views=query.get("view") == ["1"],
         )
         self._clients.add(client)
         metrics.connections.inc()
         if self._watch is None:
-            self._watch = self._around.app.spawn(self._keep_watch())
+            self._watch = self._context.app.spawn(self._keep_watch())
         connection.greet()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -170,40 +173,40 @@ class WebSocketEndpoint:
                 tasks.create_task(connection.outbox.run())
                 tasks.create_task(client.wait_for_close())
         except* Close as group:
-            await self._say_close(send, _first_close(group))
+            await self._send_close(send, _first_close(group))
         except* Exception:
             logger.exception("a connection failed")
-            await self._say_close(send, Close(BROKEN, "internal error; reconnect to resume"))
+            await self._send_close(send, Close(BROKEN, "internal error; reconnect to resume"))
         finally:
             connection.leave()
             self._clients.discard(client)
             metrics.connections.dec()
             metrics.frames_sent.inc(connection.outbox.sent)
 
-    async def _say_close(self, send: Send, close: Close) -> None:
-        self._around.metrics.closed(close.code)
+    async def _send_close(self, send: Send, close: Close) -> None:
+        self._context.metrics.closed(close.code)
         if close.code == GONE:
             return
-        with suppress(OSError):  # it may have gone by itself
+        with suppress(OSError):  # the client may have disconnected
             await send({"type": "websocket.close", "code": close.code, "reason": close.reason})
 
     async def _keep_watch(self) -> None:
-        """Close who takes nothing any more; now and then show everybody that the link is alive."""
-        settings = self._around.settings
+        """Close clients that have stopped reading, and send heartbeats."""
+        settings = self._context.settings
         next_beat = self._clock.monotonic() + settings.heartbeat_s
         while True:
             await self._clock.sleep(WATCH_S)
             now = self._clock.monotonic()
             for client in self._clients:
-                self._look_at(client, now)
+                self._check_progress(client, now)
             if now >= next_beat:
                 next_beat = now + settings.heartbeat_s
-                beat = unlogged("system.heartbeat", self._clock.now())
+                heartbeat = unlogged("system.heartbeat", self._clock.now())
                 for client in self._clients:
-                    client.connection.outbox.answer(beat)
+                    client.connection.outbox.answer(heartbeat)
 
-    def _look_at(self, client: Client, now: float) -> None:
-        outbox, metrics = client.connection.outbox, self._around.metrics
+    def _check_progress(self, client: Client, now: float) -> None:
+        outbox, metrics = client.connection.outbox, self._context.metrics
         metrics.frames_sent.inc(outbox.sent)
         outbox.sent = 0
         if client.blocked_since is not None and self._is_stalled(outbox, now - client.blocked_since):
@@ -211,14 +214,14 @@ class WebSocketEndpoint:
             client.close(SLOW, "the client does not read; reconnect to resume")
 
     def _is_stalled(self, outbox: Outbox, blocked_s: float) -> bool:
-        settings = self._around.settings
+        settings = self._context.settings
         if blocked_s < STALL_S:
             return False
         is_too_far = outbox.lag_events > settings.lag_events or outbox.lag_bytes > settings.lag_bytes
         return is_too_far or blocked_s >= settings.send_timeout_s
 
     def _show(self, session_id: str, event: str, metadata: dict[str, str]) -> None:
-        """Text and thoughts as they come: beside the log, to those who follow the session."""
+        """Send streamed text and thoughts, which are not logged, to the followers of a session."""
         followers = self._feeds.followers(session_id)
         if followers:
             frame = unlogged(event, self._clock.now(), session_id=session_id, metadata=metadata)
@@ -240,25 +243,20 @@ async def _read(connection: Connection, receive: Receive) -> None:
             raise Close(RATE, "too many messages") from None
 
 
-async def _reject(send: Send, status: int, why: str) -> None:
+async def _reject(send: Send, status: int, reason: str) -> None:
     await send(
         {"type": "websocket.http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]}
     )
-    await send({"type": "websocket.http.response.body", "body": why.encode()})
+    await send({"type": "websocket.http.response.body", "body": reason.encode()})
 
 
 def _language(query: dict[str, list[str]]) -> Language | None:
-    match query.get("lang"):
-        case ["zh"]:
-            return "zh"
-        case ["en"]:
-            return "en"
-        case _:
-            return None
+    languages = query.get("lang", [])
+    return as_language(languages[0]) if len(languages) == 1 else None
 
 
 def _first_close(group: BaseExceptionGroup[Close]) -> Close:
-    """What ended it; that the client has gone only if nothing else did."""
+    """Return the close that ended a connection; GONE only if there is no other."""
     closes = [error for error in _leaves(group) if isinstance(error, Close)]
     return next((close for close in closes if close.code != GONE), closes[0])
 

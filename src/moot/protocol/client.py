@@ -1,11 +1,11 @@
 """The client's half of a connection: no sockets, no clock, no randomness. The browser's client does the same.
 
 A shell opens the link and says so (`connect`, `opened`), hands in what it receives, reports the link lost, and ticks
-several times a second. It acts on what these return, and sends what `to_send` gives. The cases in
-tests/data/protocol/client_cases.json say what comes of what.
+several times a second. It acts on the happenings that these return, and sends the texts of `to_send`.
+tests/data/protocol/client_cases.json lists inputs with their outcomes.
 
-What makes it reliable: events count only if they are the next ones and their hash follows; commands are kept with their
-id until they are answered; whatever is unclear is asked again.
+It is reliable because an event counts only if it is the next one and its hash follows, because a command is kept with
+its id until it is answered, and because everything else that is lost is asked for again.
 """
 
 from collections import deque
@@ -14,18 +14,21 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from moot.core.codec import Head
+from moot.core.backoff import Backoff
+from moot.core.bucket import Bucket
+from moot.core.codec import Head, Placed, place
 from moot.core.errors import Refused
 from moot.core.machines.connection import CONNECTION, State, Trigger
-from moot.protocol.answers import Accepted, Greeting, Limits, Problem, Resumed, StateExported
-from moot.protocol.following import Following, Placed, Verdict
+from moot.protocol.following import Following, Verdict
+from moot.protocol.frames import Accepted, Greeting, Limits, Problem, Resumed, StateExported
 from moot.protocol.happenings import Denied, Done, Ended, Exported, Happening, Logged, Moved, Passing, Reset, Sever
-from moot.protocol.pace import Pace, backoff_s
 from moot.protocol.unanswered import ANSWER_S, RETRY_S, SENDS, Unanswered
 
+RECONNECT = Backoff(base_s=1.0, cap_s=30.0, floor_s=0.5)
+HEADROOM = 0.75  # share of the server's rate limit that is used: the two clocks differ
 GIVE_UP_S = 300.0
-RATE_PAUSE_S = 5.0  # more, after the server said that we were too fast
-STABLE_S = 10.0  # a link that lived so long was a good one: the next attempts start quickly again
+RATE_PAUSE_S = 5.0  # extra delay after the server closed the link because of the rate limit
+STABLE_S = 10.0  # a link that lived this long resets the delays between attempts
 GREETING_S = 10.0
 ACK_S = 1.0
 ACKS_A_TICK = 5
@@ -33,7 +36,6 @@ FATAL = {4401: "unauthenticated", 4403: "forbidden"}
 RATE = 4429
 
 _batch_decoder = msgspec.json.Decoder(list[msgspec.Raw])
-_placed_decoder = msgspec.json.Decoder(Placed)
 
 
 class Unlogged(Struct, frozen=True):
@@ -48,8 +50,13 @@ class Unlogged(Struct, frozen=True):
 _unlogged_decoder = msgspec.json.Decoder(Unlogged)
 
 
+def _make_pace(limits: Limits, now: float) -> Bucket:
+    """A bucket for the frames of this client, a little smaller than the server's."""
+    return Bucket(limits.messages_per_s * HEADROOM, max(1.0, limits.message_burst * HEADROOM), now)
+
+
 class ClientHalf:
-    """Followed sessions and unanswered commands outlive the link; everything else starts anew with it."""
+    """Followed sessions and unanswered commands outlive the link; all other state belongs to one link."""
 
     def __init__(self, *, give_up_s: float = GIVE_UP_S) -> None:
         self.state = CONNECTION.initial
@@ -59,9 +66,9 @@ class ClientHalf:
         self.following: dict[str, Following] = {}
         self._give_up_s = give_up_s
         self._commands = Unanswered()
-        self._newborn: list[str] = []  # sessions that began to come, created by a command that is not answered yet
+        self._newborn: list[str] = []  # sessions whose events arrive before the answer to the command that created them
         self._outbox: deque[str] = deque()
-        self._pace = Pace(Limits(), 0.0)
+        self._pace = _make_pace(Limits(), 0.0)
         self._is_open = False
         self._down_since: float | None = None
         self._greeted_at = self._heard_at = self._acked_at = 0.0
@@ -69,24 +76,27 @@ class ClientHalf:
     # what the user wants
 
     def connect(self, now: float) -> list[Happening]:
-        """Also after it was given up: whatever is still wanted is asked for again."""
+        """Start to connect, also after giving up: followed sessions and commands are taken up again."""
         self.attempt, self.retry_at, self._down_since = 0, now, now
         return self._move(Trigger.CONNECT)
 
     def follow(self, session_id: str, now: float, head: Head | None = None) -> None:
-        """Be sent a session's events: those behind `head`, or all."""
+        """Follow a session from `head`, or from its start."""
         following = self.following[session_id] = Following(session_id, head)
         if self.state is State.CONNECTED:
             self._post(following.ask(now))
 
     def leave(self, session_id: str) -> None:
-        """Take no notice of a session any more. (The protocol has no word for it: what still comes is ignored.)"""
+        """Stop following a session. The protocol has no frame for this: events that still arrive are ignored."""
         self.following.pop(session_id, None)
 
     def send(
         self, command_id: str, event: str, fields: dict[str, Any], now: float, *, session_id: str | None = None
     ) -> None:
-        """Give a command: sent now or as soon as there is a link, and again until it is answered. Raises Refused."""
+        """Send a command now or as soon as there is a link, and again until it is answered.
+
+        Raises Refused if it is larger than a frame may be.
+        """
         waiting = self._commands.add(command_id, event, session_id, fields)
         size, limit = len(waiting.text.encode()), self.greeting.limits.frame_bytes
         if size > limit:
@@ -98,12 +108,15 @@ class ClientHalf:
     # what happens to the link
 
     def opened(self, now: float) -> None:
-        """The link is up; the server greets first."""
+        """The link is up; the server sends the first frame."""
         self._is_open = True
         self._heard_at = now
 
     def lost(self, now: float, random: float, code: int | None = None) -> list[Happening]:
-        """The link is down, or could not be opened; `code` is the close code if there was one."""
+        """The link is down or could not be opened.
+
+        `random` (0 to 1) spreads the next attempt; `code` is the close code, if there was one.
+        """
         if self.state is State.DISCONNECTED:
             return []
         self._is_open = False
@@ -118,7 +131,7 @@ class ClientHalf:
         if code in FATAL:  # trying again with the same token is no use
             return self._move(Trigger.RECONNECT_TIMEOUT, reason=FATAL[code])
         self.attempt += 1
-        wait_s = backoff_s(self.attempt, random) + (RATE_PAUSE_S if code == RATE else 0.0)
+        wait_s = RECONNECT.delay(self.attempt, random) + (RATE_PAUSE_S if code == RATE else 0.0)
         self.retry_at = now + wait_s
         reason = None if code is None else f"closed with {code}"
         return [Moved(state=self.state, attempt=self.attempt, retry_in_s=wait_s, reason=reason)]
@@ -128,7 +141,7 @@ class ClientHalf:
         return [Moved(state=self.state, reason=reason)]
 
     def receive(self, message: bytes | str, now: float) -> list[Happening]:
-        """One message of the server: a frame, or an array of frames."""
+        """Read a message of the server: a frame, or an array of frames."""
         self._heard_at = now
         data = message.encode() if isinstance(message, str) else message
         happened: list[Happening] = []
@@ -141,7 +154,7 @@ class ClientHalf:
         return happened
 
     def tick(self, now: float) -> list[Happening]:
-        """Time has passed: acknowledge, ask again, notice silence, give up."""
+        """Do what is due: acknowledge, ask again, report silence, give up."""
         if self.state is State.RECONNECTING and not self._is_open:
             if self._down_since is not None and now - self._down_since >= self._give_up_s:
                 return self._move(Trigger.RECONNECT_TIMEOUT, reason="gave_up")
@@ -163,7 +176,7 @@ class ClientHalf:
         return happened
 
     def to_send(self, now: float) -> list[str]:
-        """The texts to send now; the rest waits so that the server does not call us too fast."""
+        """Return the texts to send now. The rest waits, so that the rate limit of the server is not reached."""
         texts = []
         while self._outbox and self._pace.take(now):
             texts.append(self._outbox.popleft())
@@ -172,7 +185,7 @@ class ClientHalf:
     # what the server says
 
     def _read(self, frame: bytes, now: float) -> list[Happening]:
-        placed = _placed_decoder.decode(frame)
+        placed = place(frame)
         if placed.seq is not None:
             return self._read_logged(placed, frame, now)
         said = _unlogged_decoder.decode(frame)
@@ -196,7 +209,7 @@ class ClientHalf:
         if self.state is State.CONNECTED:
             return []
         self.greeting = msgspec.convert(said.metadata, Greeting)
-        self._pace = Pace(self.greeting.limits, now)
+        self._pace = _make_pace(self.greeting.limits, now)
         self._greeted_at = self._acked_at = now
         self._down_since = None
         is_first = self.state is State.CONNECTING
@@ -238,7 +251,7 @@ class ClientHalf:
                 return []
 
     def _restart(self, following: Following, now: float, *, forget: bool = False) -> list[Happening]:
-        """Something is wrong with what came: ask for it again, or from the start when not even the past is sure."""
+        """Ask again after a missing event, or for the whole history (`forget`) after one that does not verify."""
         session_id = following.session_id
         if not following.may_restart():
             del self.following[session_id]
@@ -264,7 +277,7 @@ class ClientHalf:
         return [Done(command_id=told.command_id, session_id=session_id, seq=told.seq)]
 
     def _claim(self, session_id: str | None) -> str | None:
-        """The session that a command created: as the answer says, else the first that came and is nobody's yet."""
+        """Return the session that a command created: the one in the answer, else the oldest unclaimed new one."""
         if session_id is None:
             return self._newborn.pop(0) if self._newborn else None
         if session_id in self._newborn:
@@ -279,7 +292,7 @@ class ClientHalf:
         for waiting in self._commands.of("user.request_state", session_id):
             self._commands.remove(waiting.command_id)
             head = Head(told.seq, told.hash)
-            happened.append(Exported(command_id=waiting.command_id, session_id=session_id, head=head, state=told.state))
+            happened.append(Exported(command_id=waiting.command_id, session_id=session_id, head=head, view=told.state))
         return happened
 
     def _read_problem(self, said: Unlogged, now: float) -> list[Happening]:
@@ -325,12 +338,12 @@ class ClientHalf:
         return given_up
 
     def _ask_soon(self, following: Following, now: float) -> None:
-        """At a tick in a second, if it is unanswered then."""
+        """Ask again in a second, if there is no answer by then."""
         if following.asked_at is not None:
             following.asked_at = now - ANSWER_S + RETRY_S
 
     def _acknowledge(self, now: float) -> None:
-        """What is had; never less than before, not often, and never in the way of anything else."""
+        """Acknowledge the sessions that are furthest behind, a few at a time."""
         behind = [each for each in self.following.values() if each.asked_at is None and each.unacked]
         for following in sorted(behind, key=lambda each: -each.unacked)[:ACKS_A_TICK]:
             following.acked_seq = following.head.seq

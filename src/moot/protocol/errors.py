@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from moot.core.errors import CommandReused, Conflict, LogError, MootError, NotFound, Refused, StorageFull
-from moot.core.notices import render
-from moot.core.team import Language
+from moot.core.session.team import Language
+from moot.core.texts import render
 
 
 class ProtocolError(MootError):

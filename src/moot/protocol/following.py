@@ -1,44 +1,28 @@
-"""One session that a client follows: how far it is, and whether a frame is what comes next."""
+"""One session that a client follows: the last event that it has, and whether a frame is the next one."""
 
 from enum import StrEnum
 from typing import Any
 
-from msgspec import Raw, Struct
+from moot.core.codec import Head, Placed, chain, stored_bytes
 
-from moot.core.codec import Head, chain
-
-RESTARTS = 3  # of the history, when the same place does not verify again and again
-_HASH_BYTES = 64
-_TAIL_BYTES = len(b',"hash":""}') + _HASH_BYTES
-_SHOWN = b',"show_content":"'  # quotes inside of strings are escaped, so this is never part of one
-
-
-class Placed(Struct, frozen=True):
-    """The part of a frame that says where it belongs."""
-
-    event: str
-    session_id: str | None = None
-    seq: int | None = None
-    hash: str | None = None
-    show_content: str | None = None
-    content: Raw = Raw()
+RESTARTS = 3  # how often the history is asked for again when the same event does not verify
 
 
 class Verdict(StrEnum):
     NEXT = "next"
-    OLD = "old"  # had already, or not asked for any more
-    HOLE = "hole"  # something before it is missing
-    BROKEN = "broken"  # not what follows from what is had
+    OLD = "old"  # received before, or sent before the answer to `ask`
+    HOLE = "hole"  # an event before it is missing
+    BROKEN = "broken"  # its hash does not follow from the event before it
 
 
 class Following:
-    """The cursor is the last event that is had; hash "" at a seq means that its hash is not known."""
+    """`head` is the last event that the client has; with hash "" the hash of that event is not known."""
 
     def __init__(self, session_id: str, head: Head | None = None) -> None:
         self.session_id = session_id
         self.head = head or Head()
         self.acked_seq = self.head.seq
-        self.asked_at: float | None = None  # asked where to go on, not answered: what comes now does not count
+        self.asked_at: float | None = None  # when `ask` was sent; frames are ignored until it is answered
         self._restarts = 0
         self._broken_at = 0
 
@@ -47,7 +31,7 @@ class Following:
         return self.head.seq - self.acked_seq
 
     def ask(self, now: float) -> dict[str, Any]:
-        """The frame that asks for what is missing."""
+        """Return the frame that asks for the events after `head`."""
         self.asked_at = now
         if not self.head.seq:
             return {"event": "user.reconnect", "session_id": self.session_id}
@@ -55,7 +39,7 @@ class Following:
         return {**frame, "state_checksum": self.head.hash} if self.head.hash else frame
 
     def judge(self, placed: Placed, frame: bytes) -> tuple[Verdict, bytes]:
-        """Whether this is the next event, and then its stored bytes; only then the cursor moves."""
+        """Judge a logged frame. Only for the next event `head` moves, and its stored bytes are returned."""
         seq, hash_ = placed.seq or 0, placed.hash or ""
         if self.asked_at is not None or seq <= self.head.seq:
             return Verdict.OLD, b""
@@ -71,23 +55,12 @@ class Following:
         return Verdict.NEXT, data
 
     def forget(self) -> None:
+        """Start again from the empty log."""
         self.head = Head()
         self.acked_seq = 0
 
     def may_restart(self) -> bool:
-        """Whether asking for the history again is worth it: not when it broke at the same place several times."""
+        """Return whether to ask for the history again; False when the same event failed several times."""
         self._broken_at = max(self._broken_at, self.head.seq + 1)
         self._restarts += 1
         return self._restarts <= RESTARTS
-
-
-def stored_bytes(frame: bytes, placed: Placed) -> bytes | None:
-    """The frame without what the encoder added at its end (core/codec.py); None when it does not end so."""
-    body, tail = frame[:-_TAIL_BYTES], frame[-_TAIL_BYTES:]
-    if tail != b',"hash":"%b"}' % (placed.hash or "").encode():
-        return None
-    if placed.show_content is not None:
-        body, shown, _ = body.rpartition(_SHOWN)
-        if not shown:
-            return None
-    return body.removesuffix(b',"content":%b' % bytes(placed.content)) + b"}"  # a plan's tasks; texts stand elsewhere

@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from moot.core.codec import Event, Head, decode
 from moot.core.machines.connection import State
+from moot.core.view import View
+
+VIEW_CHANGED, LINK_CHANGED = "session.view", "connection.changed"
 
 
 class Moved(Struct, frozen=True, kw_only=True):
@@ -27,6 +30,10 @@ class Logged(Struct, frozen=True, kw_only=True):
     data: bytes
     frame: bytes
 
+    @property
+    def head(self) -> Head:
+        return Head(self.seq, self.hash)
+
     def event(self) -> Event | None:
         """None when a newer server logged what this version does not know."""
         try:
@@ -35,7 +42,7 @@ class Logged(Struct, frozen=True, kw_only=True):
             return None
 
     def fields(self) -> dict[str, Any]:
-        """The frame as a dictionary, for `view.reduce`."""
+        """The frame as a dictionary."""
         return msgspec.json.decode(self.frame, type=dict[str, Any])
 
 
@@ -64,12 +71,12 @@ class Denied(Struct, frozen=True, kw_only=True):
 
 
 class Exported(Struct, frozen=True, kw_only=True):
-    """The state of a session, as somebody asked for."""
+    """The view of a session, as somebody asked for."""
 
     command_id: str
     session_id: str
     head: Head
-    state: dict[str, Any]
+    view: View
 
 
 class Reset(Struct, frozen=True, kw_only=True):
@@ -94,3 +101,13 @@ class Sever(Struct, frozen=True):
 
 
 Happening = Moved | Logged | Passing | Done | Denied | Exported | Reset | Ended | Sever
+
+
+def link_frame(moved: Moved) -> dict[str, Any]:
+    """What a client tells its own screen when the link changes. It never crosses the wire."""
+    return {"event": LINK_CHANGED, "metadata": msgspec.to_builtins(moved)}
+
+
+def view_frame(session_id: str, view: View) -> dict[str, Any]:
+    """What a client tells its own screen when the view changes: the whole of it, where the wire carries a patch."""
+    return {"event": VIEW_CHANGED, "session_id": session_id, "metadata": {"view": view}}

@@ -1,23 +1,20 @@
 """The protocol for other programs: JSON Schema of every frame and an AsyncAPI document, made from the types.
 
-Logged frames come from the facts of the core, unlogged ones from `answers`; what clients send is listed here, and a
-test holds the list to the one that the server reads.
+Logged frames come from the facts of the core, unlogged ones from `answers`, commands from their table.
 """
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct
 
-from moot.core import limits
-from moot.core.commands import QueueAction
-from moot.core.events import Fact
-from moot.core.team import Language
-from moot.protocol.answers import UNLOGGED
-from moot.protocol.frames import COMMAND_ID_CHARS, MAX_SEQ, PROTOCOL
+from moot.core.flows.registry import FACTS
+from moot.core.session.team import Language
+from moot.protocol.commands import COMMANDS, CommandId, Row, SessionId
+from moot.protocol.frames import PROTOCOL, UNLOGGED
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-Seq = Annotated[int, Meta(ge=0, le=MAX_SEQ)]
+DEFINITIONS = "#/$defs/{name}"
 
 TIMELINE = (
     "user_input_received",
@@ -36,172 +33,9 @@ TIMELINE = (
 )
 
 
-class Cancel(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Stop what runs: the turn, or all of a plan. The next message starts anew."""
-
-
-class CancelPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """End the plan."""
-
-
-class Pause(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What runs comes to its end, then people have the floor."""
-
-
-class Resume(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Go on; at a limit, with as much again."""
-
-
-class RetryTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Repeat the turn that failed or was cancelled last."""
-
-
-class End(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """End the session; what runs is killed."""
-
-
-class CreateSession(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A new session of a team; without `team` of the server's first. Its log is sent from seq 1."""
-
-    team: str | None = None
-    title: str = ""
-
-
-class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a person types: text with markers, or a slash command. It may also stand in `content` as a string."""
-
-    text: str = ""
-
-
-class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A task of a plan; whole numbers as ids count as their decimal text, other keys are kept."""
-
-    id: Annotated[str, Meta(max_length=limits.NAME_CHARS)] | int
-    title: Annotated[str, Meta(max_length=limits.TITLE_CHARS)]
-    objective: str = ""
-    depends_on: list[str | int] = []
-    role: str = ""
-    member: str = ""
-    deliverable: str = ""
-
-
-Tasks = Annotated[list[Task], Meta(max_length=limits.TASKS)]
-
-
-class Response(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The answer to an open step; `approved` is another word for `confirmed`, `tasks` are the plan as it was edited,
-    `state` is an agent's output as it was edited; `selected_ids` and `custom_input` answer an agent's question."""
-
-    step_id: str
-    confirmed: bool | None = None
-    approved: bool | None = None
-    choice: str | None = None
-    answer: str | None = None
-    tasks: Tasks | None = None
-    selected_ids: list[str] | None = None
-    custom_input: str | None = None
-    state: dict[str, Any] | None = None
-
-
-class SolveTasks(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Run these tasks: no planning, no confirmation. A bare list as `content` is `tasks`, a text is `question`."""
-
-    tasks: Tasks
-    question: str = ""
-
-
-class OneTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A task of the plan that is under way. It may also stand in `content` as a string."""
-
-    task_id: str | int
-
-
-class RestartedTask(OneTask, frozen=True, kw_only=True, omit_defaults=True):
-    """A task that starts again, with `member` in the hands of another."""
-
-    member: str | None = None
-
-
-class Replan(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Plan again; what is finished is kept where it still fits. The feedback may also be the `content`."""
-
-    feedback: str = ""
-
-
-class Rename(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the session is called from now on, also when it is over. It may also stand in `content` as a string."""
-
-    title: Annotated[str, Meta(min_length=1, max_length=limits.TITLE_CHARS)]
-
-
-class Queue(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """skip: the head, or `member`; clear: all; move: `member` to position `to`."""
-
-    action: QueueAction
-    member: str | None = None
-    to: int = 0
-
-
-class Reconnect(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The whole history, then live."""
-
-    session_id: str
-
-
-class ReconnectWithState(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is missing, then live; `state_checksum` is the hash of the last event that is held."""
-
-    session_id: str
-    last_seq: Seq | None = None
-    last_event_id: str | None = None
-    state_checksum: str | None = None
-    signed_state: str | None = None
-
-
-class RequestState(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Answered by agent.state_exported."""
-
-    session_id: str
-
-
-class Ack(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is held. Monotone, never refused, deletes nothing. A bare integer as `content` is `last_seq`."""
-
-    last_seq: Seq | None = None
-    last_event_id: str | None = None
-
-
-class SetLanguage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Of the texts for people that this connection is sent."""
-
-    language: Language
-
-
-CLIENT: dict[str, type[Struct]] = {
-    "user.create_session": CreateSession,
-    "user.message": Message,
-    "user.response": Response,
-    "user.queue": Queue,
-    "user.reconnect": Reconnect,
-    "user.reconnect_with_state": ReconnectWithState,
-    "user.request_state": RequestState,
-    "user.ack": Ack,
-    "user.set_language": SetLanguage,
-    "user.solve_tasks": SolveTasks,
-    "user.cancel_task": OneTask,
-    "user.restart_task": RestartedTask,
-    "user.replan": Replan,
-    "user.rename": Rename,
-    "user.cancel": Cancel,
-    "user.cancel_plan": CancelPlan,
-    "user.pause": Pause,
-    "user.resume": Resume,
-    "user.retry": RetryTurn,
-    "user.end": End,
-}
 _ENVELOPE_OF_COMMANDS: dict[str, Any] = {
-    "session_id": {"type": "string", "pattern": "^[a-z0-9_-]{8,64}$"},
-    "command_id": {"type": "string", "minLength": 1, "maxLength": COMMAND_ID_CHARS},
+    "session_id": msgspec.json.schema(SessionId),
+    "command_id": msgspec.json.schema(CommandId),
     "content": {},
     "metadata": {"type": "object"},
 }
@@ -232,31 +66,38 @@ _ENVELOPE_OF_EVENTS: dict[str, Any] = {
 
 
 def frame_schema() -> dict[str, Any]:
-    """One definition a frame, named after its event, and one for each type that it holds."""
-    facts: tuple[Any, ...] = get_args(Fact)
+    """Return one definition for each frame, named after its event, and one for each type in it."""
+    facts: tuple[Any, ...] = FACTS
     answers = [kind for kinds in UNLOGGED.values() for kind in kinds]
-    kinds = [*facts, *answers, *CLIENT.values()]
-    _, types = msgspec.json.schema_components(dict.fromkeys(kinds), ref_template="#/$defs/{name}")
+    _, types = msgspec.json.schema_components(dict.fromkeys([*facts, *answers]), ref_template=DEFINITIONS)
+    commands, command_types = command_schemas(DEFINITIONS)
     frames = {
         **{fact.event: _logged(fact) for fact in facts},
-        **{event: _unlogged(event, said) for event, said in UNLOGGED.items()},
-        **{event: _command(event, fields, types) for event, fields in CLIENT.items()},
+        **{event: _unlogged(event, kinds) for event, kinds in UNLOGGED.items()},
     }
-    server = [{"$ref": f"#/$defs/{event}"} for event in frames if event not in CLIENT]
-    client = [{"$ref": f"#/$defs/{event}"} for event in CLIENT]
     return {
         "$schema": DIALECT,
         "title": f"Moot event protocol {PROTOCOL}",
         "description": "Frames are JSON text, one a message; with ?batch=1 the server may send an array of frames.",
         "anyOf": [{"$ref": "#/$defs/server_frame"}, {"$ref": "#/$defs/client_frame"}],
         "$defs": {
-            "server_frame": {"anyOf": server},
-            "client_frame": {"anyOf": client},
+            "server_frame": {"anyOf": [{"$ref": f"#/$defs/{event}"} for event in frames]},
+            "client_frame": {"anyOf": [{"$ref": f"#/$defs/{event}"} for event in commands]},
             "logged": _ENVELOPE_OF_EVENTS,
             **frames,
+            **commands,
             **types,
+            **command_types,
         },
     }
+
+
+def command_schemas(ref_template: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema of each command by its event, and the types that they refer to by `ref_template`."""
+    shown = [row.documented.get(field.name, field.type) for row in COMMANDS.values() for field in row.fields]
+    schemas, types = msgspec.json.schema_components(shown, ref_template=ref_template)
+    rest = iter(schemas)
+    return {event: _command(row, [next(rest) for _ in row.fields]) for event, row in COMMANDS.items()}, types
 
 
 def _logged(fact: Any) -> dict[str, Any]:
@@ -267,11 +108,11 @@ def _logged(fact: Any) -> dict[str, Any]:
     }
 
 
-def _unlogged(event: str, said: tuple[type[Struct], ...]) -> dict[str, Any]:
+def _unlogged(event: str, kinds: tuple[type[Struct], ...]) -> dict[str, Any]:
     """No seq, no event_id, no hash."""
-    refs = [{"$ref": f"#/$defs/{kind.__name__}"} for kind in said]
+    refs = [{"$ref": f"#/$defs/{kind.__name__}"} for kind in kinds]
     return {
-        **_describe(event, *said),
+        **_describe(event, *kinds),
         "properties": {
             "event": {"const": event},
             "session_id": {"type": "string"},
@@ -283,15 +124,21 @@ def _unlogged(event: str, said: tuple[type[Struct], ...]) -> dict[str, Any]:
     }
 
 
-def _command(event: str, fields: type[Struct], types: dict[str, Any]) -> dict[str, Any]:
-    """Fields are shown at top level; each may also stand in `metadata`, or in `content` when that is an object.
+def _command(row: Row, schemas: list[dict[str, Any]]) -> dict[str, Any]:
+    """Fields are shown at top level; each may also be in `metadata`, or in `content` when that is an object.
 
-    So none but the event is required here: what is missing is told by an error with a sentence.
+    So only the event is required here: the server says in a sentence what is missing.
     """
-    own = types[fields.__name__]["properties"]
+    own: dict[str, Any] = {}
+    for field, schema in zip(row.fields, schemas, strict=True):
+        own[field.name] = schema if field.required else {**schema, "default": field.default}
+        if field.name in row.also:
+            own[row.also[field.name]] = {**own[field.name], "description": f"another name for `{field.name}`"}
     return {
-        **_describe(event, fields),
-        "properties": {"event": {"const": event}, **_ENVELOPE_OF_COMMANDS, **own},
+        "title": row.event,
+        "description": row.description,
+        "type": "object",
+        "properties": {"event": {"const": row.event}, **_ENVELOPE_OF_COMMANDS, **own},
         "required": ["event"],
     }
 
@@ -341,8 +188,8 @@ def asyncapi() -> dict[str, Any]:
             }
         },
         "operations": {
-            "receive": _operation("send", [event for event in events if event not in CLIENT]),
-            "command": _operation("receive", list(CLIENT)),
+            "receive": _operation("send", [event for event in events if event not in COMMANDS]),
+            "command": _operation("receive", list(COMMANDS)),
         },
         "components": {
             "messages": messages,

@@ -1,6 +1,6 @@
-"""The server's half of a connection: what a frame asks for, and what the connection itself says. No sockets, no clock.
+"""The server's half of a connection: it turns frames into requests. No sockets, no clock.
 
-A shell reads texts from a socket, hands them to `understand`, does what the returned request says and sends the frames.
+A shell reads texts from a socket, hands them to `understand`, carries out the returned request and sends the frames.
 """
 
 from typing import Any, Protocol
@@ -8,19 +8,26 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from moot.core.codec import Head
-from moot.core.commands import HumanCommand
-from moot.core.team import Language
+from moot.core.session.commands import HumanCommand
+from moot.core.session.team import Language
+from moot.protocol.commands import (
+    COMMANDS,
+    Ack,
+    ChangeLanguage,
+    ClientFrame,
+    Create,
+    Reconnect,
+    ReconnectWithState,
+    RequestState,
+    read_command,
+    read_frame,
+)
 from moot.protocol.errors import ProtocolError
-from moot.protocol.frames import PROTOCOL, ClientFrame, read_frame, to_command, unlogged
-
-
-class Create(Struct, frozen=True, kw_only=True):
-    team: str | None
-    title: str
+from moot.protocol.frames import PROTOCOL, unlogged
 
 
 class Follow(Struct, frozen=True, kw_only=True):
-    """The whole history (`after` None), or what comes after it if `checksum` is the hash of that event."""
+    """Send the whole history (`after` is None), or the events after `after` if `checksum` is the hash of that event."""
 
     session_id: str
     after: int | None = None
@@ -28,7 +35,7 @@ class Follow(Struct, frozen=True, kw_only=True):
 
 
 class Restore(Struct, frozen=True, kw_only=True):
-    """Follow from the place that a signed state names, or from the client's own (`after`) if it has one."""
+    """Follow from the place that a signed state names, or from `after` if the client names one itself."""
 
     signed_state: str
     session_id: str | None = None
@@ -37,11 +44,13 @@ class Restore(Struct, frozen=True, kw_only=True):
 
 
 class Export(Struct, frozen=True, kw_only=True):
+    """Send the state of a session."""
+
     session_id: str
 
 
 class Submit(Struct, frozen=True, kw_only=True):
-    """A command for a session. `body` is what its command id stands for."""
+    """A command for a session. `body` are the bytes that its command id stands for."""
 
     session_id: str
     command: HumanCommand
@@ -49,23 +58,21 @@ class Submit(Struct, frozen=True, kw_only=True):
 
 
 class Acknowledge(Struct, frozen=True, kw_only=True):
+    """The client has everything up to `seq`."""
+
     session_id: str
     seq: int
 
 
 class Ignore(Struct, frozen=True):
-    """An ack that says nothing: stale, foreign or malformed."""
-
-
-class ChangeLanguage(Struct, frozen=True):
-    language: Language
+    """An ack that is stale, about another session, or malformed."""
 
 
 Request = Create | Follow | Restore | Export | Submit | Acknowledge | Ignore | ChangeLanguage
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """A request with what its answer must name."""
+    """A request, with the session and the command id that its answer must name."""
 
     request: Request
     session_id: str | None = None
@@ -73,13 +80,13 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Place(Protocol):
-    """Where the writer is in a session."""
+    """How far the writer of a connection has sent a session."""
 
     seq: int
 
 
 class ServerHalf:
-    """What the server knows of one connection: whom it speaks for, its language, what it follows and has acked."""
+    """The state of one connection: whom it speaks for, its language, the sessions it follows and their acks."""
 
     def __init__(self, speaks_for: str | None, language: Language | None) -> None:
         self.speaks_for = speaks_for
@@ -89,26 +96,25 @@ class ServerHalf:
         self._acked: dict[str, int] = {}
 
     def attach(self, session_id: str, place: "Place") -> None:
-        """The client follows this session now; `place` knows how far it has been sent."""
+        """Note that the client follows this session; `place` knows how far it has been sent."""
         self.current = session_id
         self._places[session_id] = place
         self._acked[session_id] = 0
 
     def understand(self, text: str) -> Asked:
-        """What a text from the client asks for. ProtocolError when it asks for nothing that there is."""
+        """Read what a text from the client asks for. Raises ProtocolError, with the ids that could be read."""
         frame = read_frame(text)
-        if frame.event == "user.ack":
+        if frame.event == Ack.event:
             return Asked(request=self._read_ack(frame))
         command_id = frame.command_id
         session_id: str | None = None
         try:
             _check_version(frame)
             match frame.event:
-                case "user.create_session":
-                    request: Request = Create(team=frame.text("team"), title=frame.text("title") or "")
-                case "user.set_language":
-                    request = _read_language(frame)
-                case "user.reconnect_with_state" if frame.get("signed_state") is not None:
+                case Create.event | ChangeLanguage.event:
+                    row = COMMANDS[frame.event]
+                    request: Request = row.kind(**row.read(frame))
+                case ReconnectWithState.event if frame.get("signed_state") is not None:
                     session_id = frame.session_id
                     request = _read_restore(frame, session_id)
                 case _:
@@ -120,7 +126,7 @@ class ServerHalf:
         return Asked(request=request, session_id=session_id, command_id=command_id)
 
     def _find_session(self, frame: ClientFrame) -> str:
-        """The one that a frame names, else the one that this connection followed last."""
+        """Return the session that a frame names, else the one that this connection followed last."""
         session_id = frame.session_id or self.current
         if session_id is None:
             raise ProtocolError("missing_session")
@@ -128,21 +134,21 @@ class ServerHalf:
 
     def _read_for(self, session_id: str, frame: ClientFrame) -> Request:
         match frame.event:
-            case "user.reconnect":
+            case Reconnect.event:
                 return Follow(session_id=session_id)
-            case "user.reconnect_with_state":
+            case ReconnectWithState.event:
                 after = _read_cursor(frame, session_id)
                 if after is None:
                     raise ProtocolError("bad_cursor")
                 return Follow(session_id=session_id, after=after, checksum=_read_checksum(frame))
-            case "user.request_state":
+            case RequestState.event:
                 return Export(session_id=session_id)
             case _:
-                command = to_command(frame, self.speaks_for)
+                command = read_command(frame, self.speaks_for)
                 return Submit(session_id=session_id, command=command, body=frame.digest_source())
 
     def _read_ack(self, frame: ClientFrame) -> Acknowledge | Ignore:
-        """Acks are monotone and never refused: what cannot be right is ignored."""
+        """Acks only move forward and are never refused: one that cannot be right is ignored."""
         try:
             named, event_place = frame.session_id, frame.event_place
             session_id = named or (event_place[0] if event_place else self.current)
@@ -163,8 +169,11 @@ def _check_version(frame: ClientFrame) -> None:
 
 
 def _read_restore(frame: ClientFrame, session_id: str | None) -> Restore:
+    signed_state = frame.get("signed_state")
+    if not isinstance(signed_state, str):
+        raise ProtocolError("bad_field", detail="signed_state")
     return Restore(
-        signed_state=frame.text("signed_state") or "",
+        signed_state=signed_state,
         session_id=session_id,
         after=_read_cursor(frame, session_id),
         checksum=_read_checksum(frame),
@@ -172,37 +181,28 @@ def _read_restore(frame: ClientFrame, session_id: str | None) -> Restore:
 
 
 def _read_cursor(frame: ClientFrame, session_id: str | None) -> int | None:
-    """The place that a frame names; bad_cursor when it is one of another session."""
+    """Return the seq that a frame names. Raises ProtocolError `bad_cursor` if it is one of another session."""
     named = frame.event_place
     if named and session_id and named[0] != session_id:
         raise ProtocolError("bad_cursor")
     return frame.cursor
 
 
-def _read_language(frame: ClientFrame) -> ChangeLanguage:
-    wanted = frame.content if isinstance(frame.content, str) else frame.get("language")
-    if wanted == "zh":
-        return ChangeLanguage("zh")
-    if wanted == "en":
-        return ChangeLanguage("en")
-    raise ProtocolError("bad_field", detail="language (zh or en)")
-
-
 def _read_checksum(frame: ClientFrame) -> str | None:
-    """Absent is not compared; whatever else is not the hash simply differs."""
+    """Return the checksum as text: a value of another type is no hash and simply differs."""
     checksum = frame.get("state_checksum")
     return None if checksum is None else str(checksum)
 
 
 class Resumption(Struct, frozen=True):
-    """Where a replay starts, and what the client is told about it."""
+    """Where a replay starts, and the metadata that tells the client."""
 
     after: int
-    told: dict[str, Any]
+    metadata: dict[str, Any]
 
 
 def resume(request: Follow, head: Head, hash_at_cursor: str | None) -> Resumption:
-    """Compare a client's place with ours. `hash_at_cursor`: the hash of our event there, if we have it."""
+    """Compare a client's place with ours; `hash_at_cursor` is the hash of our event at `request.after`, or None."""
     if request.after is None:
         return Resumption(0, {"resumed": False, "reason": "full_history", "from": 1})
     if request.after > head.seq:
@@ -213,6 +213,7 @@ def resume(request: Follow, head: Head, hash_at_cursor: str | None) -> Resumptio
 
 
 def greet(timestamp: str, *, connection_id: str, version: str, heartbeat_s: float, limits: dict[str, Any]) -> str:
+    """Return the first frame of a connection."""
     metadata = {
         "connection_id": connection_id,
         "server_version": version,

@@ -1,4 +1,5 @@
-"""Commands that wait for an answer. Each keeps its id and its bytes, so that sending it again does no harm."""
+"""Commands that wait for an answer. Each keeps its id and its text, so that the server does it once however often it
+is sent."""
 
 from collections.abc import Iterator
 from math import inf
@@ -6,36 +7,19 @@ from typing import Any
 
 import msgspec
 
-from moot.core.commands import (
-    Answer,
-    CancelPlan,
-    CancelTask,
-    CancelTurn,
-    ChangeQueue,
-    End,
-    HumanCommand,
-    Pause,
-    Post,
-    Rename,
-    Replan,
-    RestartTask,
-    Resume,
-    Retry,
-    SetLanguage,
-    SolveTasks,
-)
+from moot.core.backoff import Backoff
 from moot.core.errors import MootError
-from moot.core.markers import parse
 
-COMMANDS = 1_000  # that may wait for an answer
-ANSWER_S = 30.0  # without an answer for so long, a command is sent again
-SENDS = 10  # of one command; each repetition needed a lost link, a busy server or silence
-RETRY_S = 1.0  # doubled each time, when the server says that trying again can help
+COMMANDS = 1_000  # most commands that may wait for an answer
+ANSWER_S = 30.0  # a command without an answer is sent again after this time
+SENDS = 10  # how often one command is sent before it is given up
+RETRY_S = 1.0
+RETRY = Backoff(base_s=RETRY_S)  # when the server says that trying again can help
 RETRIES = 5
 
 
 class Waiting:
-    """One command."""
+    """A command that was given and not answered; `due` is when it is sent (again)."""
 
     __slots__ = ("command_id", "due", "event", "retries", "sends", "session_id", "text")
 
@@ -44,19 +28,24 @@ class Waiting:
         self.event = event
         self.session_id = session_id
         self.text = text
-        self.due = -inf  # when to send it (again)
+        self.due = -inf
         self.sends = 0
         self.retries = 0
 
 
 class Unanswered:
+    """The commands of a client that wait for an answer, in the order in which they were given."""
+
     def __init__(self) -> None:
         self._waiting: dict[str, Waiting] = {}
 
     def add(self, command_id: str, event: str, session_id: str | None, fields: dict[str, Any]) -> Waiting:
-        """The same command again is the one that waits already."""
-        place = {} if session_id is None else {"session_id": session_id}
-        frame = {"event": event, **place, **fields, "command_id": command_id}
+        """Enqueue a command. Giving the same one again returns the one that waits already.
+
+        Raises MootError if the id is in use for another command, or if too many wait.
+        """
+        address = {} if session_id is None else {"session_id": session_id}
+        frame = {"event": event, **address, **fields, "command_id": command_id}
         waiting = Waiting(command_id, event, session_id, msgspec.json.encode(frame).decode())
         known = self._waiting.get(command_id)
         if known and known.text == waiting.text:
@@ -72,17 +61,18 @@ class Unanswered:
         return self._waiting.get(command_id)
 
     def of(self, event: str, session_id: str | None = None) -> list[Waiting]:
+        """Return the commands with this event, of one session or of all."""
         return [
-            each
-            for each in self._waiting.values()
-            if each.event == event and (session_id is None or each.session_id == session_id)
+            waiting
+            for waiting in self._waiting.values()
+            if waiting.event == event and (session_id is None or waiting.session_id == session_id)
         ]
 
     def remove(self, command_id: str) -> None:
         self._waiting.pop(command_id, None)
 
     def due(self, now: float) -> Iterator[Waiting]:
-        """Those to send now, in the order they were given; each counts as sent. Who was sent too often is due too."""
+        """Yield the commands to send now and count each as sent, also those that have been sent too often already."""
         for waiting in list(self._waiting.values()):
             if waiting.due <= now:
                 waiting.due = now + ANSWER_S
@@ -90,66 +80,19 @@ class Unanswered:
                 yield waiting
 
     def link_is_new(self) -> None:
-        """Whatever was on its way is lost, or its answer is."""
+        """Make every command due: what was on its way over the old link may be lost."""
         for waiting in self._waiting.values():
             waiting.due = -inf
 
     def put_off(self, now: float, waiting: Waiting | None = None) -> bool:
-        """Try again a little later: one of them, or (the server dropped a frame without saying which) all.
+        """Send one command again later; all of them if the server dropped a frame without saying which.
 
-        False when one was put off too often.
+        Returns False if the command was put off too often.
         """
         if waiting is None:
-            for each in self._waiting.values():
-                each.due = min(each.due, now + RETRY_S)
+            for other in self._waiting.values():
+                other.due = min(other.due, now + RETRY_S)
             return True
-        waiting.due = now + RETRY_S * 2**waiting.retries
         waiting.retries += 1
+        waiting.due = now + RETRY.delay(waiting.retries)
         return waiting.retries <= RETRIES
-
-
-def to_frame(command: HumanCommand) -> dict[str, Any]:
-    """The event and fields that ask for this; `frames.to_command` reads them back."""
-    match command:
-        case Post(text=text, by=by):
-            return {"event": "user.message", "content": sign(text, by)}
-        case Answer():
-            said = {name: getattr(command, name) for name in _ANSWERS}
-            given = {key: value for key, value in said.items() if value is not None}
-            return {"event": "user.response", "step_id": command.step_id, **given}
-        case ChangeQueue(action=action, member=member, to=to):
-            place = {"member": member} if member is not None else {}
-            return {"event": "user.queue", "action": action, **place, "to": to}
-        case SetLanguage(language=language):  # of the session; user.set_language is about the connection
-            return {"event": "user.message", "content": f"/lang {language}"}
-        case Rename(title=title):
-            return {"event": "user.rename", "title": title}
-        case SolveTasks(tasks=tasks, question=question):
-            return {"event": "user.solve_tasks", "tasks": list(tasks), "question": question}
-        case CancelTask(task_id=task_id):
-            return {"event": "user.cancel_task", "task_id": task_id}
-        case RestartTask(task_id=task_id, member=member):
-            given = {} if member is None else {"member": member}
-            return {"event": "user.restart_task", "task_id": task_id, **given}
-        case Replan(feedback=feedback):
-            return {"event": "user.replan", "feedback": feedback}
-        case _:
-            return {"event": _PLAIN[type(command)]}
-
-
-_ANSWERS = ("confirmed", "choice", "answer", "tasks", "selected_ids", "custom_input", "state")
-_PLAIN: dict[type, str] = {
-    End: "user.end",
-    Pause: "user.pause",
-    Resume: "user.resume",
-    Retry: "user.retry",
-    CancelTurn: "user.cancel",
-    CancelPlan: "user.cancel_plan",
-}
-
-
-def sign(text: str, by: str | None) -> str:
-    """Who speaks, in the way the protocol has for it: `[FROM:]`, unless the text is signed or is a slash command."""
-    if by is None or text.lstrip().startswith("/") or parse(text).sender:
-        return text
-    return f"[FROM: {by}] {text}"

@@ -10,7 +10,7 @@ from moot.runtime.ports import Handle
 
 
 class SystemClock:
-    """Stamps from the wall clock, waits on the event loop's monotonic one."""
+    """Timestamps from the wall clock, delays from the monotonic clock."""
 
     def now(self) -> str:
         seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1_000)
@@ -32,7 +32,7 @@ def _format_second(seconds: int) -> str:
 
 
 def format_time(moment: datetime) -> str:
-    """RFC 3339 with milliseconds and `Z`; text order is time order."""
+    """Format a UTC time as RFC 3339 with milliseconds and `Z`; such texts sort by time."""
     return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 

@@ -1,13 +1,18 @@
-"""The embedded implementation of Dispatch: workers are tasks of this process."""
+"""The Dispatch port within this process: workers and tools run as asyncio tasks."""
 
 import asyncio
+import inspect
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 
-from moot.core import limits, permissions
-from moot.core.commands import (
+from moot.core import limits
+from moot.core.errors import AgentError
+from moot.core.flows.turns import TurnInput
+from moot.core.session import permissions
+from moot.core.session.commands import (
     AckDispatch,
     AskHuman,
+    CompleteTool,
     CompleteTurn,
     FailTurn,
     NackDispatch,
@@ -15,26 +20,49 @@ from moot.core.commands import (
     StartTask,
     WorkerCommand,
 )
-from moot.core.errors import AgentError
-from moot.core.events import Option
-from moot.core.turns import TurnInput
-from moot.runtime.ports import Agent, Ask, Delta, Handle, Output, Report, Result, Show, Step, Thinking, ToolJob, Worker
-from moot.runtime.tools import FindTool, find_no_tool, run_tool
+from moot.core.session.events import Option
+from moot.runtime.ports import (
+    Agent,
+    Ask,
+    Delta,
+    Handle,
+    Output,
+    Report,
+    Result,
+    Show,
+    Step,
+    Thinking,
+    ToolFunction,
+    ToolJob,
+    Worker,
+)
 
 logger = logging.getLogger(__name__)
 
 ActAsking = Callable[[TurnInput, Ask], AsyncGenerator[Output, None]]
 FindAgent = Callable[[str, str], Agent]  # team name, member id → agent; raises AgentError
+FindTool = Callable[[str, str, str], ToolFunction]  # team name, member id, tool name → tool; raises AgentError
+
+
+def find_no_tool(team: str, member: str, name: str) -> ToolFunction:
+    raise AgentError("config", f"member {member!r} of team {team!r} has no tool {name!r} here")
 
 
 class Room(asyncio.Semaphore):
-    """How many tasks may run at once in all sessions; `waiting` are in line for it, first come, first served."""
+    """Limits how many tasks run at once in all sessions; `waiting` counts those that wait in line."""
 
     waiting = 0
 
 
 class EmbeddedDispatch:
-    """`max_tasks`: how many tasks run at once in all sessions."""
+    """Implements the Dispatch port.
+
+    Args:
+        tasks: the group that workers run in.
+        find_agent: finds the agent of a member. Raises AgentError.
+        max_tasks: how many tasks of plans run at once in all sessions.
+        find_tool: finds a tool of a member by name. Raises AgentError.
+    """
 
     def __init__(
         self,
@@ -55,11 +83,14 @@ class EmbeddedDispatch:
         return _Worker(turn, team, report, show, self._find_agent, self._tasks, self._room)
 
     def call(self, job: ToolJob, report: Report) -> Handle:
-        return self._tasks.create_task(run_tool(self._find_tool, job, report))
+        return self._tasks.create_task(_run_tool(self._find_tool, job, report))
 
 
 class _Worker:
-    """Plays one turn and reports its one end. With `room` it is a task: it is taken or not before it starts."""
+    """Plays one turn and reports its end once.
+
+    With `room` the turn is a task of a plan: the worker accepts or refuses it first and waits for room to start.
+    """
 
     __slots__ = (
         "_answers",
@@ -126,7 +157,7 @@ class _Worker:
                 asked=tuple(self._answers),
             )
         )
-        return await asyncio.shield(answer)  # others may wait for it too
+        return await asyncio.shield(answer)  # shared by all who ask the same question
 
     async def _run(self) -> None:
         end: WorkerCommand
@@ -137,12 +168,12 @@ class _Worker:
         else:
             end = await self._play_in(self._room)
         if self._task.cancelling():
-            return  # stopped: what an agent says while it is being stopped is no result
-        self._is_over = True  # from here on the report decides: it is logged, or it comes too late
+            return  # cancelled: ignore what the agent returned meanwhile
+        self._is_over = True  # from here on it is not cancelled: the report is logged, or refused as too late
         await self._report(end)
 
     def _find_refusal(self) -> str | None:
-        """Why the agent turns the task down, if it does; an agent that cannot be found does."""
+        """Return why the agent refuses the task, None if it accepts. An agent that cannot be found refuses."""
         try:
             agent = self._find_agent(self._team, self._turn.member.id)
             refuse = getattr(agent, "refuse", None)
@@ -154,7 +185,7 @@ class _Worker:
             return f"{type(error).__name__}: {error}"
 
     async def _play_in(self, room: Room) -> WorkerCommand:
-        """Where there is room, taken and started are one report, so that they are one append."""
+        """Report that the task is accepted and started (in one append if there is room at once), then play it."""
         dispatch_id = self._turn.turn_id
         started = StartTask(dispatch_id=dispatch_id)
         if not room.locked():
@@ -205,7 +236,7 @@ class _Worker:
                 retry_after_s=error.retry_after_s,
                 usage=error.usage,
             )
-        # an agent is foreign code: whatever it raises is a failed turn, never a dead session
+        # An agent is foreign code: whatever it raises fails the turn, never the session.
         except (Exception, SystemExit, asyncio.CancelledError) as error:
             if self._task.cancelling():
                 raise asyncio.CancelledError from error
@@ -232,3 +263,21 @@ class _Worker:
                         total=output.total,
                     )
                 )
+
+
+async def _run_tool(find_tool: FindTool, job: ToolJob, report: Report) -> None:
+    """Call a tool and report its result or its error, whatever it raises: it is foreign code."""
+    call = job.call
+    try:
+        function = find_tool(job.team, job.member, call.name)
+        if inspect.iscoroutinefunction(function):
+            result = await function(**call.args)
+        else:
+            result = await asyncio.to_thread(function, **call.args)
+        end = CompleteTool(call_id=call.call_id, result=result)
+    except AgentError as error:
+        end = CompleteTool(call_id=call.call_id, error=str(error))
+    except Exception as error:
+        logger.warning("tool %s of %s failed", call.name, job.member, exc_info=True)
+        end = CompleteTool(call_id=call.call_id, error=f"{type(error).__name__}: {error}")
+    await report(end)

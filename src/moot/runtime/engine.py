@@ -1,32 +1,16 @@
 """One open session: append, then evolve, then act.
 
-A command is decided on the state, its facts are made durable, and only then do they count. What to do next is read off
-the new state, so that a restart does the same as going on.
+A command is decided on the state and its facts are logged; only then does the state change. What to do next is derived
+from the new state, so that a restart continues with the same work.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from moot.core.codec import Head
-from moot.core.commands import (
-    AckDispatch,
-    AskHuman,
-    Command,
-    CompleteTurn,
-    ExpireDispatch,
-    ExpireLease,
-    FailTurn,
-    ReportStep,
-    ReportUnderstanding,
-    StartTask,
-    TimerCommand,
-    WorkerCommand,
-)
-from moot.core.errors import LogError, NotFound, Refused
-from moot.core.events import Input
-from moot.core.intent import SemanticInput
-from moot.core.outstanding import (
+from moot.core.effects import (
     Deadline,
     DeliverAnswer,
     Effect,
@@ -36,15 +20,28 @@ from moot.core.outstanding import (
     RunTurn,
     StepDeadline,
     Understand,
-    outstanding,
 )
-from moot.core.plan.leases import are_tasks_held
-from moot.core.plan.status import semantic_input
-from moot.core.state import State
-from moot.core.turns import task_input, turn_input
+from moot.core.errors import LogError, NotFound, Refused
+from moot.core.flows.registry import flow_of
+from moot.core.intake.front_door import semantic_input
+from moot.core.intake.intent import SemanticInput
+from moot.core.outstanding import outstanding
+from moot.core.session.commands import (
+    AckDispatch,
+    AskHuman,
+    Command,
+    CompleteTurn,
+    ExpireDispatch,
+    FailTurn,
+    ReportStep,
+    ReportUnderstanding,
+    StartTask,
+)
+from moot.core.session.events import Input
+from moot.core.session.state import State
 from moot.runtime import snapshots
 from moot.runtime.clock import seconds_between
-from moot.runtime.inbox import Asked, Inbox
+from moot.runtime.inbox import Inbox, PendingCommand
 from moot.runtime.journal import Journal
 from moot.runtime.ports import (
     Clock,
@@ -60,23 +57,27 @@ from moot.runtime.ports import (
     Worker,
 )
 from moot.runtime.streams import Streams
-from moot.runtime.timers import Timers
-from moot.runtime.understanding import bounded
+from moot.runtime.understanding import fallback
 
 logger = logging.getLogger(__name__)
 
 SNAPSHOT_EVERY = 1_000  # events
-SNAPSHOT_WORTH = 100  # events: fewer fold as fast as a snapshot loads
+SNAPSHOT_WORTH = 100  # events; fewer are folded as fast as a snapshot is loaded
 STORAGE_RETRY_S = 1.0
-PASSING = (ReportStep, AskHuman, AckDispatch, StartTask)  # their workers may be stopped while they wait for the answer
+# Reports in the middle of a turn: the worker may be cancelled while it waits for them to be logged.
+INTERIM = (ReportStep, AskHuman, AckDispatch, StartTask)
 
-Spawn = Callable[["asyncio._CoroutineLike[None]"], "asyncio.Task[None]"]
+Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 FindUnderstander = Callable[[str], Understander]  # by the team's name
-Reported = WorkerCommand | TimerCommand
+Report = Command  # of a worker or a timer
 
 
 class Engine:
-    """The only writer of a session in this process. `submit` may be called by anybody at any time."""
+    """Runs one session; the only writer of it in this process.
+
+    Commands of people come in through `submit`; workers and timers report through `_report`. Both wait in the inbox.
+    The first caller that finds no writer becomes the writer for the whole batch (`_enqueue`).
+    """
 
     def __init__(
         self,
@@ -92,17 +93,16 @@ class Engine:
         streams: Streams | None = None,
     ) -> None:
         self.session_id = session_id
-        self._journal = Journal(session_id, state, head, log, clock, self._move)
+        self._journal = Journal(session_id, state, head, log, clock, self._on_change)
         self._log = log
         self._clock = clock
-        self._timers = Timers(clock)
         self._dispatch = dispatch
         self._spawn = spawn
         self._find_understander = find_understander
         self._streams = streams or Streams()
         self._inbox = Inbox()
-        self._is_pumping = False  # somebody logs what is in the inbox, or is about to
-        self._under_way: dict[str, Handle] = {}
+        self._is_writing = False  # a writer of the inbox runs or is scheduled
+        self._running: dict[str, Handle] = {}  # effects by key
         self._pending = 0  # commands of people that are not decided yet
         self._is_parked = False
         self._retry = asyncio.Event()
@@ -118,28 +118,33 @@ class Engine:
 
     @property
     def is_idle(self) -> bool:
-        return not (self._under_way or self._pending or self._is_pumping)
+        return not (self._running or self._pending or self._is_writing)
 
     async def current(self) -> tuple[State, Head]:
-        """State and head when nothing is on its way to the disk: not behind what followers have been shown."""
-        await self._journal.rest()
+        """Wait for the write under way, so that state and head are not behind what followers have seen."""
+        await self._journal.wait_until_written()
         return self.state, self.head
 
     async def submit(self, command: Command, key: CommandKey | None = None) -> Receipt:
-        """Have a command decided and logged; when this returns it is durable. Raises Refused or LogError.
+        """Have a command decided and logged; it is durable when this returns.
 
-        Who cancels this stops waiting and nothing else: a command that is on its way to the disk must be acted upon.
+        Cancelling this only stops the waiting: a command that is being written must still be acted upon.
+
+        Raises:
+            Refused: the command is not allowed now.
+            LogError: it could not be logged.
         """
         if self._is_parked:
             raise LogError(f"session {self.session_id} was closed here; open it again")
         outcome: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._pending += 1
-        self._spawn(self._obey(command, key, outcome))
+        self._spawn(self._log_submitted(command, key, outcome))
         return await outcome
 
-    async def _obey(self, command: Command, key: CommandKey | None, outcome: asyncio.Future[Receipt]) -> None:
+    async def _log_submitted(self, command: Command, key: CommandKey | None, outcome: asyncio.Future[Receipt]) -> None:
         try:
-            receipt = await self._submit(command, key)
+            (pending,) = await self._enqueue((command,), key)
+            receipt = await pending.receipt()
             if not outcome.done():
                 outcome.set_result(receipt)
         except Exception as error:
@@ -147,37 +152,44 @@ class Engine:
                 outcome.set_exception(error)
         finally:
             self._pending -= 1
-            outcome.cancel()  # does nothing to one that is done
+            outcome.cancel()  # no effect if it is done
 
-    async def _submit(self, command: Command, key: CommandKey | None = None) -> Receipt:
-        """Have a command logged together with those that wait. Whoever finds nobody at it does it for all."""
-        asked = self._inbox.add(command, key)
-        if not self._is_pumping:
-            self._is_pumping = True
-            await self._pump()
-        return await asked.answer()
+    async def _enqueue(
+        self, commands: Sequence[Command], key: CommandKey | None = None, *, is_cancellable: bool = False
+    ) -> list[PendingCommand]:
+        """Add commands to the inbox. If nobody writes it, write the next batch before returning.
 
-    async def _pump(self) -> None:
-        """Log one batch. What came meanwhile is left to a task of its own, so that nobody works for others for ever."""
+        A caller that may be cancelled leaves the writing to a task: it would interrupt the others' append.
+        """
+        pending = [self._inbox.add(command, key) for command in commands]
+        if not self._is_writing:
+            self._is_writing = True
+            if is_cancellable:
+                self._spawn_writer()
+            else:
+                await self._write_batch()
+        return pending
+
+    async def _write_batch(self) -> None:
+        """Log one batch. A new task writes what came meanwhile, so that no caller writes for others for ever."""
         try:
-            if self._journal.state.work is not None:
+            if self._journal.state.slice.has_workers:
                 await asyncio.sleep(0)  # workers that are ready now share one append
             await self._journal.write(self._inbox.take())
         finally:
             if self._inbox.waiting:
-                self._hand_over()
+                self._spawn_writer()
             else:
-                self._is_pumping = False
+                self._is_writing = False
 
-    def _hand_over(self) -> None:
-        pumping = self._pump()
+    def _spawn_writer(self) -> None:
+        writing = self._write_batch()
         try:
-            self._spawn(pumping)
-        except RuntimeError:  # the app is being torn down, and with it all who wait
-            pumping.close()
+            self._spawn(writing)
+        except RuntimeError:  # the app is being torn down, and with it everybody who waits
+            writing.close()
 
-    def _move(self) -> None:
-        """The state is a new one."""
+    def _on_change(self) -> None:
         self.act()
         if self._journal.head.seq - self._snapshot_seq >= SNAPSHOT_EVERY:
             self._spawn(self.save_snapshot())
@@ -188,147 +200,141 @@ class Engine:
         self._snapshot_seq = self.head.seq
         try:
             await self._log.save_snapshot(self.session_id, snapshots.take(self.state, self.head))
-        except LogError as error:  # a cache: its loss costs time, nothing else
+        except LogError as error:  # it is only a cache
             logger.warning("no snapshot of session %s: %s", self.session_id, error)
 
     def act(self) -> None:
-        """Start what is outstanding and not under way; stop what is under way and no longer outstanding."""
+        """Start the outstanding effects that do not run yet; stop those that run and are no longer outstanding."""
         if self._is_parked:
             return
         wanted = {effect.key: effect for effect in outstanding(self.state)}
-        under_way = self._under_way
-        for key in [key for key in under_way if key not in wanted]:
-            under_way.pop(key).cancel()
+        running = self._running
+        for key in [key for key in running if key not in wanted]:
+            running.pop(key).cancel()
         for key, effect in wanted.items():
-            if key in under_way:
+            if key in running:
                 continue
             try:
-                under_way[key] = self._start(effect)
-            except Exception:  # what led to it is logged and holds; the others start, this one is tried the next time
+                running[key] = self._start(effect)
+            except Exception:  # its cause is logged: start the others, try this one again with the next change
                 logger.exception("session %s cannot start %s", self.session_id, key)
 
     def park(self) -> None:
-        """Stop everything without a word in the log: it stays outstanding and goes on when the session is opened."""
+        """Stop everything without logging it. It stays outstanding and starts again when the session is opened."""
         self._is_parked = True
         self._retry.set()
-        for handle in self._under_way.values():
+        for handle in self._running.values():
             handle.cancel()
-        self._under_way.clear()
-        self._timers.close()
+        self._running.clear()
 
     async def recover(self) -> None:
-        """After a restart: workers ended with their process, so that what they held is to be offered again first."""
-        if are_tasks_held(self.state):
-            self._pending += 1
-            await asyncio.shield(self._spawn(self._void_leases()))  # who asked may go; the session needs it whole
-        else:
-            self.act()
+        """Start what is outstanding after the session was opened.
 
-    async def _void_leases(self) -> None:
-        """A full disk does not keep the session closed: it can be read, and goes on when there is room."""
-        left = await self._log_reports([ExpireLease()])
+        What its flow must decide first, because the workers ended with the last process, is decided first.
+        """
+        command = flow_of(self.state).recover(self.state)
+        if command is None:
+            self.act()
+            return
+        self._pending += 1
+        # shielded: a caller that is cancelled must not leave the session half recovered
+        await asyncio.shield(self._spawn(self._decide_first(command)))
+
+    async def _decide_first(self, command: Command) -> None:
+        """If the disk is full the session is opened all the same: it can be read, and continues when there is room."""
+        unlogged = await self._log_reports([command])
         self._pending -= 1
-        if left:
-            self._spawn(self._report_later(left))
+        if unlogged:
+            self._spawn(self._retry_reports(unlogged))
         else:
             self.act()
 
     def _start(self, effect: Effect) -> Handle:
         match effect:
             case RunTurn(turn=turn):
-                job = turn_input(self.session_id, self.state, turn)
+                job = flow_of(self.state).turn_input(self.session_id, self.state, turn.turn_id)
                 return self._dispatch.start(job, self.state.team.name, self._report, self._show)
             case Deadline(after_s=after_s, command=command):
                 if isinstance(command, ExpireDispatch):
-                    return self._await_start(effect, command)
-                return self._timers.start(after_s, lambda: self._fire(command))
-            case RunTask(run=run, dispatch_id=dispatch_id):
-                job = task_input(self.session_id, self.state, run, dispatch_id)
+                    return self._start_dispatch_timer(effect, command)
+                return self._clock.call_later(after_s, lambda: self._report_soon(command))
+            case RunTask(dispatch_id=dispatch_id):
+                job = flow_of(self.state).turn_input(self.session_id, self.state, dispatch_id)
                 return self._dispatch.offer(job, self.state.team.name, self._report, self._show)
-            case Understand(input=said):
-                return self._spawn(self._understand(said, semantic_input(self.state, said.text)))
+            case Understand(input=input_):
+                meant = semantic_input(self.state, input_.text, flow_of(self.state))
+                return self._spawn(self._understand(input_, meant))
             case RunTool(call=call, member=member):
                 tool = ToolJob(session_id=self.session_id, team=self.state.team.name, member=member, call=call)
                 return self._dispatch.call(tool, self._report)
             case DeliverAnswer(turn_id=turn_id, step_id=step_id, choice=choice):
-                return _Delivered(self._under_way[turn_id], step_id, choice)
+                return _DeliveredAnswer(self._running[turn_id], step_id, choice)
             case LeaseCheck():
-                return self._watch(effect)
+                return self._start_lease_timer(effect)
             case StepDeadline(at=at, command=command):
                 delay_s = max(0.0, seconds_between(self._clock.now(), at))
-                return self._timers.start(delay_s, lambda: self._fire(command))
+                return self._clock.call_later(delay_s, lambda: self._report_soon(command))
 
-    def _await_start(self, late: Deadline, command: ExpireDispatch) -> Handle:
-        """A task that was taken and waits in line for room is not late."""
+    def _start_dispatch_timer(self, deadline: Deadline, command: ExpireDispatch) -> Handle:
+        """Expire a dispatch that was not started in time. Tasks that wait in line for room get more time."""
 
-        def look() -> None:
-            worker = self._under_way.get(command.dispatch_id)
+        def check() -> None:
+            worker = self._running.get(command.dispatch_id)
             if isinstance(worker, Worker) and worker.is_in_line:
-                self._under_way[late.key] = self._await_start(late, command)
+                self._running[deadline.key] = self._start_dispatch_timer(deadline, command)
             else:
-                self._fire(command)
+                self._report_soon(command)
 
-        return self._timers.start(late.after_s, look)
+        return self._clock.call_later(deadline.after_s, check)
 
-    def _watch(self, check: LeaseCheck) -> Handle:
+    def _start_lease_timer(self, check: LeaseCheck) -> Handle:
+        """Expire the lease of a task as soon as its worker is found dead."""
+
         def look() -> None:
-            worker = self._under_way.get(check.dispatch_id)
+            worker = self._running.get(check.dispatch_id)
             if isinstance(worker, Worker) and worker.is_alive:
-                self._under_way[check.key] = self._watch(check)
+                self._running[check.key] = self._start_lease_timer(check)
             else:
-                self._fire(check.command)
+                self._report_soon(check.command)
 
-        return self._timers.start(check.every_s, look)
+        return self._clock.call_later(check.every_s, look)
 
-    async def _understand(self, said: Input, given: SemanticInput) -> None:
+    async def _understand(self, input_: Input, request: SemanticInput) -> None:
         team = self.state.team.name
-        understood = await bounded.understand(lambda: self._find_understander(team), given, self._clock)
+        understood = await fallback.understand(lambda: self._find_understander(team), request, self._clock)
         report = ReportUnderstanding(
-            input_id=said.input_id, analysis=understood.analysis, fallback_reason=understood.fallback_reason
+            input_id=input_.input_id, analysis=understood.analysis, fallback_reason=understood.fallback_reason
         )
-        self._fire(report)
+        self._report_soon(report)
 
-    def _fire(self, command: Reported) -> None:
+    def _report_soon(self, command: Report) -> None:
         self._spawn(self._report(command))
 
-    async def _report(self, *commands: Reported) -> None:
-        """What workers and timers say is never dropped for want of disk; it waits until there is some.
+    async def _report(self, *commands: Report) -> None:
+        """Log what workers and timers report. While the disk is full, try again until there is room."""
+        unlogged = await self._log_reports(commands)
+        if unlogged:
+            await self._retry_reports(unlogged)
 
-        A parked session does not wait: what was not logged is still outstanding. Nobody is stopped while it reports an
-        end, so that it may log for itself and for others.
-        """
-        left: Sequence[Reported]
-        if len(commands) == 1 and not self._is_pumping and not isinstance(commands[0], PASSING):
-            self._is_pumping = True
-            asked = self._inbox.add(commands[0])
-            await self._pump()
-            left = () if asked.is_logged else await self._hear(asked, commands[0])
-        else:
-            left = await self._log_reports(commands)
-        if left:
-            await self._report_later(left)
-
-    async def _report_later(self, commands: Sequence[Reported]) -> None:
+    async def _retry_reports(self, commands: Sequence[Report]) -> None:
+        """A parked session gives up: what was not logged is still outstanding."""
         while commands and not self._is_parked:
             await self._wait_to_retry()
             commands = await self._log_reports(commands)
 
-    async def _log_reports(self, commands: Sequence[Reported]) -> list[Reported]:
-        """Those that are to be tried again. Who reports may be stopped while it waits, and lets somebody else log."""
-        asked = [self._inbox.add(command) for command in commands]
-        if not self._is_pumping:
-            self._is_pumping = True
-            self._hand_over()
-        again: list[Reported] = []
-        for each, command in zip(asked, commands, strict=True):
-            if not each.is_logged:
-                again += await self._hear(each, command)
-        return again
+    async def _log_reports(self, commands: Sequence[Report]) -> list[Report]:
+        """Return the reports that could not be logged and are to be tried again."""
+        pending = await self._enqueue(commands, is_cancellable=isinstance(commands[0], INTERIM))
+        unlogged: list[Report] = []
+        for report, command in zip(pending, commands, strict=True):
+            if not report.is_logged:
+                unlogged += await self._await_report(report, command)
+        return unlogged
 
-    async def _hear(self, asked: Asked, command: Reported) -> Sequence[Reported]:
-        """What became of a report: what to report instead, if anything."""
+    async def _await_report(self, pending: PendingCommand, command: Report) -> Sequence[Report]:
+        """Wait until a report is logged or refused. Return what to report again, or instead, if anything."""
         try:
-            await asked.answer()
+            await pending.receipt()
         except Refused as refusal:
             logger.info("session %s ignored a late report: %s", self.session_id, refusal.code)
         except NotFound:
@@ -336,11 +342,11 @@ class Engine:
         except LogError as error:
             logger.warning("session %s cannot log (%s); trying again", self.session_id, error)
             return [command]
-        except Exception as error:  # a result that nobody can make sense of is a failed turn, not a dead server
+        except Exception as error:  # a result that cannot be processed fails its turn, not the server
             logger.exception("session %s cannot take a report", self.session_id)
             if isinstance(command, CompleteTurn):
-                why = f"{type(error).__name__}: {error}"
-                return [FailTurn(turn_id=command.turn_id, error_type="agent", message=why)]
+                message = f"{type(error).__name__}: {error}"
+                return [FailTurn(turn_id=command.turn_id, error_type="agent", message=message)]
         return ()
 
     async def _wait_to_retry(self) -> None:
@@ -353,12 +359,12 @@ class Engine:
         self._streams.show(self.session_id, turn_id, piece)
 
 
-class _Delivered:
-    """An answer that its worker has. It stays under way for as long as the worker does, so that it is given once."""
+class _DeliveredAnswer:
+    """An answer that was handed to its worker. It counts as running until the turn ends, so it is delivered once."""
 
     def __init__(self, worker: Handle, step_id: str, choice: str | None) -> None:
         if isinstance(worker, Worker):
             worker.answer(step_id, choice)
 
     def cancel(self) -> None:
-        """There is nothing to stop."""
+        """Nothing to stop."""

@@ -1,70 +1,62 @@
-"""Commands on their way: who waits for what, and which of them are decided together."""
+"""Commands that wait to be decided, and the batches in which they are."""
 
 import asyncio
 from collections import deque
 
-from moot.core.commands import Command
+from moot.core.session.commands import Command
 from moot.runtime.ports import CommandKey, Receipt
 
 BATCH = 100  # commands that are decided together and logged with one append
 
 
-class Asked:
-    """A command on its way. Its answer is a receipt, a refusal, or why it could not be logged; it gets exactly one.
+class PendingCommand:
+    """A command and its outcome: a receipt, or the error that refused it or kept it from being logged."""
 
-    The future is made only for who has to wait: most commands are answered before anybody asks.
-    """
-
-    __slots__ = ("_error", "_receipt", "_waiting", "command", "key")
+    __slots__ = ("_outcome", "command", "key")
 
     def __init__(self, command: Command, key: CommandKey | None = None) -> None:
         self.command = command
         self.key = key
-        self._receipt: Receipt | None = None
-        self._error: Exception | None = None
-        self._waiting: asyncio.Future[None] | None = None
+        # An error is stored as a result: nobody may be left to retrieve an exception.
+        self._outcome: asyncio.Future[Receipt | Exception] = asyncio.get_running_loop().create_future()
 
     def succeed(self, seq: int) -> None:
-        self._receipt = Receipt(self.key.digest if self.key else "", seq)
-        self._wake()
+        self._settle(Receipt(self.key.digest if self.key else "", seq))
 
     def fail(self, error: Exception) -> None:
-        self._error = error
-        self._wake()
+        self._settle(error)
 
-    def _wake(self) -> None:
-        if self._waiting and not self._waiting.done():  # else nobody waits, or not any more
-            self._waiting.set_result(None)
+    def _settle(self, outcome: Receipt | Exception) -> None:
+        if not self._outcome.done():  # it is if whoever waited was cancelled
+            self._outcome.set_result(outcome)
 
     @property
     def is_logged(self) -> bool:
-        return self._receipt is not None
+        return self._outcome.done() and isinstance(self._outcome.result(), Receipt)
 
-    async def answer(self) -> Receipt:
-        if self._receipt is None and self._error is None:
-            self._waiting = asyncio.get_running_loop().create_future()
-            await self._waiting
-        if self._error:
-            raise self._error
-        assert self._receipt is not None  # noqa: S101 - one of the two is set
-        return self._receipt
+    async def receipt(self) -> Receipt:
+        """Wait for the outcome. Raises the error that the command failed with."""
+        outcome = await self._outcome
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
 
 class Inbox:
-    """First come, first served."""
+    """A queue of commands, first come, first served."""
 
     __slots__ = ("waiting",)
 
     def __init__(self) -> None:
-        self.waiting: deque[Asked] = deque()
+        self.waiting: deque[PendingCommand] = deque()
 
-    def add(self, command: Command, key: CommandKey | None = None) -> Asked:
-        asked = Asked(command, key)
-        self.waiting.append(asked)
-        return asked
+    def add(self, command: Command, key: CommandKey | None = None) -> PendingCommand:
+        pending = PendingCommand(command, key)
+        self.waiting.append(pending)
+        return pending
 
-    def take(self) -> list[Asked]:
-        """What waits, in order; a command that must be done once comes last, for an append remembers one id."""
+    def take(self) -> list[PendingCommand]:
+        """Remove and return the next batch. A command with a key ends it: an append can record one key."""
         waiting = self.waiting
         batch = [waiting.popleft()]
         while waiting and batch[-1].key is None and len(batch) < BATCH:

@@ -1,4 +1,4 @@
-"""State and head of one session, and the only way to change them: decide, append, evolve."""
+"""The state and head of one session, and the only way to change them: decide, append, evolve."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,56 +7,57 @@ from random import random
 from moot.core.codec import Event, Head, stamp
 from moot.core.decide import decide
 from moot.core.errors import CommandReused, Conflict, LogError
-from moot.core.events import Fact
 from moot.core.evolve import evolve
-from moot.core.machines.session import Status
-from moot.core.state import State
-from moot.runtime.inbox import Asked
-from moot.runtime.ports import Clock, CommandKey, LastLine, Log, Summary
+from moot.core.facts import Fact
+from moot.core.session.state import State
+from moot.runtime.inbox import PendingCommand
+from moot.runtime.ports import Clock, CommandKey, Log
+from moot.runtime.summaries import summarise, summary_key
 
 APPEND_TRIES = 20
-LINE_CHARS = 120  # of the last message, in a list
 
 
 class Journal:
-    """Not for two at a time: who writes waits until the write before is over. `act` is told of every new state."""
+    """Writes a session. Only one `write` may run at a time.
 
-    __slots__ = ("_act", "_clock", "_gist", "_is_over", "_is_writing", "_log", "head", "session_id", "state")
+    Args:
+        on_change: called after each change of the state, before the next await.
+    """
 
     def __init__(
-        self, session_id: str, state: State, head: Head, log: Log, clock: Clock, act: Callable[[], None]
+        self, session_id: str, state: State, head: Head, log: Log, clock: Clock, on_change: Callable[[], None]
     ) -> None:
         self.session_id = session_id
         self.state = state
         self.head = head
         self._log = log
         self._clock = clock
-        self._act = act
-        self._gist = _gist(state)
+        self._on_change = on_change
+        self._summary_key = summary_key(state)
         self._is_writing = False
-        self._is_over: asyncio.Event | None = None  # of a write that somebody waits for
+        self._written: asyncio.Event | None = None  # made when somebody waits for the end of a write
 
-    async def rest(self) -> None:
-        """Wait until nothing is on its way to the disk."""
+    async def wait_until_written(self) -> None:
+        """Wait until no write is under way."""
         while self._is_writing:
-            self._is_over = self._is_over or asyncio.Event()
-            await self._is_over.wait()
+            self._written = self._written or asyncio.Event()
+            await self._written.wait()
 
-    async def write(self, batch: list[Asked]) -> None:
-        """Decide these commands one after the other and log what they lead to with one append. All are answered.
+    async def write(self, batch: list[PendingCommand]) -> None:
+        """Decide commands one after the other and log their facts with one append; settle every command.
 
-        What is answered on the way leaves the batch: it is not decided a second time.
+        Commands that are settled early leave the batch, so that a retry does not decide them again.
         """
         self._is_writing = True
         try:
             for _ in range(APPEND_TRIES):
                 if batch[-1].key:
-                    await self._recall(batch)
+                    await self._settle_repeated(batch)
                 state, events = self._decide(batch)
                 try:
                     if events:
                         await self._append(state, events, batch[-1].key)
-                except Conflict:  # another node wrote: decide again on what is now true
+                except Conflict:  # another process wrote: decide again on the new state
                     await self._catch_up()
                 else:
                     break
@@ -68,21 +69,21 @@ class Journal:
             _fail(batch, LogError(f"session {self.session_id}: interrupted; whether it was logged is not known"))
             raise
         else:
-            for asked in batch:
-                asked.succeed(self.head.seq)
+            for pending in batch:
+                pending.succeed(self.head.seq)
         finally:
             self._is_writing = False
             self._wake()
 
     def _wake(self) -> None:
-        if self._is_over:
-            self._is_over.set()
-            self._is_over = None
+        if self._written:
+            self._written.set()
+            self._written = None
 
-    async def _recall(self, batch: list[Asked]) -> None:
-        """Take out a command that was done before; the last is the only one that can have been."""
+    async def _settle_repeated(self, batch: list[PendingCommand]) -> None:
+        """Settle a command that was logged before. Only the last one can have been: it alone has a key."""
         last = batch[-1]
-        assert last.key is not None  # noqa: S101 - who calls this has looked
+        assert last.key is not None  # noqa: S101 - the caller has checked
         receipt = await self._log.find_command(self.session_id, last.key.command_id)
         if receipt is None:
             return
@@ -92,79 +93,46 @@ class Journal:
         else:
             last.fail(CommandReused(f"command id {last.key.command_id!r} was used before with another body"))
 
-    def _decide(self, batch: list[Asked]) -> tuple[State, list[Event]]:
-        """Each on what those before it lead to. One that is refused, or cannot be written, takes no other with it."""
+    def _decide(self, batch: list[PendingCommand]) -> tuple[State, list[Event]]:
+        """Decide each command on the state that those before it lead to. Commands that fail leave the batch."""
         try:
             return self._decide_all(batch)
-        except Exception:  # something cannot be encoded: look for it
-            return self._decide_all(batch, is_careful=True)
+        except Exception:  # a fact cannot be encoded: encode after each command to find out whose it is
+            return self._decide_all(batch, encode_each=True)
 
-    def _decide_all(self, batch: list[Asked], *, is_careful: bool = False) -> tuple[State, list[Event]]:
+    def _decide_all(self, batch: list[PendingCommand], *, encode_each: bool = False) -> tuple[State, list[Event]]:
         at, state, facts = self._clock.now(), self.state, list[Fact]()
-        for asked in tuple(batch):
+        for pending in tuple(batch):
             try:
-                decided = decide(state, asked.command, at, random())  # noqa: S311 - jitter is no secret
-                if is_careful:
+                decided = decide(state, pending.command, at, random())  # noqa: S311 - jitter is no secret
+                if encode_each:
                     stamp(state.team, self.session_id, self.head, decided.facts, at)
             except Exception as error:
-                batch.remove(asked)
-                asked.fail(error)
+                batch.remove(pending)
+                pending.fail(error)
             else:
                 state = decided.state
                 facts += decided.facts
         return state, stamp(state.team, self.session_id, self.head, facts, at)
 
     async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
-        gist = _gist(state)
-        summary = None if gist == self._gist else summarise(state)
+        key_of_summary = summary_key(state)
+        summary = None if key_of_summary == self._summary_key else summarise(state)
         await self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary)
-        self._gist = gist
+        self._summary_key = key_of_summary
         self.state = state
         self.head = events[-1].head
-        self._act()
+        self._on_change()
 
     async def _catch_up(self) -> None:
         while events := await self._log.read(self.session_id, self.head.seq):
             for event in events:
                 self.state = evolve(self.state, event.fact)
             self.head = events[-1].head
-        self._gist = _gist(self.state)  # as the other one wrote it
-        self._act()
+        self._summary_key = summary_key(self.state)  # the other process wrote that summary
+        self._on_change()
 
 
-def _fail(batch: list[Asked], error: Exception) -> None:
-    for asked in batch:
-        asked.fail(error)
-
-
-def _gist(state: State) -> tuple[object, ...]:
-    """What a new summary is written for: while AIs talk to each other it stays, what they say is no news yet."""
-    messages = 0 if state.status is Status.ACTIVE else state.message_count
-    return (state.title, state.status, state.waiting_for, state.pause_reason, messages, _is_busy(state))
-
-
-def _is_busy(state: State) -> bool:
-    return state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs)
-
-
-def summarise(state: State) -> Summary:
-    return Summary(
-        title=state.title,
-        team=state.team.name,
-        flow=state.team.flow,
-        status=state.status,
-        waiting_for=state.waiting_for,
-        busy=_is_busy(state),
-        pause_reason=state.pause_reason,
-        messages=state.message_count,
-        last=_last_line(state),
-    )
-
-
-def _last_line(state: State) -> LastLine | None:
-    """Of the newest message that says something to people: one of markers alone does not."""
-    for message in reversed(state.history):
-        line = " ".join(message.text[: 4 * LINE_CHARS].split())
-        if line:
-            return LastLine(state.team.member(message.member).display_name, line[:LINE_CHARS])
-    return None
+def _fail(batch: list[PendingCommand], error: Exception) -> None:
+    for pending in batch:
+        pending.fail(error)

@@ -1,22 +1,22 @@
-"""Where the pure core meets the world: five small protocols, each with an in-memory twin or a fake in `moot.testing`.
+"""The ports between the core and the world: Clock, Log, Store, Agent, Dispatch, Understander.
 
-Nothing outside these ports may assume that two parts of Moot share a process.
+Each has an implementation in memory or a fake in `moot.testing`. Nothing outside the ports may assume that two parts of
+Moot share a process.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
 
 from moot.core.codec import Event, Head
-from moot.core.commands import WorkerCommand
-from moot.core.events import Option, PauseReason
-from moot.core.intent import IntentAnalysis, SemanticInput
+from moot.core.flows.turns import TurnInput
+from moot.core.intake.intent import IntentAnalysis, SemanticInput
 from moot.core.machines.session import Status
-from moot.core.supervisor.events import ToolCall
-from moot.core.team import Flow
-from moot.core.turns import TurnInput
-from moot.core.usage import Usage
+from moot.core.session.commands import WorkerCommand
+from moot.core.session.events import Option, PauseReason, ToolCall
+from moot.core.session.usage import Usage
 
 
 class Handle(Protocol):
@@ -24,13 +24,13 @@ class Handle(Protocol):
 
 
 class Clock(Protocol):
-    """Wall time for stamps, monotonic time for waiting."""
+    """Wall time for timestamps, monotonic time for delays."""
 
     def now(self) -> str:
         """RFC 3339, UTC, milliseconds, `Z`."""
 
     def monotonic(self) -> float:
-        """Seconds; never goes back."""
+        """Seconds since some moment; never decreases."""
 
     def call_later(self, delay_s: float, callback: Callable[[], object]) -> Handle: ...
 
@@ -38,21 +38,21 @@ class Clock(Protocol):
 
 
 class CommandKey(Struct, frozen=True):
-    """Makes a command exactly-once: the id its sender chose and a digest of its body."""
+    """Identifies a command that must be executed once: the id that its sender chose, and a digest of its body."""
 
     command_id: str
     digest: str
 
 
 class Receipt(Struct, frozen=True):
-    """What became of a command: `seq` is the head after it."""
+    """Confirms that a command was logged; `seq` is the head after it."""
 
     digest: str
     seq: int
 
 
 class LastLine(Struct, frozen=True):
-    """How the last message begins, on one line; `by` is what people call its author."""
+    """The start of the last message, on one line; `by` is the display name of its author."""
 
     by: str
     text: str
@@ -61,17 +61,17 @@ class LastLine(Struct, frozen=True):
 class Summary(Struct, frozen=True, kw_only=True):
     """What a list of sessions shows. `busy`: something is outstanding, so a restart must open this session.
 
-    Kept beside the log and written with it whenever the floor changes hands: listing folds nothing.
+    It is stored beside the log, so that a list needs no folding.
     """
 
     title: str
     team: str
-    flow: Flow
+    flow: str
     status: Status
     waiting_for: str | None
     busy: bool
     pause_reason: PauseReason | None = None
-    messages: int = 0  # so far
+    messages: int = 0
     last: LastLine | None = None
 
 
@@ -82,10 +82,11 @@ class Listing(Struct, frozen=True, kw_only=True):
     head: Head
     summary: Summary
     removed_at: str | None = None  # when it went to the trash
+    is_summary_damaged: bool = False  # `summary` is a stand-in; only the session's events know more
 
 
 class Snapshot(Struct, frozen=True):
-    """A folded state, as a cache: it may be missing, old, or of another version of the code (`version`)."""
+    """An encoded state, as a cache: it may be missing, old, or made by another version of the code (`version`)."""
 
     head: Head
     version: str
@@ -93,7 +94,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class Log(Protocol):
-    """The only truth. Appends are durable when `append` returns; reads verify the hash chain."""
+    """The event log. Appends are durable when `append` returns; reads verify the hash chain."""
 
     async def append(
         self,
@@ -104,33 +105,42 @@ class Log(Protocol):
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        """All or nothing. Raises Conflict when the head is not `expected_seq`, StorageFull when the disk is.
+        """Append all events or none.
 
-        `expected_seq` 0 makes the session and needs a summary; later a summary is given only when it changed.
+        Args:
+            expected_seq: the seq of the head; 0 creates the session and needs a summary.
+            command: the command that led to the events; `find_command` will find it.
+            summary: the new summary, if it changed.
+
+        Raises:
+            Conflict: the head is not `expected_seq`, or the command was logged before.
+            NotFound: there is no such session.
+            StorageFull: the disk is full.
         """
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
-        """Events with seq > after, in order. Raises NotFound, or Corrupt at the first that is not what was written."""
+        """Return the events with seq > `after`, in order. Raises NotFound, or Corrupt if one of them is damaged."""
 
     def follow(self, session_id: str, after: int = 0) -> AsyncGenerator[list[Event], None]:
-        """History behind `after`, then live, for ever; batches are never empty, no hole and no double between them."""
+        """Yield the events after `after`, then new ones as they come, in batches that are never empty."""
 
     async def head(self, session_id: str) -> Head:
-        """Raises NotFound."""
+        """Return seq and hash of the last event. Raises NotFound."""
 
-    async def find_command(self, session_id: str, command_id: str) -> Receipt | None: ...
+    async def find_command(self, session_id: str, command_id: str) -> Receipt | None:
+        """Return the receipt of a command that was logged with its key, None if there is none."""
 
     async def sessions(self, *, removed: bool = False) -> list[Listing]:
-        """Newest first by last event; those in the trash only if they are asked for, and then no others."""
+        """List the sessions, or those in the trash if `removed`, by their last event, newest first."""
 
     async def remove(self, session_id: str, at: str) -> None:
-        """To the trash: for all others there is no such session. Raises NotFound. Those who follow it are ended."""
+        """Move a session to the trash, where other methods do not find it, and end its followers. Raises NotFound."""
 
     async def restore(self, session_id: str) -> None:
-        """Out of the trash, as it was. Raises NotFound when it is not there."""
+        """Take a session out of the trash. Raises NotFound if it is not there."""
 
     async def delete(self, session_id: str) -> None:
-        """For good, from the trash or not. Raises NotFound. Those who follow it are ended."""
+        """Delete a session for good, in the trash or not, and end its followers. Raises NotFound."""
 
     async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None: ...
 
@@ -139,32 +149,72 @@ class Log(Protocol):
     async def close(self) -> None: ...
 
 
+class Finding(Struct, frozen=True, kw_only=True):
+    """Something that `moot doctor` reports about a store, besides the check of every hash.
+
+    `is_damage`: something that was stored cannot be read any more.
+    """
+
+    name: str
+    text: str
+    fix: str
+    is_damage: bool
+
+
+class Store(ABC):
+    """A place for a log. `str()` names it in messages and must not show a password.
+
+    An entry of `moot.extensions.STORES` is called with the whole URL and returns a Store, or raises ConfigError.
+    """
+
+    @abstractmethod
+    async def open(self, *, read_only: bool = False) -> Log:
+        """Open the log, and create an empty one if there is none and `read_only` is false.
+
+        A log that is opened with `read_only` takes no lock: a server may be writing to the same store. Raises Unusable,
+        or Locked if the store has one writer and another process is it.
+        """
+
+    def exists(self) -> bool:
+        """Whether there is a log to read."""
+        return True
+
+    def examine(self) -> Iterator[Finding]:
+        """Look for faults that reading the sessions would not show. Changes nothing."""
+        yield from ()
+
+    def salvage(self) -> Iterator[list[Event]]:
+        """For each session that can still be found: its events before the first damaged one, if there are any."""
+        yield from ()
+
+
 class Delta(Struct, frozen=True):
-    """A piece of text as it is being written: shown, never logged."""
+    """A piece of text while it is written: shown, not logged."""
 
     text: str
 
 
 class Thinking(Struct, frozen=True):
-    """A piece of a thought as it is being thought: shown, never logged. The whole of it follows as a step."""
+    """A piece of a thought while it is written: shown, not logged. The whole thought follows as a step."""
 
     text: str
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """Something an agent thought, did or saw; logged."""
+    """What an agent thought, did or observed; logged."""
 
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
-    total: int | None = None  # of the steps of a task, where it is known
+    total: int | None = None  # number of steps of the task, if known
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The end of a turn. `plan`, `patches` and `review` are what planners and reviewers return, where it is not text.
+    """The result of a turn.
 
-    In the supervisor flow an agent returns `state` (keys that it owns), `tool_calls` ({name, args}) and `ask` (a
-    question to people: {question, options, selection, allow_custom_input, key}).
+    Planners and reviewers may return `plan`, `patches` or `review` as data instead of text. In the supervisor flow an
+    agent may return `state` (keys that it owns), `tool_calls` ({name, args}) and `ask` (a question to people:
+    {question, options, selection, allow_custom_input, key}).
     """
 
     text: str = ""
@@ -181,11 +231,15 @@ Output = Delta | Thinking | Step | Result
 
 
 class Ask(Protocol):
-    """Asks people for a permission and waits: the id of the option that they chose.
+    """Asks people for a permission and returns the id of the option that they chose.
 
-    The first option is what a plain yes means. A no, and no answer in five minutes, is `default`. Without options they
-    are `allow` and `reject`. `key` names the question within the turn (its text, if there is none): it is put once,
-    also when a crash makes the turn run again. A turn that ends withdraws its questions.
+    The end of the turn withdraws its questions.
+
+    Args:
+        options: `allow` and `reject` if there are none. The first one is chosen by a plain yes.
+        key: identifies the question within the turn; its text, if empty. The question is asked once, even if the turn
+            is played again after a crash.
+        default: returned for a no, and if nobody answers in five minutes.
     """
 
     async def __call__(
@@ -194,42 +248,43 @@ class Ask(Protocol):
 
 
 class Agent(Protocol):
-    """Plays an AI member. Yields outputs, the last one a Result; raises AgentError; is cancelled like any task.
+    """Plays an AI member: yields outputs, the last one a Result; raises AgentError; may be cancelled.
 
-    An agent that has a method `refuse(turn) -> str | None` may turn a task down before it starts; one that has a method
-    `act_asking(turn, ask: Ask)` may ask people in the middle of a turn: it is called instead of `act`.
+    Optional methods: `refuse(turn) -> str | None` refuses a task before it starts, with the reason;
+    `act_asking(turn, ask: Ask)` is called instead of `act` and may ask people during the turn.
     """
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]: ...
 
 
 class Report(Protocol):
-    """Durable when it returns; what comes too late is ignored."""
+    """Logs what a worker reports; it is durable when this returns. Late reports are ignored."""
 
     def __call__(self, *commands: WorkerCommand) -> Awaitable[None]: ...
 
 
-Show = Callable[[str, Delta | Thinking], None]  # by turn id
+Show = Callable[[str, Delta | Thinking], None]  # turn id, piece
+ToolFunction = Callable[..., Any | Awaitable[Any]]
 
 
 @runtime_checkable
 class Worker(Handle, Protocol):
-    """Somebody at work on a turn. Cancelling it stops it; once its end is reported, cancelling does nothing."""
+    """Plays one turn. Cancelling stops it, unless its end is already being reported."""
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still holds its lease."""
+        """Whether it still works on its task and so keeps its lease."""
 
     @property
     def is_in_line(self) -> bool:
-        """Whether it has taken a task and waits for room to start it."""
+        """Whether it has accepted a task and waits for room to start it."""
 
     def answer(self, step_id: str, choice: str | None) -> None:
-        """What came of a question, whether it has asked it yet or, after a crash, will."""
+        """Deliver the answer to a question. After a crash it may come before the question is asked again."""
 
 
 class ToolJob(Struct, frozen=True, kw_only=True):
-    """A call that an agent of the supervisor flow made, to be run between its turns."""
+    """A tool call of an agent of the supervisor flow; it runs between the turns."""
 
     session_id: str
     team: str
@@ -238,26 +293,26 @@ class ToolJob(Struct, frozen=True, kw_only=True):
 
 
 class Dispatch(Protocol):
-    """Hands turns to workers. A worker reports steps and exactly one end; a report that comes too late is ignored."""
+    """Hands turns to workers. A worker reports its steps and exactly one end."""
 
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        """Have a turn played."""
+        """Have a turn played. `team` is the name of its team."""
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        """The same for a task, with the handshake: taken or not, then started (seed 002 §10)."""
+        """Have a task of a plan played: the worker accepts or refuses it, then reports its start."""
 
     def call(self, job: ToolJob, report: Report) -> Handle:
-        """Have a member's tool run."""
+        """Run a tool of a member."""
 
 
 class Understood(Struct, frozen=True, kw_only=True):
-    """What an input means, and why the understander that was chosen did not say it itself, if so."""
+    """What a message means. `fallback_reason` says why the rules answered instead of the chosen understander."""
 
     analysis: IntentAnalysis
     fallback_reason: str | None = None
 
 
 class Understander(Protocol):
-    """The front door's first step. Always answers: who cannot, lets the rules answer and says why."""
+    """Says what a message of a person means for the running work."""
 
-    async def understand(self, given: SemanticInput) -> Understood: ...
+    async def understand(self, request: SemanticInput) -> Understood: ...

@@ -1,4 +1,4 @@
-"""The sessions of a log: made, opened, recovered after a crash, and evicted when nobody needs them in memory."""
+"""Creates, opens, recovers and evicts the sessions of a log."""
 
 import asyncio
 import logging
@@ -10,17 +10,17 @@ from msgspec.structs import replace
 
 from moot.core import limits
 from moot.core.codec import Head, stamp
-from moot.core.commands import CreateSession
 from moot.core.decide import create
 from moot.core.errors import LogError
 from moot.core.instants import later
-from moot.core.state import State
-from moot.core.team import Team
+from moot.core.session.commands import CreateSession
+from moot.core.session.state import State
+from moot.core.session.team import Team
 from moot.runtime.engine import Engine, FindUnderstander
-from moot.runtime.journal import summarise
-from moot.runtime.ports import Clock, Dispatch, Listing, Log
+from moot.runtime.ports import Clock, Dispatch, Listing, Log, Summary
 from moot.runtime.snapshots import load_state
 from moot.runtime.streams import Streams
+from moot.runtime.summaries import summarise
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ OPEN_SESSIONS = 256  # idle ones beyond this are evicted, the least recently use
 
 
 class Sessions:
-    """Engines by session id. Ask for an engine each time it is needed: an idle one may be evicted in between."""
+    """The open engines. Do not keep an engine: call `open` each time, because idle ones are evicted."""
 
     def __init__(
         self,
@@ -48,6 +48,7 @@ class Sessions:
         self._opening = asyncio.Lock()
 
     async def create(self, team: Team, title: str = "", session_id: str | None = None) -> Engine:
+        """Log a new session and open it. Raises Conflict if `session_id` exists."""
         session_id = session_id or f"s_{secrets.token_hex(8)}"
         decided = create(CreateSession(team=team, title=title))
         events = stamp(team, session_id, Head(), decided.facts, self._clock.now())
@@ -55,33 +56,47 @@ class Sessions:
         return self._admit(session_id, decided.state, events[-1].head)
 
     async def open(self, session_id: str) -> Engine:
-        """The session's engine, with everything outstanding under way. Raises NotFound, Corrupt."""
+        """Return the engine of a session; load it and start what is outstanding if it is not open.
+
+        Raises:
+            NotFound: there is no such session.
+            Corrupt: its log is damaged.
+        """
         engine = self._engines.get(session_id)
         if engine is None:
             async with self._opening:
                 engine = self._engines.get(session_id) or await self._load(session_id)
-        if session_id in self._engines:  # else it was evicted or closed just now
+        if session_id in self._engines:  # it may have been evicted or closed meanwhile
             self._engines.move_to_end(session_id)
         return engine
 
     async def recover(self, teams: Collection[str]) -> int:
-        """After a start: open what was busy when the last process ended. A damaged session does not hurt the others.
+        """Open the sessions of these teams that have something outstanding; return how many they are.
 
-        The same for what comes back from the trash.
+        Called after a start and after a session came back from the trash. A session that cannot be read is logged as
+        an error and stays closed; the others are opened.
         """
         recovered = 0
         for listing in await self._log.sessions():
-            if not listing.summary.busy or listing.summary.team not in teams:
-                continue
             try:
-                await self.open(listing.session_id)
-                recovered += 1
+                summary = await self._read_summary(listing)
+                if summary.busy and summary.team in teams:
+                    await self.open(listing.session_id)
+                    recovered += 1
             except LogError as error:
                 logger.error("session %s stays closed: %s", listing.session_id, error)  # noqa: TRY400 - one line is enough
         return recovered
 
+    async def _read_summary(self, listing: Listing) -> Summary:
+        """The summary of a listing, made from the session's events if the stored one is damaged."""
+        if not listing.is_summary_damaged:
+            return listing.summary
+        logger.warning("session %s: its summary is damaged; its events are read instead", listing.session_id)
+        state, _ = await load_state(self._log, listing.session_id)
+        return summarise(state)
+
     async def listings(self) -> list[Listing]:
-        """The log's, with what is being said this moment: a summary is written when the floor changes hands."""
+        """List the sessions. Open ones are summarised anew, because stored summaries lag behind while AIs talk."""
         return [self._update(listing) for listing in await self._log.sessions()]
 
     def _update(self, listing: Listing) -> Listing:
@@ -89,17 +104,18 @@ class Sessions:
         return replace(listing, summary=summarise(engine.state)) if engine else listing
 
     async def remove(self, session_id: str) -> None:
-        """To the trash, whatever it was doing; what was there for 30 days is deleted. Raises NotFound."""
+        """Stop a session and move it to the trash; empty the trash of what is too old. Raises NotFound."""
         self._park(session_id)
         await self._log.remove(session_id, self._clock.now())
         await self.empty_trash()
 
     async def delete(self, session_id: str) -> None:
-        """For good, from the trash or not. Raises NotFound."""
+        """Stop a session and delete it for good, whether or not it is in the trash. Raises NotFound."""
         self._park(session_id)
         await self._log.delete(session_id)
 
     async def empty_trash(self) -> None:
+        """Delete what has been in the trash for longer than `limits.TRASH_S`."""
         oldest = later(self._clock.now(), -limits.TRASH_S)
         for listing in await self._log.sessions(removed=True):
             if listing.removed_at and listing.removed_at < oldest:
@@ -111,8 +127,8 @@ class Sessions:
             engine.park()
 
     async def close(self) -> None:
-        """Park what runs and save what a quick start needs."""
-        async with self._opening:  # one that is being opened is parked too
+        """Park all engines and save snapshots, so that they open fast."""
+        async with self._opening:  # wait for a session that is being opened: it is parked too
             engines = list(self._engines.values())
             self._engines.clear()
         for engine in engines:

@@ -1,16 +1,14 @@
-"""Folded states kept beside the log, so that a long session opens fast. A cache: it may be thrown away at any time."""
+"""Snapshots of the state, so that long sessions open fast. They are a cache and may be deleted at any time."""
 
 import hashlib
 import sys
 from functools import cache
 
-import msgspec
-
-from moot.core import state as states
+from moot.core import states
 from moot.core.codec import Head
 from moot.core.errors import LogError
 from moot.core.evolve import evolve
-from moot.core.state import State
+from moot.core.session.state import FOLD_VERSION, State
 from moot.runtime.ports import Log, Snapshot
 
 READ_EVENTS = 5_000  # at a time
@@ -18,12 +16,18 @@ DIGEST_BYTES = 32
 
 
 def take(state: State, head: Head) -> Snapshot:
+    """Encode a state, with a digest that ties it to its head."""
     data = states.encode(state)
     return Snapshot(head, snapshot_version(), _digest(head, data) + data)
 
 
 async def load_state(log: Log, session_id: str, until: int = sys.maxsize) -> tuple[State, Head]:
-    """Fold a session as it was after event `until`, from its snapshot if that is a true prefix of the log."""
+    """Fold a session up to event `until`, starting from its snapshot if it is valid and matches the log.
+
+    Raises:
+        NotFound: there is no such session.
+        Corrupt: its log is damaged.
+    """
     snapshot = await log.load_snapshot(session_id)
     state: State | None = None
     head = Head()
@@ -44,7 +48,7 @@ async def load_state(log: Log, session_id: str, until: int = sys.maxsize) -> tup
 
 
 def _is_sound(snapshot: Snapshot) -> bool:
-    """Of this version, and what was saved at that head."""
+    """Whether the snapshot was made by this version of the code and is undamaged."""
     digest, data = snapshot.state[:DIGEST_BYTES], snapshot.state[DIGEST_BYTES:]
     return snapshot.version == snapshot_version() and digest == _digest(snapshot.head, data)
 
@@ -61,5 +65,4 @@ async def _is_prefix(log: Log, session_id: str, head: Head) -> bool:
 @cache
 def snapshot_version() -> str:
     """Changes whenever the shape of the state does, or what folding means."""
-    shape = msgspec.json.encode(msgspec.json.schema(State))
-    return f"{states.FOLD_VERSION}-{hashlib.sha256(shape).hexdigest()[:16]}"
+    return f"{FOLD_VERSION}-{hashlib.sha256(states.describe_shape()).hexdigest()[:16]}"

@@ -1,4 +1,4 @@
-"""Text and thoughts as they come: beside the log, for whoever listens right now. Nothing of it is kept."""
+"""Delivers streamed text and thoughts to the current listeners; nothing of it is stored."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
-"""Spans for sessions, turns, tasks, tools and model calls, with the names of OpenTelemetry's GenAI conventions.
+"""OpenTelemetry spans for sessions, turns, tasks, tools and model calls, after the GenAI conventions.
 
-The one module that knows those names: they still change. Off unless asked for, and then nothing of it is imported.
-What people and agents say is never part of a span.
+Only this module knows the names of the conventions, because they still change. OpenTelemetry is imported only if the
+switch is on. Spans never contain what people and agents write. See docs/agents.md#spans.
 """
 
 import os
@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from moot.core.commands import CompleteTool, CompleteTurn, FailTurn, NackDispatch, ReportStep, WorkerCommand
 from moot.core.errors import ConfigError
-from moot.core.turns import TurnInput
-from moot.core.usage import Usage
+from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import CompleteTool, CompleteTurn, FailTurn, NackDispatch, ReportStep, WorkerCommand
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Dispatch, Handle, Report, Show, ToolJob, Worker
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
 SWITCH = "MOOT_TELEMETRY"
-SESSIONS = 1_000  # whose spans are open at once; the oldest is ended for a new one
+SESSIONS = 1_000  # with an open span; beyond that the least recently used span is ended
 
 OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
 CONVERSATION, AGENT_ID, AGENT_NAME = "gen_ai.conversation.id", "gen_ai.agent.id", "gen_ai.agent.name"
@@ -35,7 +35,11 @@ _tracer: ContextVar["Tracer | None"] = ContextVar("moot_tracer", default=None)
 
 
 def find_provider() -> "TracerProvider | None":
-    """The process's own, when the switch is on. Who exports the spans is set up as for any program."""
+    """Return the tracer provider of the process, None if the switch is off.
+
+    Raises:
+        ConfigError: the switch is on and OpenTelemetry is not installed.
+    """
     if os.environ.get(SWITCH, "").lower() not in ("1", "on", "true", "yes"):
         return None
     try:
@@ -46,7 +50,7 @@ def find_provider() -> "TracerProvider | None":
 
 
 def traced(dispatch: Dispatch) -> Dispatch:
-    """The same dispatch, traced when the switch is on."""
+    """Wrap a dispatch so that it makes spans, if the switch is on."""
     provider = find_provider()
     return TracedDispatch(dispatch, provider) if provider else dispatch
 
@@ -61,14 +65,14 @@ def is_on() -> bool:
     return _tracer.get() is not None
 
 
-class Noted:
-    """A span that may not be there; what is noted on none is lost."""
+class OptionalSpan:
+    """A span, or nothing if tracing is off."""
 
     def __init__(self, span: "Span | None" = None) -> None:
         self._span = span
 
     def note(self, **values: Any) -> None:
-        """Attributes by their short names here (`usage`, `model`, `finish`)."""
+        """Set attributes by their keys in `_ATTRIBUTES` (`usage`, `model`, `finish`)."""
         if self._span is not None:
             for name, value in values.items():
                 self._span.set_attributes(_ATTRIBUTES[name](value))
@@ -82,27 +86,27 @@ _ATTRIBUTES: dict[str, Any] = {
 
 
 @contextmanager
-def model_call(provider: str, model: str) -> Iterator[Noted]:
-    with _child(f"chat {model}", {OPERATION: "chat", PROVIDER: provider, REQUEST_MODEL: model}) as noted:
-        yield noted
+def model_call(provider: str, model: str) -> Iterator[OptionalSpan]:
+    with _child(f"chat {model}", {OPERATION: "chat", PROVIDER: provider, REQUEST_MODEL: model}) as span:
+        yield span
 
 
 @contextmanager
-def tool_call(name: str, call_id: str = "") -> Iterator[Noted]:
-    with _child(f"execute_tool {name}", {OPERATION: "execute_tool", TOOL_NAME: name, TOOL_CALL_ID: call_id}) as noted:
-        yield noted
+def tool_call(name: str, call_id: str = "") -> Iterator[OptionalSpan]:
+    with _child(f"execute_tool {name}", {OPERATION: "execute_tool", TOOL_NAME: name, TOOL_CALL_ID: call_id}) as span:
+        yield span
 
 
 @contextmanager
-def _child(name: str, attributes: Mapping[str, str]) -> Iterator[Noted]:
-    """A span below the turn that this task plays. It is never made the current one: generators outlive contexts."""
+def _child(name: str, attributes: Mapping[str, str]) -> Iterator[OptionalSpan]:
+    """Make a child of the turn's span. It does not become the current span: generators outlive contexts."""
     tracer = _tracer.get()
     if tracer is None:
-        yield Noted()
+        yield OptionalSpan()
         return
     span = tracer.start_span(name, attributes=attributes)
     try:
-        yield Noted(span)
+        yield OptionalSpan(span)
     except BaseException as error:
         _fail(span, type(error).__name__)
         raise
@@ -123,7 +127,7 @@ def _usage_of(usage: Usage) -> dict[str, Any]:
 
 
 class TracedDispatch:
-    """Hands on to another dispatch, and tells what becomes of each turn and task."""
+    """Wraps a dispatch and makes a span for each session, turn, task and tool call."""
 
     def __init__(self, inner: Dispatch, provider: "TracerProvider") -> None:
         self._inner = inner
@@ -133,29 +137,29 @@ class TracedDispatch:
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         span = self._begin_turn(turn, self._session(turn.session_id, team))
         with self._inside(span):
-            return _TracedWorker(self._inner.start(turn, team, _tell(report, span), show), (span,))
+            return _TracedWorker(self._inner.start(turn, team, _observe(report, span), show), (span,))
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        named = {CONVERSATION: turn.session_id, TASK: turn.task_id}
-        task = self._begin(f"task {turn.task_id}", self._session(turn.session_id, team), named)
+        attributes = {CONVERSATION: turn.session_id, TASK: turn.task_id}
+        task = self._begin(f"task {turn.task_id}", self._session(turn.session_id, team), attributes)
         span = self._begin_turn(turn, task)
         with self._inside(span):
-            return _TracedWorker(self._inner.offer(turn, team, _tell(report, span, task), show), (span, task))
+            return _TracedWorker(self._inner.offer(turn, team, _observe(report, span, task), show), (span, task))
 
     def call(self, job: ToolJob, report: Report) -> Handle:
-        about = {
+        attributes = {
             OPERATION: "execute_tool",
             CONVERSATION: job.session_id,
             AGENT_ID: job.member,
             TOOL_NAME: job.call.name,
             TOOL_CALL_ID: job.call.call_id,
         }
-        span = self._begin(f"execute_tool {job.call.name}", self._session(job.session_id, job.team), about)
+        span = self._begin(f"execute_tool {job.call.name}", self._session(job.session_id, job.team), attributes)
         with self._inside(span):
-            return _TracedHandle(self._inner.call(job, _tell(report, span)), (span,))
+            return _TracedHandle(self._inner.call(job, _observe(report, span)), (span,))
 
     def close(self) -> None:
-        """The spans of sessions end with the process that had them open."""
+        """End the spans of all sessions."""
         for span in self._sessions.values():
             span.end()
         self._sessions.clear()
@@ -169,7 +173,7 @@ class TracedDispatch:
         return self._sessions[session_id]
 
     def _begin_turn(self, turn: TurnInput, parent: "Span") -> "Span":
-        about = {
+        attributes = {
             OPERATION: "invoke_agent",
             CONVERSATION: turn.session_id,
             AGENT_ID: turn.member.id,
@@ -177,18 +181,18 @@ class TracedDispatch:
             TURN: turn.turn_id,
             JOB: turn.job,
         }
-        return self._begin(f"invoke_agent {turn.member.display_name}", parent, about)
+        return self._begin(f"invoke_agent {turn.member.display_name}", parent, attributes)
 
     def _begin(self, name: str, parent: "Span | None", attributes: Mapping[str, str]) -> "Span":
         from opentelemetry import trace
         from opentelemetry.context import Context
 
-        around = trace.set_span_in_context(parent, Context()) if parent else Context()
-        return self._tracer.start_span(name, around, attributes=attributes)
+        context = trace.set_span_in_context(parent, Context()) if parent else Context()
+        return self._tracer.start_span(name, context, attributes=attributes)
 
     @contextmanager
     def _inside(self, span: "Span") -> Iterator[None]:
-        """Tasks that are made here are the span's: their tools and model calls stand below it."""
+        """Make the span current, so that tools and model calls of tasks created in the block become its children."""
         from opentelemetry import trace
 
         token = _tracer.set(self._tracer)
@@ -207,7 +211,7 @@ class _TracedHandle:
     def cancel(self) -> None:
         self._handle.cancel()
         for span in self._spans:
-            if span.is_recording():  # it had not ended by itself
+            if span.is_recording():  # not ended by a report
                 _fail(span, "cancelled")
                 span.end()
 
@@ -229,18 +233,18 @@ class _TracedWorker(_TracedHandle):
         self._worker.answer(step_id, choice)
 
 
-def _tell(report: Report, *spans: "Span") -> Report:
-    """The same report, which also ends the spans when it says that the turn is over."""
+def _observe(report: Report, *spans: "Span") -> Report:
+    """Wrap a report function so that it also updates the spans, and ends them with the turn."""
 
-    async def told(*commands: WorkerCommand) -> None:
+    async def report_observed(*commands: WorkerCommand) -> None:
         for command in commands:
-            _follow(command, spans)
+            _update_spans(command, spans)
         await report(*commands)
 
-    return told
+    return report_observed
 
 
-def _follow(command: WorkerCommand, spans: tuple["Span", ...]) -> None:
+def _update_spans(command: WorkerCommand, spans: tuple["Span", ...]) -> None:
     match command:
         case ReportStep():
             kind = "thought" if command.thought else "action" if command.action else "observation"

@@ -1,14 +1,16 @@
-"""For tests of teams and agents: scripted members, a clock that you move, given / when / then."""
+"""Tools for tests of teams and agents: scripted members, a virtual clock, given / when / then."""
 
 from moot.testing.clock import VirtualClock
 from moot.testing.intents import analyse, control
 from moot.testing.plan_scenario import PlanScenario, plan_given, task
 from moot.testing.scenario import Scenario, given
+from moot.testing.supervisor_scenario import SupervisorScenario, supervisor_given
 from moot.testing.teams import human, make_team, scripted
 
 __all__ = [
     "PlanScenario",
     "Scenario",
+    "SupervisorScenario",
     "VirtualClock",
     "analyse",
     "control",
@@ -17,5 +19,6 @@ __all__ = [
     "make_team",
     "plan_given",
     "scripted",
+    "supervisor_given",
     "task",
 ]

@@ -1,4 +1,4 @@
-"""A clock that stands still until it is moved, so that timeouts are tested at their real values, without waiting."""
+"""A clock that only moves when a test moves it: timeouts are tested at their real values, without waiting."""
 
 import asyncio
 import heapq
@@ -9,10 +9,12 @@ from itertools import count
 
 from moot.runtime.clock import format_time
 
-ROUNDS = 50  # of the event loop, for what was woken to come to rest
+ROUNDS = 50  # iterations of the event loop after which all tasks should be waiting
 
 
 class VirtualClock:
+    """Implements the Clock port. `start` is the wall time at the beginning."""
+
     def __init__(self, start: str = "2026-01-01T00:00:00.000Z") -> None:
         self._start = datetime.fromisoformat(start).astimezone(UTC)
         self._elapsed_s = 0.0
@@ -32,14 +34,14 @@ class VirtualClock:
 
     async def sleep(self, delay_s: float) -> None:
         woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        timer = self.call_later(delay_s, partial(woken.set_result, None))  # cancelled below if the sleeper is
+        timer = self.call_later(delay_s, partial(woken.set_result, None))
         try:
             await woken
         finally:
             timer.cancel()
 
     async def advance(self, seconds: float) -> None:
-        """Move on, firing every timer at its moment and letting what it wakes come to rest."""
+        """Move the clock; call each timer when it is due, and let the tasks that it wakes run until they wait."""
         until = self._elapsed_s + seconds
         await rest()
         while self._timers and self._timers[0][0] <= until:
@@ -63,6 +65,6 @@ class _Timer:
 
 
 async def rest() -> None:
-    """Let every task that can run do so."""
+    """Let all tasks run until they wait."""
     for _ in range(ROUNDS):
         await asyncio.sleep(0)

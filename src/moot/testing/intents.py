@@ -1,8 +1,8 @@
-"""What an input means, in a line: `analyse("same_task_minor_change", 0.9)`."""
+"""Analyses of messages for tests: `analyse("same_task_minor_change", 0.9)`."""
 
 from typing import Any
 
-from moot.core.intent import (
+from moot.core.intake.intent import (
     Action,
     ContextDependency,
     IntentAnalysis,
@@ -30,7 +30,7 @@ def analyse(
     must_confirm: bool = False,
     **fields: Any,
 ) -> IntentAnalysis:
-    """An analysis as an understander gives it; `fields` are further fields of `IntentAnalysis`."""
+    """Make an analysis as an understander would. `fields` are other fields of `IntentAnalysis`."""
     return IntentAnalysis(
         normalized_intent=NormalizedIntent(
             goal=goal, action=action or _ACTIONS[relation], scope="full_task", urgency="medium"
@@ -47,6 +47,6 @@ def analyse(
 
 
 def control(action: str, confidence: float = 0.95) -> IntentAnalysis:
-    """pause, resume, cancel or status_query."""
-    meant: dict[str, Action] = {"pause": "modify", "resume": "continue", "cancel": "cancel", "status_query": "query"}
-    return analyse("control_instruction", confidence, action=meant[action], control_action=action)
+    """Make the analysis of a control: pause, resume, cancel or status_query."""
+    actions: dict[str, Action] = {"pause": "modify", "resume": "continue", "cancel": "cancel", "status_query": "query"}
+    return analyse("control_instruction", confidence, action=actions[action], control_action=action)

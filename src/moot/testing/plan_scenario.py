@@ -1,4 +1,4 @@
-"""Given / when / then for the plan flow: what planners, workers, timers and people do, in words.
+"""Given / when / then for the plan flow, with a method for each thing that planners, workers and people do.
 
 plan_given(team).says("a report").understands("different_task").plans(task("a"), task("b", "a")).approves()
 """
@@ -6,11 +6,15 @@ plan_given(team).says("a report").understands("different_task").plans(task("a"),
 from typing import Any, Self
 
 from moot.config.team_file import TeamFile
-from moot.core.commands import (
+from moot.core.flows.plan.plan_commands import EndWait
+from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.flows.plan.plan_state import TaskRun, Work
+from moot.core.intake.intent import IntentAnalysis, Relation
+from moot.core.machines.task import TaskState
+from moot.core.session.commands import (
     AckDispatch,
     Answer,
     CompleteTurn,
-    EndWait,
     ExpireLease,
     FailTurn,
     NackDispatch,
@@ -18,12 +22,9 @@ from moot.core.commands import (
     ReportUnderstanding,
     StartTask,
 )
-from moot.core.events import StepAsked
-from moot.core.intent import IntentAnalysis, Relation
-from moot.core.machines.task import State as TaskState
-from moot.core.plan.state import TaskRun, Work
-from moot.core.state import Turn
-from moot.core.team import Team
+from moot.core.session.events import StepAsked
+from moot.core.session.state import Turn
+from moot.core.session.team import Team
 from moot.testing.intents import analyse
 from moot.testing.scenario import Scenario
 
@@ -36,10 +37,10 @@ def task(task_id: str, *depends_on: str, **fields: Any) -> dict[str, Any]:
 class PlanScenario(Scenario):
     """A session of the plan flow. Tasks are named by their ids."""
 
-    # what an understander, a planner, a reviewer and an aggregator do
+    # Understander, planner, reviewer, aggregator
 
     def understands(self, relation: Relation | IntentAnalysis, confidence: float = 0.95, **fields: Any) -> Self:
-        """The input that is being understood means this."""
+        """The understander reports this analysis of the oldest input."""
         analysis = relation if isinstance(relation, IntentAnalysis) else analyse(relation, confidence, **fields)
         return self.when(ReportUnderstanding(input_id=self.state.door.inputs[0].input_id, analysis=analysis))
 
@@ -65,7 +66,7 @@ class PlanScenario(Scenario):
         turn_id = self.turn(job, task_id).turn_id
         return self.when(FailTurn(turn_id=turn_id, error_type=error_type, message=message))
 
-    # what a worker does
+    # Workers
 
     def acks(self, task_id: str) -> Self:
         return self.when(AckDispatch(dispatch_id=self.dispatch_id(task_id)))
@@ -74,7 +75,7 @@ class PlanScenario(Scenario):
         return self.when(NackDispatch(dispatch_id=self.dispatch_id(task_id), reason=reason))
 
     def starts(self, task_id: str) -> Self:
-        """Taken, if that was not said yet, and begun."""
+        """A worker accepts the task, if it has not yet, and starts it."""
         if self.run(task_id).state is TaskState.DISPATCHING:
             self.acks(task_id)
         return self.when(StartTask(dispatch_id=self.dispatch_id(task_id)))
@@ -83,13 +84,13 @@ class PlanScenario(Scenario):
         return self.when(ReportStep(turn_id=self.dispatch_id(task_id), thought=thought, total=total))
 
     def completes(self, task_id: str, text: str = "done") -> Self:
-        """Taken and begun, if that was not said yet, and finished."""
+        """A worker completes the task, after accepting and starting it if necessary."""
         if self.run(task_id).state is not TaskState.RUNNING:
             self.starts(task_id)
         return self.when(CompleteTurn(turn_id=self.dispatch_id(task_id), text=text))
 
     def task_fails(self, task_id: str, error_type: str = "network", message: str = "boom") -> Self:
-        """Taken and begun, if that was not said yet, and failed."""
+        """A worker fails the task, after accepting and starting it if necessary."""
         if self.run(task_id).state is not TaskState.RUNNING:
             self.starts(task_id)
         return self.when(FailTurn(turn_id=self.dispatch_id(task_id), error_type=error_type, message=message))
@@ -98,12 +99,12 @@ class PlanScenario(Scenario):
         return self.when(ExpireLease(dispatch_id=self.dispatch_id(task_id)))
 
     def waits(self) -> Self:
-        """Every delay before a retry comes to its end."""
+        """All delays before retries end."""
         waits = [run.wait for run in self.work.tasks.values()]
         waits += [episode.wait for episode in self.work.episodes.values()]
         return self.when(*(EndWait(number=wait.number) for wait in waits if wait))
 
-    # what people do
+    # People
 
     def answers(self, code: str, choice: str | None = None, **fields: Any) -> Self:
         """A human answers the open question with this code."""
@@ -115,12 +116,11 @@ class PlanScenario(Scenario):
     def rejects(self, **fields: Any) -> Self:
         return self.answers("confirm_plan", confirmed=False, **fields)
 
-    # what there is to see
+    # Queries
 
     @property
     def work(self) -> Work:
-        assert self.state.work is not None, "no work was begun"  # noqa: S101
-        return self.state.work
+        return self.state.part(PlanSlice).current
 
     def run(self, task_id: str) -> TaskRun:
         return self.work.tasks[task_id]
@@ -129,25 +129,28 @@ class PlanScenario(Scenario):
         return self.run(task_id).state
 
     def dispatch_id(self, task_id: str) -> str:
-        """Of the offer that is under way; one that is over where there is none."""
+        """The id of the current dispatch of a task; "none" if there is none."""
         return self.run(task_id).dispatch_id or "none"
 
     def turn(self, job: str, task_id: str = "") -> Turn:
-        found = [each for each in self.state.running if each.job == job and task_id in ("", each.task_id)]
-        assert found, f"no {job} turn is running; there are {[each.job for each in self.state.running]}"  # noqa: S101
-        return found[0]
+        """The running turn of this job. Fails the test if there is none."""
+        running = self.state.running
+        turns = [turn for turn in running if turn.job == job and task_id in ("", turn.task_id)]
+        assert turns, f"no {job} turn is running; there are {[turn.job for turn in running]}"  # noqa: S101
+        return turns[0]
 
     def step(self, code: str) -> StepAsked:
-        """The open question with this code; a question of an understander has none."""
-        found = [each for each in self.state.open_steps.values() if each.code == code]
-        assert found, f"no question {code!r} is open; there are {list(self.state.open_steps)}"  # noqa: S101
-        return found[-1]
+        """The open question with this code; an understander's question has an empty one."""
+        steps = [step for step in self.state.open_steps.values() if step.code == code]
+        assert steps, f"no question {code!r} is open; there are {list(self.state.open_steps)}"  # noqa: S101
+        return steps[-1]
 
     @property
     def offered(self) -> list[str]:
-        """Tasks that somebody was offered or has."""
+        """Tasks that are dispatched."""
         return list(self.work.dispatches.values())
 
 
 def plan_given(team: Team | TeamFile) -> PlanScenario:
+    """Start a session of the plan flow with this team."""
     return PlanScenario(team.team() if isinstance(team, TeamFile) else team)

@@ -6,19 +6,21 @@ given(team).when(Post(text="[NEXT: bob] hi")).then("message.posted", "routing.de
 from typing import Self
 
 from moot.config.team_file import TeamFile
-from moot.core.commands import Command, CompleteTurn, CreateSession, FailTurn, Post
 from moot.core.decide import create, decide
 from moot.core.errors import Refused
-from moot.core.events import Fact, NoticePosted
-from moot.core.notices import explain, show
-from moot.core.state import State
-from moot.core.team import Team
+from moot.core.facts import Fact
+from moot.core.flows.registry import show
+from moot.core.session.commands import Command, CompleteTurn, CreateSession, FailTurn, Post
+from moot.core.session.events import NoticePosted
+from moot.core.session.notices import explain
+from moot.core.session.state import State
+from moot.core.session.team import Team
 
 AT = "2026-01-01T00:00:00.000Z"
 
 
 class Scenario:
-    """A session in the making: `facts` is its log, `new` what the last command added, `refusal` why it did not."""
+    """A session. `facts`: all its facts; `new`: those of the last command; `refusal`: why it was refused, if it was."""
 
     def __init__(self, team: Team) -> None:
         created = create(CreateSession(team=team))
@@ -28,6 +30,7 @@ class Scenario:
         self.refusal: Refused | None = None
 
     def when(self, *commands: Command, at: str = AT, chance: float = 1.0) -> Self:
+        """Decide commands one after the other. `chance` is the random number for jitter, 0 to 1."""
         for command in commands:
             self.new, self.refusal = [], None
             try:
@@ -52,14 +55,14 @@ class Scenario:
         return self.when(FailTurn(turn_id=self.state.running[0].turn_id, error_type=error_type, message=message))
 
     def then(self, *names: str) -> Self:
-        """The last command added exactly these events."""
+        """Assert that the last command added exactly these events."""
         assert self.refusal is None, f"refused: {self.refusal_text}"  # noqa: S101
         added = [fact.event for fact in self.new]
         assert added == list(names), f"expected {list(names)}, got {added}"  # noqa: S101
         return self
 
     def refused(self, code: str) -> Self:
-        """The last command was refused with this code and changed nothing."""
+        """Assert that the last command was refused with this code."""
         assert self.refusal is not None, f"accepted: {[fact.event for fact in self.new]}"  # noqa: S101
         assert self.refusal.code == code, f"refused with {self.refusal.code}, not {code}"  # noqa: S101
         return self
@@ -70,13 +73,14 @@ class Scenario:
 
     @property
     def queue(self) -> list[str]:
-        return [entry.member for entry in self.state.queue]
+        return list(self.state.slice.queue[1])
 
     @property
     def notices(self) -> list[str]:
-        """What the last command told people, in the session's language."""
+        """The notices of the last command, in the session's language."""
         return [show(fact, self.state.language) or "" for fact in self.new if isinstance(fact, NoticePosted)]
 
 
 def given(team: Team | TeamFile) -> Scenario:
+    """Start a session with this team."""
     return Scenario(team.team() if isinstance(team, TeamFile) else team)

@@ -1,10 +1,13 @@
 """The terminal UI: sessions, conversation and composer, timeline, tasks and state machines on one screen.
 
-Frames are folded as they come; the screen is painted at most ten times a second, and only what differs.
+Frames are applied as they arrive. The screen is painted at most ten times a second, and only what differs.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+import os
+import shlex
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from textual import work
@@ -14,12 +17,14 @@ from textual.containers import Horizontal
 from textual.events import Resize
 from textual.screen import Screen
 
-from moot.client.errors import HistoryReset
-from moot.core import commands
-from moot.core.commands import HumanCommand, Post
+from moot.client.link_errors import HistoryReset
 from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State as Connection
-from moot.core.notices import explain
+from moot.core.session import commands
+from moot.core.session.commands import HumanCommand, Post
+from moot.core.session.notices import explain
+from moot.core.session.team import DEFAULT_LANGUAGE
+from moot.protocol.happenings import LINK_CHANGED
 from moot.tui import top_lines
 from moot.tui.binding import bind
 from moot.tui.composer import Composer
@@ -27,20 +32,31 @@ from moot.tui.conversation import Conversation, local_time
 from moot.tui.help import HelpScreen, help_content
 from moot.tui.hosts import Entry, Host, Talk
 from moot.tui.keys import Keys
-from moot.tui.pager import page
 from moot.tui.plain import Content, Line, plain, plain_line, printable
-from moot.tui.seat import Seat
 from moot.tui.side_panes import INSPECTOR, InspectorPane, SessionPane, TaskList
-from moot.tui.story import Teller
 from moot.tui.tabs import TabLine
 from moot.tui.talk_pane import TalkPane
+from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
 REPAINT_S, TICK_S, LIST_S = 0.1, 1.0, 3.0
-HEALED_S = 8.0  # for so long it is said how much was missed
-YIELD_FRAMES = 200  # folded in a row before others may run
-WIDE, ROOMY = 100, 116  # columns from which on panes stand side by side, and from which on the sessions are among them
+HEALED_S = 8.0  # how long the number of missed events is shown
+YIELD_FRAMES = 200  # applied in a row before other tasks may run
+WIDE, ROOMY = 100, 116  # columns needed for panes side by side, and for the sessions too
 PANES = ("talk", *INSPECTOR, "sessions")
+
+
+async def _page(text: str) -> bool:
+    """Show text in `$PAGER` (default: less) until it is closed. Returns False if the program cannot be started."""
+    try:
+        command = shlex.split(os.environ.get("PAGER") or "less")
+        process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.PIPE)
+    except (OSError, ValueError, TypeError):  # the program is missing, or the command is empty or malformed
+        return False
+    with suppress(BrokenPipeError, ConnectionResetError):  # closed before it had read everything
+        await process.communicate(text.encode())
+    await process.wait()
+    return True
 
 
 class MootApp(App[None], inherit_bindings=False):
@@ -60,26 +76,25 @@ class MootApp(App[None], inherit_bindings=False):
         bind("question", "question", priority=True),
         bind("new_session", "new_session"),
         bind("palette", "command_palette", priority=True),
-        Binding("ctrl+c", "say_how_to_leave", show=False),  # who is used to it learns the key
+        Binding("ctrl+c", "say_how_to_leave", show=False),  # tells people who expect Ctrl+C to quit which key does
     ]
 
     def __init__(
         self,
         host: Host,
         talk: Talk,
-        make_teller: Callable[[], Teller],
         speaks_as: str | None = None,
         keys: Keys | None = None,
     ) -> None:
         super().__init__(ansi_color=False)
-        self.animation_level = "none"  # nothing here is clearer for moving
+        self.animation_level = "none"  # animations would only delay the display
         self.host, self.talk, self.keys = host, talk, keys or Keys()
-        self._make_teller, self._speaks_as = make_teller, speaks_as
-        self.seat = Seat(make_teller, speaks_as)
-        self.words = Words("en")
+        self._speaks_as = speaks_as
+        self.viewer_state = ViewerState(speaks_as)
+        self.words = Words(DEFAULT_LANGUAGE)
         self.pane = "talk"
         self._columns = ROOMY
-        self.trouble = ""  # why the session cannot be followed any more
+        self.trouble = ""  # why the session can no longer be followed
         self._entries: list[Entry] = []
         self._is_dirty, self._painted_at = False, 0.0
         self._lost_at, self._lost_seq, self._healed_at = "", 0, 0.0
@@ -109,19 +124,20 @@ class MootApp(App[None], inherit_bindings=False):
 
     @work(exclusive=True, group="follow")
     async def follow(self) -> None:
-        """Fold what comes, for as long as the session is there; a history that was another one is read again."""
-        folded = 0
+        """Apply the frames of the session. If the server has another history, start again from its first event."""
+        count = 0
         while True:
             try:
                 async for frame in self.talk.frames():
-                    self.seat.take(frame)
+                    self.viewer_state.take(frame)
                     self._note_link(frame)
                     self._mark_dirty()
-                    folded += 1
-                    if folded % YIELD_FRAMES == 0:
+                    count += 1
+                    if count % YIELD_FRAMES == 0:
                         await asyncio.sleep(0)
             except HistoryReset:
-                self.seat.restart()
+                self.viewer_state.restart()
+                self.viewer_state.is_reset = True
                 self.talk = await self.host.open(self.talk.id)
             except MootError as error:
                 self.trouble = str(error)
@@ -131,20 +147,20 @@ class MootApp(App[None], inherit_bindings=False):
                 return
 
     def _note_link(self, frame: dict[str, Any]) -> None:
-        link = self.seat.view.connection
-        if frame.get("seq") is None and frame["event"] == "connection.changed":
+        link = self.viewer_state.link
+        if frame.get("seq") is None and frame["event"] == LINK_CHANGED:
             self._retry_at = self._now() + link.retry_in_s
             if link.state == Connection.CONNECTED:
                 self._lost_at, self._healed_at = "", self._now()
             elif not self._lost_at:
-                self._lost_at, self._lost_seq = local_time(top_lines.utc_now().isoformat()), self.seat.view.seq
+                self._lost_at, self._lost_seq = local_time(top_lines.utc_now().isoformat()), self.viewer_state.seq
 
     def _mark_dirty(self) -> None:
-        """Paint soon: at once after a quiet time, else when the last painting is a tenth of a second ago."""
+        """Schedule a repaint, at least REPAINT_S after the last one."""
         if not self._is_dirty:
             self._is_dirty = True
             wait_s = max(0.0, self._painted_at + REPAINT_S - self._now())
-            # not set_timer: on a busy machine a timer of Textual that comes too late does not come at all
+            # not set_timer: Textual skips timers that are late, as they are on a busy machine
             asyncio.get_running_loop().call_later(wait_s, self.call_later, self.paint)
 
     def _now(self) -> float:
@@ -156,29 +172,29 @@ class MootApp(App[None], inherit_bindings=False):
         self._is_dirty, self._painted_at = False, self._now()
         if not self.is_running or not self.query("#talk"):
             return
-        view, seat, now = self.seat.view, self.seat, top_lines.utc_now()
-        if view.language != self.words.language and view.seq:
+        view, viewer_state, now = self.viewer_state.view, self.viewer_state, top_lines.utc_now()
+        if view.language != self.words.language and viewer_state.seq:
             self.words = Words(view.language)
         words = self.words
-        self.query_one("#queue", Line).show(top_lines.queue_line(view, seat.viewer, words, now))
-        self.query_one("#status", Line).show(top_lines.status_line(view, seat.viewer, words))
+        self.query_one("#queue", Line).show(top_lines.queue_line(view, viewer_state.viewer, words, now))
+        self.query_one("#status", Line).show(top_lines.status_line(view, viewer_state.viewer, words))
         left_s = self._retry_at - self._now()
-        link = top_lines.link_line(view, self.host.url, len(seat.unsent), self._lost_at, left_s, words)
-        missed = view.seq - self._lost_seq
+        link = top_lines.link_line(viewer_state, self.host.url, self._lost_at, left_s, words)
+        missed = viewer_state.seq - self._lost_seq
         if self._lost_seq and missed and not self._lost_at and self._now() - self._healed_at < HEALED_S:
             link = Content.assemble(link, plain_line(f" · {words('resumed', count=missed)}", "bold"))
         self.query_one("#link", Line).show(plain_line(f"○ {self.trouble}", "red") if self.trouble else link)
         keys = top_lines.key_line(words, self.keys, bool(view.questions), self.size.width - 2)
         self.query_one("#keys", Line).show(keys)
-        labels = {each: words(f"tab.{each}") for each in INSPECTOR}
+        labels = {name: words(f"tab.{name}") for name in INSPECTOR}
         tabs = {"talk": words("pane.talk"), **labels, "sessions": words("pane.sessions")}
         self.query_one("#tabs", TabLine).show(tabs, self.pane)
-        self.query_one(TalkPane).paint(seat, words, now)
-        self.query_one(InspectorPane).paint(seat, words, self.host.url is not None)
-        self.query_one(SessionPane).paint(self._entries, self.talk.id, seat, words)
+        self.query_one(TalkPane).paint(viewer_state, words, now)
+        self.query_one(InspectorPane).paint(viewer_state, words, self.host.url is not None)
+        self.query_one(SessionPane).paint(self._entries, self.talk.id, viewer_state, words)
 
     def on_resize(self, event: Resize) -> None:
-        self._columns = event.size.width  # `self.size` may still be the old one
+        self._columns = event.size.width  # `self.size` may be outdated here
         self.screen.set_class(not self._is_wide, "narrow")
         self.arrange()
 
@@ -187,7 +203,7 @@ class MootApp(App[None], inherit_bindings=False):
         return self._columns >= WIDE
 
     def arrange(self) -> None:
-        """Roomy: three panes. Wide: the sessions when they are chosen. Narrow: the chosen one."""
+        """Show the panes that fit. Roomy: all three. Wide: the sessions only if chosen. Narrow: only the chosen one."""
         is_wide = self._is_wide
         self.query_one("#list").set_class(not (self._columns >= ROOMY or self.pane == "sessions"), "away")
         self.query_one("#talk").set_class(not (is_wide or self.pane == "talk"), "away")
@@ -199,10 +215,10 @@ class MootApp(App[None], inherit_bindings=False):
         try:
             self._entries = await self.host.sessions()
         except MootError:
-            return  # the line about the link says it
+            return  # shown in the line about the link
         self._mark_dirty()
 
-    # saying something
+    # sending
 
     def on_composer_sent(self, event: Composer.Sent) -> None:
         if event.text.strip():
@@ -220,8 +236,8 @@ class MootApp(App[None], inherit_bindings=False):
 
     @work(group="send")
     async def send(self, command: HumanCommand, text: str = "") -> None:
-        """Have it accepted, once. What is refused is explained where it was asked for."""
-        seat, number = self.seat, self.seat.begin_sending(text) if text else 0
+        """Submit a command. If it is refused, show why, and put `text` back into the composer."""
+        viewer_state, number = self.viewer_state, self.viewer_state.begin_sending(text) if text else 0
         self._mark_dirty()
         try:
             await self.talk.submit(command)
@@ -230,7 +246,7 @@ class MootApp(App[None], inherit_bindings=False):
         except MootError as error:
             self._refuse(command, str(error), text)
         finally:
-            seat.end_sending(number)
+            viewer_state.end_sending(number)
             self._mark_dirty()
 
     def _refuse(self, command: HumanCommand, sentence: str, text: str) -> None:
@@ -242,13 +258,13 @@ class MootApp(App[None], inherit_bindings=False):
     # keys and commands
 
     def action_pause(self) -> None:
-        """Esc closes what is open, else it pauses."""
+        """Close the editor or the chosen pane if one is open, else pause the session."""
         pane = self.query_one(TalkPane)
         if pane.close_editor():
             return
         if self.pane != "talk" and not self._is_wide:
             self.action_pane("talk")
-        elif self.seat.view.running or (self.seat.view.work and self.seat.view.work.is_active):
+        elif self.viewer_state.view.running or (self.viewer_state.view.work and self.viewer_state.view.work.is_active):
             self.send(commands.Pause(by=self._speaks_as))
         else:
             pane.composer.focus()
@@ -257,7 +273,7 @@ class MootApp(App[None], inherit_bindings=False):
         self.query_one(TalkPane).tell(self.words("leave_with", pressed=self.keys.long("quit")))
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(help_content(self.words.language, self.keys)))
+        self.push_screen(HelpScreen(help_content(self.words, self.keys)))
 
     def action_pane(self, name: str) -> None:
         self.pane = name
@@ -300,11 +316,11 @@ class MootApp(App[None], inherit_bindings=False):
 
     @work(exclusive=True, group="pager")
     async def on_conversation_paged(self, event: Conversation.Paged) -> None:
-        """In the pager; where there is none, on a screen of its own. The session goes on meanwhile."""
+        """Show a message in the pager, or on a screen if there is none. The session continues meanwhile."""
         text = printable(event.item.text)
         try:
             with self.suspend(), self.batch_update():
-                is_read = await page(f"{text}\n")
+                is_read = await _page(f"{text}\n")
         except SuspendNotSupported:
             is_read = False
         if not is_read:
@@ -345,7 +361,7 @@ class MootApp(App[None], inherit_bindings=False):
             self.query_one(TalkPane).complain(str(error))
             return
         self.talk, self.trouble = talk, ""
-        self.seat = Seat(self._make_teller, self._speaks_as)
+        self.viewer_state = ViewerState(self._speaks_as)
         self.follow()
         self.list_sessions()
         self.action_pane("talk")

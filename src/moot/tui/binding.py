@@ -1,9 +1,10 @@
-"""A binding whose keys can be changed: it goes by the name of its action."""
+"""Key bindings that the settings file can change. The id of each is the name of its action."""
 
 from textual.binding import Binding
 
 from moot.tui.keys import DEFAULTS
 
 
-def bind(action: str, does: str, *, priority: bool = False) -> Binding:
-    return Binding(",".join(DEFAULTS[action]), does, id=action, show=False, priority=priority)
+def bind(action: str, handler: str, *, priority: bool = False) -> Binding:
+    """Bind the default keys of `action` (see keys.py) to the Textual action `handler`."""
+    return Binding(",".join(DEFAULTS[action]), handler, id=action, show=False, priority=priority)

@@ -1,4 +1,4 @@
-"""A question that waits for one answer: a card above the composer. It takes no focus by itself."""
+"""An open question as a card above the composer. A card never takes the focus by itself."""
 
 import json
 from collections.abc import Iterator
@@ -11,9 +11,8 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
-from moot.core.commands import Answer
-from moot.protocol.view import View
-from moot.protocol.view_parts import Question
+from moot.core.session.commands import Answer
+from moot.core.view import Question, View
 from moot.tui.binding import bind
 from moot.tui.job_panel import player_name
 from moot.tui.keys import Keys
@@ -21,12 +20,12 @@ from moot.tui.plain import Button, Chooser, Content, Line, Ticks, plain, plain_l
 from moot.tui.words import Words
 
 MOST_BUTTONS = 50
-# questions of a supervisor's job: words are an answer too; what an agent made can be put right
+# Questions of a supervisor's job. Both accept free text; an output under review can also be edited.
 OUTPUT, STUCK = "review_output", "supervisor_stuck"
 
 
 def card_head(question: Question, view: View, words: Words, now: datetime) -> Content:
-    """`Needs your decision · asked by Claude · 4:32 left · then: Reject`; who asks is named unless it is Moot."""
+    """`Needs your decision · asked by Claude · 4:32 left · then: Reject`. Moot is not named as the asker."""
     asker = "" if question.code else question.who or (view.name(question.asked_by) if question.asked_by else "")
     parts = [words("card.title"), *([words("card.by", name=asker)] if asker else [])]
     if len(view.questions) > 1:
@@ -34,7 +33,7 @@ def card_head(question: Question, view: View, words: Words, now: datetime) -> Co
     if question.expires_at:
         left = max(0, int((datetime.fromisoformat(question.expires_at) - now) / timedelta(seconds=1)))
         parts.append(words("card.left", time=f"{left // 60}:{left % 60:02}"))
-        default = next((each.label for each in question.options if each.id == question.default), question.default)
+        default = next((option.label for option in question.options if option.id == question.default), question.default)
         parts += [words("card.default", option=default)] if default else []
     return plain_line(" · ".join(parts), "bold yellow")
 
@@ -45,7 +44,7 @@ def plan_lines(question: Question, view: View, words: Words) -> Iterator[Content
     numbers = {str(task["id"]): str(number) for number, task in enumerate(question.tasks or (), 1)}
     for number, task in enumerate(question.tasks or (), 1):
         who = view.name(str(task["member"])) if task.get("member") else task.get("role") or words("any_executor")
-        needed = ", ".join(numbers.get(str(each), str(each)) for each in task.get("depends_on") or ())
+        needed = ", ".join(numbers.get(str(task_id), str(task_id)) for task_id in task.get("depends_on") or ())
         after = f" · {words('after', tasks=needed)}" if needed else ""
         yield Content.assemble(
             plain_line(f"{number}. {task.get('title', '')}", "bold"), plain_line(f"  {who}{after}", "dim")
@@ -53,26 +52,27 @@ def plan_lines(question: Question, view: View, words: Words) -> Iterator[Content
 
 
 def is_open(question: Question) -> bool:
-    """Whether words are an answer."""
+    """Return whether free text is a valid answer."""
     if not question.options or question.allow_custom_input or question.code in (OUTPUT, STUCK):
         return True
     return question.kind == "ask_user" and not question.selection
 
 
 def output_of(question: Question, view: View) -> dict[str, Any]:
-    """What the agent that is to be checked has written."""
-    job, writer = view.supervision, next((each.id for each in view.members if each.role == question.job), question.job)
+    """Return the part of the shared state written by the agent under review."""
+    job = view.supervision
+    writer = next((member.id for member in view.members if member.role == question.job), question.job)
     return {key: value for key, value in job.state.items() if job.writers.get(key) == writer} if job else {}
 
 
 def output_lines(question: Question, view: View) -> Iterator[Content]:
     for key, value in output_of(question, view).items():
-        written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield Content.assemble(plain_line(f"{key}: ", "bold"), plain(written))
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        yield Content.assemble(plain_line(f"{key}: ", "bold"), plain(text))
 
 
 class Card(Vertical):
-    """Made anew for each question."""
+    """The card of one question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("approve", "press('approve')"),
@@ -142,7 +142,7 @@ class Card(Vertical):
         question, words = self.question, self._words
         options = question.options
         if question.selection == "multiple" and options:
-            labels = [(" · ".join(filter(None, (each.label, each.description))), each.id) for each in options]
+            labels = [(" · ".join(filter(None, (option.label, option.description))), option.id) for option in options]
             yield Ticks(labels, id="ticks")
         elif options:
             with Vertical(classes="options"):
@@ -150,8 +150,8 @@ class Card(Vertical):
                     self._choices[f"option-{number}"] = option.id
                     label = player_name(option.label, self._view) if question.code == STUCK else option.label
                     yield Button(f"{number + 1}. {label}", hint=option.description, id=f"option-{number}")
-        if any(each.id == "reassign" for each in options):
-            members = [(each.display_name, each.id) for each in self._view.members if not each.is_human]
+        if any(option.id == "reassign" for option in options):
+            members = [(member.display_name, member.id) for member in self._view.members if not member.is_human]
             with Horizontal(classes="buttons"):
                 yield Line(plain_line(words("reassign_to") + " "))
                 yield Chooser([(words("anybody"), "-"), *members], "-", id="reassign-to")
@@ -163,12 +163,12 @@ class Card(Vertical):
         if question.code == OUTPUT:
             with Vertical(classes="output") as form:
                 form.display = False
-                written = json.dumps(output_of(question, self._view), ensure_ascii=False, indent=2)
-                yield TextArea(written, id="output", show_line_numbers=False, compact=True)
+                text = json.dumps(output_of(question, self._view), ensure_ascii=False, indent=2)
+                yield TextArea(text, id="output", show_line_numbers=False, compact=True)
                 with Horizontal(classes="buttons"):
                     yield Button(words("card.save"), id="save", classes="primary")
 
-    # what is done with it
+    # actions
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
@@ -199,15 +199,15 @@ class Card(Vertical):
         elif name == "reject-now":
             self._answer(confirmed=False)
         elif name == "again":
-            said = self.query_one("#feedback", Input).value.strip()
-            self._answer(**({"answer": said} if said else {"confirmed": False}))
+            feedback_text = self.query_one("#feedback", Input).value.strip()
+            self._answer(**({"answer": feedback_text} if feedback_text else {"confirmed": False}))
         elif name == "send":
             self._send()
         elif name == "save":
             self._save()
 
     def _save(self) -> None:
-        """Only what is JSON is handed in; the session checks the rest."""
+        """Send the edited output if it is valid JSON; the session checks the rest."""
         try:
             state = json.loads(self.query_one("#output", TextArea).text)
         except ValueError as error:
@@ -221,15 +221,17 @@ class Card(Vertical):
             self.query_one("#output").focus()
             return
         to = self.query_one("#reassign-to", Chooser).value if choice == "reassign" else "-"
-        said = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
-        answer = said or (str(to) if to != "-" else "")
+        text = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
+        answer = text or (str(to) if to != "-" else "")
         self._answer(choice=choice, **({"answer": answer} if answer else {}))
 
     def _send(self) -> None:
-        said = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
-        chosen = tuple(self.query_one("#ticks", Ticks).selected) if self.query("#ticks") else ()
-        if said or chosen:
-            self._answer(**({"selected_ids": chosen} if chosen else {}), **({"answer": said} if said else {}))
+        text = self.query_one("#answer", Input).value.strip() if self.query("#answer") else ""
+        selected_ids = tuple(self.query_one("#ticks", Ticks).selected) if self.query("#ticks") else ()
+        if text or selected_ids:
+            self._answer(
+                **({"selected_ids": selected_ids} if selected_ids else {}), **({"answer": text} if text else {})
+            )
 
-    def _answer(self, **said: Any) -> None:
-        self.post_message(self.Answered(Answer(step_id=self.question.step_id, **said)))
+    def _answer(self, **fields: Any) -> None:
+        self.post_message(self.Answered(Answer(step_id=self.question.step_id, **fields)))

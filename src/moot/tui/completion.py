@@ -1,12 +1,13 @@
-"""What the composer offers while somebody types: members after @ or [NEXT:, commands after a slash. Pure."""
+"""Completion in the composer: members after @ or [NEXT:, commands after a slash."""
 
 import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 
-from moot.core.slash import COMMANDS
-from moot.core.team import Member
+from moot.core.intake.slash import COMMANDS
+from moot.core.session.team import Member, as_language
+from moot.core.texts import render
 from moot.tui.words import Words
 
 _NEXT = re.compile(r"\[NEXT:\s*(?:[^\]\n]*[,，]\s*)?([^\],，\n]*)\Z", re.IGNORECASE)
@@ -21,7 +22,7 @@ class Offer(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True):
-    """What stands between `start` and `end` is replaced."""
+    """Offers that replace the text between `start` and `end`."""
 
     start: int
     end: int
@@ -29,33 +30,42 @@ class Completion(Struct, frozen=True):
 
 
 def complete(text: str, caret: int, members: Sequence[Member], words: Words) -> Completion | None:
+    """Return what can be inserted at `caret`, or None if nothing fits."""
     before = text[:caret]
     if _SLASH.match(before):
         typed = before.lower()
         offers = tuple(
-            Offer(each, each, words(f"slash.{each[1:].replace(' ', '_')}"))
-            for each in COMMANDS
-            if each.startswith(typed) and each != typed
+            Offer(command, command, _explain(command, words))
+            for command in COMMANDS
+            if command.startswith(typed) and command != typed
         )
         return Completion(0, caret, offers) if offers else None
-    following, at = _NEXT.search(before), _AT.search(before)
-    found = following or at
-    if found is None:
+    in_marker = _NEXT.search(before)
+    match = in_marker or _AT.search(before)
+    if match is None:
         return None
-    wanted = found[1].removeprefix("@").lower()
-    fitting = [member for member in members if _fits(member, wanted)]
+    prefix = match[1].removeprefix("@").lower()
+    fitting = [member for member in members if _fits(member, prefix)]
     if not fitting:
         return None
     offers = tuple(
         Offer(
-            member.display_name if following else f"[NEXT: {member.display_name}] ",
+            member.display_name if in_marker else f"[NEXT: {member.display_name}] ",
             member.display_name,
-            " · ".join(each for each in (words(f"kind.{member.kind}"), member.role) if each),
+            " · ".join(part for part in (words(f"kind.{member.kind}"), member.role) if part),
         )
         for member in fitting
     )
-    return Completion(caret - len(found[1]) - (0 if following else 1), caret, offers)
+    return Completion(caret - len(match[1]) - (0 if in_marker else 1), caret, offers)
 
 
-def _fits(member: Member, wanted: str) -> bool:
-    return any(name.lower().startswith(wanted) for name in (member.id, member.name, member.display_name))
+def _explain(command: str, words: Words) -> str:
+    name, _, argument = command[1:].partition(" ")
+    language = as_language(argument)
+    if name == "lang" and language:
+        return words("slash.lang", name=render("language.name", language))
+    return words(f"slash.{command[1:].replace(' ', '_')}")
+
+
+def _fits(member: Member, prefix: str) -> bool:
+    return any(name.lower().startswith(prefix) for name in (member.id, member.name, member.display_name))

@@ -1,10 +1,11 @@
-"""Where people write: several lines, what was said before, offers of members and commands."""
+"""The text field for messages: several lines, history, completion of members and commands."""
 
 from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
-from moot.protocol.view import View
+from moot.core.session.team import DEFAULT_LANGUAGE
+from moot.core.view import View
 from moot.tui.completion import Completion, Offer, complete
 from moot.tui.keys import Keys
 from moot.tui.plain import Content, Line, plain_line
@@ -22,14 +23,14 @@ class Composer(TextArea):
             self.text = text
 
     class Scrolled(Message):
-        """A key that is meant for the conversation."""
+        """A key that scrolls the conversation."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
             self.key = key
 
     class Offered(Message):
-        """What may be inserted; nothing closes the list."""
+        """The completions to show; an empty tuple closes the list."""
 
         def __init__(self, offers: tuple[Offer, ...], active: int) -> None:
             super().__init__()
@@ -38,7 +39,7 @@ class Composer(TextArea):
     def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, show_line_numbers=False, soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.cursor_blink = False
-        self.view, self.words = View(), Words("en")
+        self.view, self.words = View(), Words(DEFAULT_LANGUAGE)
         self._keys = keys
         self._completion: Completion | None = None
         self._active = 0
@@ -47,13 +48,13 @@ class Composer(TextArea):
         self._draft = ""
 
     def put(self, text: str) -> None:
-        """Replace what stands here, the cursor behind it."""
+        """Replace the text and move the cursor to its end."""
         self.text = text
         self.move_cursor(self.document.end)
 
     def remember(self, text: str) -> None:
-        """What was said can be had again with the arrow keys."""
-        self._history = [*(each for each in self._history if each != text), text][-HISTORY:]
+        """Add a text to the history, which the arrow keys go through."""
+        self._history = [*(entry for entry in self._history if entry != text), text][-HISTORY:]
         self._at = len(self._history)
 
     # keys
@@ -66,7 +67,7 @@ class Composer(TextArea):
         await super()._on_key(event)
 
     def _press(self, key: str) -> bool:
-        """Whether the key was ours."""
+        """Handle a key. Returns False if the text area should handle it."""
         if self._completion and self._press_in_offers(key):
             return True
         if key in SCROLLS or (key in ("home", "end") and not self.text):
@@ -106,12 +107,12 @@ class Composer(TextArea):
         self.insert("\n")
 
     def _send(self) -> None:
-        said = self.text
+        text = self.text
         self._offer(None)
-        if said.strip():
-            self.remember(said)
+        if text.strip():
+            self.remember(text)
         self.text = ""
-        self.post_message(self.Sent(said))
+        self.post_message(self.Sent(text))
 
     @property
     def _is_recalling(self) -> bool:
@@ -141,16 +142,16 @@ class Composer(TextArea):
         self.post_message(self.Offered(completion.offers if completion else (), 0))
 
     def _accept(self, offer: Offer) -> None:
-        found = self._completion
-        assert found is not None  # noqa: S101 - only asked while something is offered
-        start = self.document.get_location_from_index(found.start)  # type: ignore[attr-defined]
+        completion = self._completion
+        assert completion is not None  # noqa: S101 - only called while something is offered
+        start = self.document.get_location_from_index(completion.start)  # type: ignore[attr-defined]
         self._completion = None
         self.replace(offer.insert, start, self.cursor_location)
         self._offer(None)
 
 
 class Offers(Line):
-    """What may be inserted, above the composer."""
+    """The list of completions above the composer."""
 
     def offer(self, offers: tuple[Offer, ...], active: int) -> None:
         first = max(0, min(active - OFFERS + 1, len(offers) - OFFERS))

@@ -1,6 +1,6 @@
-"""The conversation: wrapped lines of everything that was said, and at its end what is being written right now.
+"""The conversation: all items as wrapped lines, then the text of running turns and unsent messages.
 
-Only the lines on the screen are drawn. It follows its end until somebody scrolls up, and again when they are back.
+Only the lines on the screen are drawn. The view follows the end, unless somebody scrolled up.
 """
 
 import re
@@ -18,19 +18,16 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from moot.protocol.view import View
-from moot.protocol.view_parts import RunningTurn
+from moot.core.view import View
 from moot.tui.binding import bind
 from moot.tui.plain import printable
-from moot.tui.prose import prose
-from moot.tui.seat import Unsent
-from moot.tui.story import Item
+from moot.tui.prose import prose, wrap
+from moot.tui.viewer_state import Item, Story, Stream, ViewerState
 from moot.tui.words import Words
-from moot.tui.wrapping import wrap
 
 INDENT = "  "
 RESULT = "    "
-STREAM_LINES, STREAM_CHARS = 200, 20_000  # of what is being written: its end
+STREAM_LINES = 200  # the last lines of a running turn
 COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "bright_red")
 NOTES = {
     "→": "",
@@ -44,11 +41,10 @@ NOTES = {
     "■": "magenta",
 }
 _MARK = re.compile(r"\s*(?:(?:[^\w\s\"'(\[“「【（]{1,2}|\d{1,3}[.)])\s+)?")  # `  · `, `✓ `, `  1. `
-_DATA = re.compile(r"^\s*(?:```json\s*$|\{)", re.MULTILINE)
 
 
 def local_time(at: str) -> str:
-    """An instant as the clock on the wall shows it."""
+    """Return the local time of a timestamp, or "" for none."""
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S") if at else ""
 
 
@@ -61,7 +57,7 @@ class Conversation(ScrollView, can_focus=True):
     ]
 
     class Followed(Message):
-        """`unseen` items stand below what is shown; more may be written there while the end is not followed."""
+        """The view moved: `unseen` items are below it. `is_following` is False while somebody reads older items."""
 
         def __init__(self, unseen: int, *, is_following: bool) -> None:
             super().__init__()
@@ -70,24 +66,26 @@ class Conversation(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._items: Sequence[Item] = ()
-        self._first, self._last = 0, 0  # seqs of what is laid out
+        self._view = View()
+        self._first, self._last = 0, 0  # seqs of the items in `_lines`
         self._lines: list[Text] = []
-        self._places: list[tuple[int, Item]] = []  # the line that each item begins at
+        self._places: list[tuple[int, Item]] = []  # first line of each item
         self._tail: list[Text] = []
         self._is_following = True
         self._count, self._seen = 0, 0
-        self._chosen = 0  # the seq of a message, while somebody chooses
+        self._chosen = 0  # seq of the selected message, 0 for none
 
-    # what is shown
+    # layout
 
-    def show(self, items: Sequence[Item], count: int, view: View, words: Words, unsent: Iterable[Unsent] = ()) -> None:
+    def show(self, story: Story, viewer_state: ViewerState, words: Words) -> None:
+        items, view = story.items, viewer_state.view
         first, last = (items[0].seq, items[-1].seq) if items else (0, 0)
-        if first != self._first or last < self._last:
+        if first != self._first or last < self._last or view.members != self._view.members:
             self._lay_out_again(items, view)
         elif last > self._last:
             self._append((item for item in items if item.seq > self._last), view)
-        self._items, self._first, self._last, self._count, self._view = items, first, last, count, view
-        self._tail = list(self._lay_out_tail(view, words, unsent))
+        self._items, self._first, self._last, self._count, self._view = items, first, last, story.count, view
+        self._tail = list(self._lay_out_tail(viewer_state, words))
         if not view.counters.messages and not self._tail:
             self._tail = [Text(""), *self._wrap(Text(INDENT + words("say_something"), "dim italic"), len(INDENT))]
         self._resize_content()
@@ -106,9 +104,9 @@ class Conversation(ScrollView, can_focus=True):
             return [line for part in printable(item.text).split("\n") for line in self._wrap(*note(part))]
         return [Text(""), *self._wrap(header(item, view)), *self._body(item.text)]
 
-    def _body(self, said: str) -> list[Text]:
+    def _body(self, message: str) -> list[Text]:
         lines = []
-        for line in prose(printable(said)):
+        for line in prose(printable(message)):
             text, below = Text.assemble(INDENT, line.text), f"{INDENT}{line.below}" if line.below else ""
             lines += self._wrap(text, len(INDENT) + line.hang, below)
         return lines
@@ -116,30 +114,33 @@ class Conversation(ScrollView, can_focus=True):
     def _wrap(self, text: Text, hang: int = 0, below: str = "") -> list[Text]:
         return wrap(text, max(10, self.scrollable_content_region.width - 1), hang, below)
 
-    def _lay_out_tail(self, view: View, words: Words, unsent: Iterable[Unsent]) -> Iterator[Text]:
+    def _lay_out_tail(self, viewer_state: ViewerState, words: Words) -> Iterator[Text]:
+        view = viewer_state.view
         for turn in view.running:
+            stream = viewer_state.streams.get(turn.turn_id, Stream())
             yield Text("")
-            name = (printable(turn.name), f"bold {colour(turn.member, view)}")
-            yield from self._wrap(Text.assemble(name, "  ", (words("thinking" if turn.thinking else "writing"), "dim")))
-            yield from self._steps(turn, words)
-            yield from self._thinking(turn)
-            yield from self._body(turn.streamed)[-STREAM_LINES:] if turn.streamed else ()
-        for each in unsent:
+            name = (printable(view.name(turn.member)), f"bold {colour(turn.member, view)}")
+            doing = words("thinking" if stream.thinking else "writing")
+            yield from self._wrap(Text.assemble(name, "  ", (doing, "dim")))
+            yield from self._steps(stream, words)
+            yield from self._thinking(stream)
+            yield from self._body(stream.text)[-STREAM_LINES:] if stream.text else ()
+        for message in viewer_state.unsent:
             yield Text("")
             yield Text.assemble((words("you"), "bold"), "  ", (words("unsent_mark"), "yellow"))
-            yield from self._body(each.text)
+            yield from self._body(message.text)
 
-    def _steps(self, turn: RunningTurn, words: Words) -> Iterator[Text]:
-        for step in turn.steps[-3:]:
+    def _steps(self, stream: Stream, words: Words) -> Iterator[Text]:
+        for step in stream.steps[-3:]:
             for kind in ("thought", "action", "observation"):
-                said = getattr(step, kind)
-                if said:
-                    line = " ".join(printable(said).split())
+                text = step.get(kind)
+                if text:
+                    line = " ".join(printable(text).split())
                     yield from self._wrap(Text(f"{INDENT}· {words(f'step.{kind}')} {line}", "dim"), 2 * len(INDENT))
 
-    def _thinking(self, turn: RunningTurn) -> Iterator[Text]:
-        """The last two lines of the thought that is being thought."""
-        thought = " ".join(printable(turn.thinking).split())
+    def _thinking(self, stream: Stream) -> Iterator[Text]:
+        """Yield the last two lines of the current thought."""
+        thought = " ".join(printable(stream.thinking).split())
         if thought:
             yield from self._wrap(Text(f"{INDENT}· {thought}", "dim italic"), 2 * len(INDENT))[-2:]
 
@@ -164,7 +165,8 @@ class Conversation(ScrollView, can_focus=True):
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         if self._items:
-            self._first, self._last = self._items[0].seq, self._items[-1].seq  # the list may have grown meanwhile
+            # the list may have grown since the last layout
+            self._first, self._last = self._items[0].seq, self._items[-1].seq
             self._lay_out_again(self._items, self._view)
             self._resize_content()
 
@@ -178,7 +180,7 @@ class Conversation(ScrollView, can_focus=True):
             self.scroll_end(animate=False)
 
     def go_to(self, seq: int) -> None:
-        """The item at this event, or the first one after it."""
+        """Scroll to the item of this event, or to the first one after it."""
         line = next((line for line, item in self._places if item.seq >= seq), None)
         if line is not None:
             self._is_following = False
@@ -191,16 +193,16 @@ class Conversation(ScrollView, can_focus=True):
             shown = self._tail[at - len(self._lines)]
         if shown is None:
             return Strip.blank(width, self.rich_style)
-        if self.has_focus and (place := self.current()) and place[0] + 1 == at:  # an empty line comes first
+        if self.has_focus and (place := self.current()) and place[0] + 1 == at:  # the first line of a message is empty
             shown = Text.assemble(("▸", "bold"), shown)
-        segments = [each for each in shown.render(self.app.console, end="") if each.text]
+        segments = [segment for segment in shown.render(self.app.console, end="") if segment.text]
         strip = Strip(segments).crop(0, width).extend_cell_length(width).apply_style(self.rich_style)
-        return Strip(list(_over(strip, self.rich_style)), width)
+        return Strip(list(_on_background(strip, self.rich_style)), width)
 
-    # what can be done with a message
+    # actions on a message
 
     def current(self) -> tuple[int, Item] | None:
-        """The chosen message, else the last one that begins above the lower edge; and its line."""
+        """Return the selected message, else the last one that begins on or above the screen, with its first line."""
         bottom = self.scroll_offset.y + self.size.height
         messages = [place for place in self._places if place[1].name]
         chosen = [place for place in messages if place[1].seq == self._chosen]
@@ -241,15 +243,15 @@ class Conversation(ScrollView, can_focus=True):
             self.item = item
 
 
-def _over(strip: Strip, below: Style) -> Iterator[Segment]:
-    """Every segment stands on the widget's own colours."""
+def _on_background(strip: Strip, background: Style) -> Iterator[Segment]:
+    """Combine the style of each segment with the colours of the widget."""
     for segment in strip:
-        yield Segment(segment.text, below + segment.style if segment.style else below)
+        yield Segment(segment.text, background + segment.style if segment.style else background)
 
 
-def colour(member: str, view: View) -> str:
-    ids = [each.id for each in view.members]
-    return COLOURS[ids.index(member) % len(COLOURS)] if member in ids else "white"
+def colour(member_id: str, view: View) -> str:
+    ids = [member.id for member in view.members]
+    return COLOURS[ids.index(member_id) % len(COLOURS)] if member_id in ids else "white"
 
 
 def header(item: Item, view: View) -> Text:
@@ -258,12 +260,7 @@ def header(item: Item, view: View) -> Text:
 
 
 def note(line: str) -> tuple[Text, int]:
-    """A line of Moot's own, styled by its sign, and how much stands before its words. Results and tasks are plain."""
+    """Style a line of Moot by its sign; results and tasks are plain. Also returns the indent of wrapped lines."""
     style = next((style for sign, style in NOTES.items() if line.lstrip().startswith(sign)), "dim")
-    mark, is_said = _MARK.match(line), line.startswith(RESULT) or line.lstrip()[:1].isdigit()
-    return Text(INDENT + line, "" if is_said else style), len(INDENT) + (mark.end() if mark else 0)
-
-
-def streamed_words(turn: RunningTurn) -> str:
-    """Without the data that some jobs end in: a plan, a review, a decision are told when they are there."""
-    return _DATA.split(turn.streamed, maxsplit=1)[0].rstrip() if turn.job else turn.streamed
+    mark, is_plain = _MARK.match(line), line.startswith(RESULT) or line.lstrip()[:1].isdigit()
+    return Text(INDENT + line, "" if is_plain else style), len(INDENT) + (mark.end() if mark else 0)

@@ -1,4 +1,4 @@
-"""A demo on the screen: a line on top says what to look at. The session is a real one: viewers may take part."""
+"""The terminal UI of the demo: a caption explains what happens. The session is real: viewers can take part."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -13,11 +13,10 @@ from moot.tui.composer import Composer
 from moot.tui.hosts import Host, Talk
 from moot.tui.keys import Keys
 from moot.tui.plain import Content, Line, plain_line
-from moot.tui.story import Teller
 
 
 class DemoApp(MootApp):
-    """`play` directs the demo; `cut` breaks the link to the server."""
+    """`play` runs the demo and controls this screen; `cut` closes the connection to the server."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+d", "cut", priority=True, show=False)]
 
@@ -25,12 +24,11 @@ class DemoApp(MootApp):
         self,
         host: Host,
         talk: Talk,
-        make_teller: Callable[[], Teller],
         play: Callable[["DemoApp"], Coroutine[Any, Any, None]],
         cut: Callable[[], None],
         keys: Keys | None = None,
     ) -> None:
-        super().__init__(host, talk, make_teller, keys=keys)
+        super().__init__(host, talk, keys=keys)
         self._play, self.cut = play, cut
         self._may_cut = False
         self._go_on = asyncio.Event()
@@ -45,10 +43,10 @@ class DemoApp(MootApp):
         await self._play(self)
         self._show(self.words("demo.over"), self.words("leave_with", pressed=self.keys.long("quit")))
 
-    # what the director needs
+    # called by `play`
 
     def show_caption(self, caption: str, *, may_cut: bool = False) -> None:
-        """`may_cut`: D cuts the link, as long as nothing is typed; Ctrl+D always does."""
+        """Show a caption. With `may_cut`, D cuts the link while the composer is unchanged; Ctrl+D always does."""
         self._may_cut = may_cut
         self._show(caption, self.words("demo.next", pressed="D" if may_cut else "Ctrl+D"))
 
@@ -58,13 +56,17 @@ class DemoApp(MootApp):
         line.show(Content("\n").join([plain_line(f"» {caption}", "bold"), plain_line(f"  {hint}", "dim")]))
 
     def prepare(self, text: str) -> None:
+        """Put a suggested message into the composer, unless the viewer has typed something."""
         composer = self.query_one(Composer)
         if composer.text in ("", self._prepared):
             composer.put(text)
         self._prepared = text
 
     async def wait(self, seconds: float) -> bool:
-        """Enter goes on; who has begun to write is waited for. Whether they have said something."""
+        """Wait until Enter is pressed or `seconds` pass; a viewer who is typing gets more time.
+
+        Returns whether the viewer sent a message.
+        """
         self._go_on.clear()
         self._has_spoken = False
         while True:
@@ -81,9 +83,9 @@ class DemoApp(MootApp):
         self._go_on.set()
 
     async def on_event(self, event: Event) -> None:
-        """D is a letter of whoever types; it cuts while it is offered and nothing is typed."""
-        is_meant = self._may_cut and isinstance(event, Key) and event.key in ("d", "D")
-        if is_meant and self.query_one(Composer).text in ("", self._prepared):
+        """Treat D as the key that cuts the link only while the caption offers it and nothing is typed."""
+        is_cut_key = self._may_cut and isinstance(event, Key) and event.key in ("d", "D")
+        if is_cut_key and self.query_one(Composer).text in ("", self._prepared):
             self.action_cut()
         else:
             await super().on_event(event)
@@ -91,4 +93,4 @@ class DemoApp(MootApp):
     def action_cut(self) -> None:
         self.cut()
         self._may_cut = False
-        self._go_on.set()  # what happens next happens while nobody listens
+        self._go_on.set()  # the demo goes on while this screen is disconnected

@@ -1,4 +1,4 @@
-"""Where the sessions are: in this process, or on a server (remote_host.py). A screen needs no more than this."""
+"""What the screen needs of sessions, whether they run in this process or on a server (remote_host.py)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from moot.app import App, Session
 from moot.core.codec import frame as encode_frame
-from moot.core.commands import HumanCommand
 from moot.core.evolve import evolve
-from moot.core.state import State
-from moot.protocol.happenings import Moved
+from moot.core.session.commands import HumanCommand
+from moot.core.session.state import State
+from moot.core.view import project
+from moot.protocol.happenings import Moved, view_frame
 
 Frame = dict[str, Any]
 
@@ -26,11 +27,11 @@ class Entry(Struct, frozen=True, kw_only=True):
     status: str
     waiting_for: str | None
     updated_at: str
-    last: str = ""  # how the last message begins
+    last: str = ""  # beginning of the last message
 
 
 class Talk(Protocol):
-    """A session: frames to fold, from the first, and commands. Raises Refused when one is refused."""
+    """A session: its frames from the first one on, and commands. `submit` raises Refused if a command is refused."""
 
     @property
     def id(self) -> str: ...
@@ -42,11 +43,11 @@ class Talk(Protocol):
 
 class Host(Protocol):
     def moves(self) -> AsyncIterator[Moved]:
-        """What becomes of the link to the sessions."""
+        """Yield the changes of the link to the sessions."""
 
     @property
     def url(self) -> str | None:
-        """Of the server; None when the sessions are in this process."""
+        """Address of the server; None if the sessions run in this process."""
 
     async def sessions(self) -> list[Entry]: ...
 
@@ -64,7 +65,7 @@ class LocalTalk:
         return await self._session.submit(command)
 
     async def frames(self) -> AsyncGenerator[Frame, None]:
-        """Logged ones, each in the language that the session spoke then, and streaming text."""
+        """Yield logged frames in the language the session had then, the view after each batch, and streamed text."""
         arrived: asyncio.Queue[Frame | BaseException] = asyncio.Queue()
 
         def hear(session_id: str, event: str, metadata: Frame) -> None:
@@ -75,10 +76,10 @@ class LocalTalk:
         pump = asyncio.create_task(self._pump(arrived))
         try:
             while True:
-                each = await arrived.get()
-                if isinstance(each, BaseException):
-                    raise each
-                yield each
+                frame = await arrived.get()
+                if isinstance(frame, BaseException):
+                    raise frame
+                yield frame
         finally:
             self._app.streams.listeners.discard(hear)
             pump.cancel()
@@ -86,16 +87,19 @@ class LocalTalk:
     async def _pump(self, arrived: "asyncio.Queue[Frame | BaseException]") -> None:
         state: State | None = None
         try:
+            arrived.put_nowait(view_frame(self.id, await self._session.view()))
             async for events in self._session.follow():
                 for event in events:
                     state = evolve(state, event.fact)
                     arrived.put_nowait(msgspec.json.decode(encode_frame(event, state.language)))
-        except Exception as error:  # whoever reads is told
+                if state:
+                    arrived.put_nowait(view_frame(self.id, project(state)))
+        except Exception as error:  # raised again in frames()
             arrived.put_nowait(error)
 
 
-class Here:
-    """Sessions in this process; new ones are of the app's first team."""
+class LocalHost:
+    """The sessions of this process. New sessions use the first team of the app."""
 
     url = None
 
@@ -104,22 +108,22 @@ class Here:
         self._title = title
 
     async def moves(self) -> AsyncGenerator[Moved, None]:
-        """There is no link that could break."""
+        """Yield nothing: there is no link that could break."""
         return
         yield
 
     async def sessions(self) -> list[Entry]:
         return [
             Entry(
-                session_id=each.session_id,
-                title=each.summary.title,
-                team=each.summary.team,
-                status=each.summary.status,
-                waiting_for=each.summary.waiting_for,
-                updated_at=each.updated_at,
-                last=f"{each.summary.last.by}: {each.summary.last.text}" if each.summary.last else "",
+                session_id=session.session_id,
+                title=session.summary.title,
+                team=session.summary.team,
+                status=session.summary.status,
+                waiting_for=session.summary.waiting_for,
+                updated_at=session.updated_at,
+                last=f"{session.summary.last.by}: {session.summary.last.text}" if session.summary.last else "",
             )
-            for each in await self._app.log.sessions()
+            for session in await self._app.log.sessions()
         ]
 
     async def open(self, session_id: str) -> Talk:

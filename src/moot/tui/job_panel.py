@@ -1,30 +1,31 @@
-"""A supervisor's job in the panel of tasks: who acts, tools, decisions, what the agents share. Pure."""
+"""The job of a supervisor in the panel of tasks: the acting agent, tools, decisions and shared state."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from moot.protocol.supervisor_view import Choice, SupervisedJob, ToolRow
-from moot.protocol.view import View
+from moot.core.flows.supervisor.supervision import Choice, ToolUse
+from moot.core.flows.supervisor.supervisor_view import Job
+from moot.core.view import View
 from moot.tui.plain import Content, plain_line
 from moot.tui.words import Words
 
-NO_TASK = "#"  # begins the keys of what is no task
+NO_TASK = "#"  # prefix of the keys of entries that are not tasks
 SHOWN_CHOICES = 30
 
 
-def job_head(job: SupervisedJob, view: View, words: Words) -> Content:
+def job_head(job: Job, view: View, words: Words) -> Content:
     acting = words("job.acting", name=player_name(job.acting, view), n=job.steps)
     state = words(f"mark.job.{job.outcome}") if job.outcome else acting
     return Content("\n").join([plain_line(job.goal, "bold"), plain_line(state)])
 
 
-def job_entries(job: SupervisedJob, view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
+def job_entries(job: Job, view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
     for tool in job.tools:
         yield f"{NO_TASK}tool {tool.call_id}", _tool(tool, view, words, width)
     yield from _titled("job.choices", words)
     for choice in job.choices[: -SHOWN_CHOICES - 1 : -1]:
-        yield f"{NO_TASK}choice {choice.seq}", _choice(choice, view, words, width)
+        yield f"{NO_TASK}choice {choice.number}", _choice(choice, view, words, width)
     yield from _titled("job.shared", words)
     for key, value in job.state.items():
         who = f" · {view.name(job.writers[key])}" if job.writers.get(key) else ""
@@ -37,11 +38,11 @@ def _titled(word: str, words: Words) -> Iterator[tuple[str, Content]]:
 
 
 def player_name(node: str, view: View) -> str:
-    """Who plays an agent of the team file, by name."""
-    return next((each.display_name for each in view.members if node in (each.role, each.id)), node)
+    """Return the display name of the member that plays the agent `node` of the team file."""
+    return next((member.display_name for member in view.members if node in (member.role, member.id)), node)
 
 
-def _tool(tool: ToolRow, view: View, words: Words, width: int) -> Content:
+def _tool(tool: ToolUse, view: View, words: Words, width: int) -> Content:
     sign = "✗" if tool.error else "✓" if tool.is_done else "⏳"
     head = _cut(f"{sign} {words('job.tools')}: {tool.name} · {player_name(tool.agent, view)}", width, "cyan")
     result = tool.error or (_show(tool.result) if tool.is_done else _show(tool.args))

@@ -1,4 +1,4 @@
-"""Which key does what. The settings file can give every action other keys; screens ask here what to show. Pure."""
+"""The keys of each action. The settings file can change them; screens ask here which keys to show."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 Pressed = tuple[str, ...]
 
 DEFAULTS: dict[str, Pressed] = {
-    "send": ("enter", "ctrl+j", "alt+enter", "f5"),  # some terminals keep one or another of them
+    "send": ("enter", "ctrl+j", "alt+enter", "f5"),  # some terminals intercept one or another of them
     "newline": ("shift+enter", "ctrl+enter"),
     "pause": ("escape",),
     "quit": ("ctrl+q",),
@@ -25,7 +25,7 @@ DEFAULTS: dict[str, Pressed] = {
     "edit": ("e",),
     "reject": ("r",),
 }
-# where nobody types: letters are free, and the same one may mean something else in the other place
+# Actions of places without a text field. Single letters are allowed there, and each place has its own.
 PLACES: tuple[frozenset[str], ...] = (frozenset({"copy", "open"}), frozenset({"approve", "edit", "reject"}))
 _ANYWHERE = frozenset(DEFAULTS) - frozenset[str]().union(*PLACES)
 
@@ -39,6 +39,8 @@ _NAMES = {"ctrl": "Ctrl", "shift": "Shift", "alt": "Alt", "escape": "Esc", "page
 
 
 class Keys:
+    """The keys of every action: the defaults, with the changes of the settings file."""
+
     def __init__(self, changed: Mapping[str, Pressed] | None = None) -> None:
         self._keys = {**DEFAULTS, **(changed or {})}
 
@@ -46,21 +48,21 @@ class Keys:
         return self._keys[action]
 
     def short(self, action: str) -> str:
-        """`^q`, for the line at the bottom."""
+        """Return the first key as in the bottom line: `^q`."""
         *modifiers, key = self._keys[action][0].split("+")
-        return "".join("^" if each == "ctrl" else f"{each}+" for each in modifiers) + _SHORT.get(key, key)
+        return "".join("^" if modifier == "ctrl" else f"{modifier}+" for modifier in modifiers) + _SHORT.get(key, key)
 
     def long(self, action: str) -> str:
-        """`Ctrl+Q`, for sentences."""
+        """Return the first key as in sentences: `Ctrl+Q`."""
         return name_key(self._keys[action][0])
 
     def every(self, *actions: str) -> str:
-        """All keys of some actions, for the help."""
+        """Return all keys of the actions, for the help screen."""
         return "  ".join(name_key(key) for action in actions for key in self._keys[action])
 
     @property
     def keymap(self) -> dict[str, str]:
-        """As Textual takes it: the id of a binding to its keys."""
+        """The keymap for Textual: binding id to keys."""
         return {action: ",".join(pressed) for action, pressed in self._keys.items()}
 
 
@@ -71,7 +73,7 @@ def name_key(key: str) -> str:
 
 
 def find_key_problems(changed: Mapping[str, Pressed]) -> Iterator[tuple[str, str]]:
-    """What cannot work, by action: no key at all, one that would swallow what is typed, one that means two things."""
+    """Yield (action, problem): no key at all, an invalid key, one needed for typing, or one of two actions."""
     for action, pressed in changed.items():
         if not pressed:
             yield action, "there is no key; at least one is needed"
@@ -82,14 +84,14 @@ def find_key_problems(changed: Mapping[str, Pressed]) -> Iterator[tuple[str, str
                 yield action, f"{key!r} is typed in messages; add ctrl or alt, or take a function key"
     keys = {**DEFAULTS, **changed}
     for action in changed:
-        for other in sorted(_beside(action)):
+        for other in sorted(_conflicting(action)):
             for key in keys[action]:
                 if key in keys[other] and (other not in changed or action < other):
                     yield action, f"{key!r} is a key of {other!r} too; give one of them another"
 
 
-def _beside(action: str) -> frozenset[str]:
-    """Actions that are pressed in the same place."""
+def _conflicting(action: str) -> frozenset[str]:
+    """Return the other actions whose keys work in the same place."""
     for place in PLACES:
         if action in place:
             return (place | _ANYWHERE) - {action}

@@ -1,27 +1,28 @@
-"""What the panels beside the conversation say: timeline, tasks, state machines, sessions. Pure."""
+"""The content of the panels beside the conversation: timeline, tasks, state machines, sessions."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from moot.core.flows.plan.plan_view import TaskRow
 from moot.core.fsm import Machine
 from moot.core.machines.catalogue import MACHINES
 from moot.core.machines.session import Status
-from moot.core.machines.task import State as Task
-from moot.core.notices import tell_failure
-from moot.protocol.view import View
-from moot.protocol.work_view import TaskRow
+from moot.core.machines.task import TaskState as Task
+from moot.core.session.notices import tell_failure
+from moot.core.session.state import State
+from moot.core.view import View
+from moot.telling.timeline import Row, describe
 from moot.tui.conversation import local_time
 from moot.tui.hosts import Entry
 from moot.tui.job_panel import job_entries, job_head
 from moot.tui.plain import Content, plain, plain_line
-from moot.tui.row_text import describe
-from moot.tui.rows import Row
+from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
 SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "■", "expired": "⌛", "superseded": "■"}
 STYLES = {"ok": "green", "failed": "red", "cancelled": "yellow", "expired": "yellow"}
-# where a task stands on the board, in the order in which the columns are shown
+# the states of each column of the board, in display order
 COLUMNS: dict[str, tuple[Task, ...]] = {
     "running": (Task.RUNNING, Task.EXECUTION_FAILED),
     "dispatching": (Task.DISPATCHING, Task.DISPATCH_FAILED, Task.DISPATCHED),
@@ -34,11 +35,12 @@ BAR = 10
 SHOWN_ROWS = 300  # of the timeline
 
 
-def timeline(rows: list[Row], view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
-    """The newest; a row that did not change is not made again."""
+def timeline(rows: list[Row], state: State, words: Words, width: int) -> Iterator[tuple[str, Content]]:
+    """Yield the newest rows. Unchanged rows come from a cache."""
     for row in rows[-SHOWN_ROWS:]:
-        who = f" {view.name(row.member)}" if row.member and row.category != "input" else ""
-        yield str(row.seq), _row(row, words(f"event.{row.name}"), who, describe(row, view, words), width)
+        member = state.team.find(row.member) if row.member and row.category != "input" else None
+        who = f" {member.display_name}" if member else ""
+        yield str(row.seq), _row(row, words(f"event.{row.name}"), who, describe(row, state, words.language), width)
 
 
 @lru_cache(maxsize=2_000)
@@ -62,7 +64,7 @@ def duration(row: Row) -> str:
 
 
 def board_head(view: View, words: Words) -> Content:
-    """The goal, and how far it is."""
+    """The goal and its progress."""
     work = view.work
     if view.supervision:
         return job_head(view.supervision, view, words)
@@ -79,7 +81,7 @@ def board_head(view: View, words: Words) -> Content:
 def board(view: View, words: Words, width: int) -> Iterator[tuple[str, Content]]:
     if view.supervision:
         yield from job_entries(view.supervision, view, words, width)
-    tasks = list(view.work.tasks.values()) if view.work else []
+    tasks = view.work.rows if view.work else []
     for column, states in COLUMNS.items():
         for row in tasks:
             if row.state in states:
@@ -105,8 +107,8 @@ def _card(row: TaskRow, column: str, view: View, words: Words) -> Content:
 
 
 def task_details(row: TaskRow, view: View, words: Words) -> Content:
-    """All there is about a task: what it is, how it stands, what came of it."""
-    told = {
+    """All details of a task: description, state and result."""
+    texts = {
         "": row.title,
         "plan.who": view.name(row.member) if row.member else "",
         "tab.state": words("task.skipped") if row.is_skipped else words(f"state.{row.state}"),
@@ -117,27 +119,27 @@ def task_details(row: TaskRow, view: View, words: Words) -> Content:
     }
     parts = [
         Content.assemble(plain_line(f"{words(key)}: ", "dim"), plain(text)) if key else plain_line(text, "bold")
-        for key, text in told.items()
+        for key, text in texts.items()
         if text
     ]
     return Content("\n").join(parts)
 
 
-def machines(view: View, words: Words, is_linked: bool) -> Content:
-    """Where each machine stands, and what would move it on. Without a link there is no machine of one."""
+def machines(view: View, link: str | None, words: Words) -> Content:
+    """The state of each machine and its possible transitions. `link` is None if there is no connection to show."""
     parts: list[Content] = []
-    for machine in MACHINES if is_linked else [each for each in MACHINES if each.name != "connection"]:
-        for about, state in _states(machine.name, view):
-            parts.append(_machine(machine, about, state, words))
+    for machine in MACHINES:
+        for subject, state in _states(machine.name, view, link):
+            parts.append(_machine(machine, subject, state, words))
     return Content("\n").join(parts)
 
 
-def _states(name: str, view: View) -> Iterator[tuple[str, str]]:
+def _states(name: str, view: View, link: str | None) -> Iterator[tuple[str, str]]:
     work = view.work
     if name == "session":
         yield "", view.status
-    elif name == "connection":
-        yield "", view.connection.state
+    elif name == "connection" and link:
+        yield "", link
     elif name == "workflow" and work:
         yield "", work.status
     elif name == "input_routing":
@@ -145,46 +147,51 @@ def _states(name: str, view: View) -> Iterator[tuple[str, str]]:
     elif name == "interrupt":
         yield "", view.interrupt
     elif name == "task" and work:
-        yield from ((row.title, row.state) for row in work.tasks.values())
+        yield from ((row.title, row.state) for row in work.rows)
     elif name == "agent" and work:
         yield from work.slots.items()
 
 
-def _machine(machine: Machine, about: str, state: str, words: Words) -> Content:  # type: ignore[type-arg]
-    name = words(f"machine.{machine.name}") + (f" · {about}" if about else "")
-    ways = "\n    ".join(dict.fromkeys(f"{row.trigger} → {row.target}" for row in machine.rows if row.state == state))
+def _machine(machine: Machine, subject: str, state: str, words: Words) -> Content:  # type: ignore[type-arg]
+    name = words(f"machine.{machine.name}") + (f" · {subject}" if subject else "")
+    transitions = "\n    ".join(
+        dict.fromkeys(f"{row.trigger} → {row.target}" for row in machine.rows if row.state == state)
+    )
     return Content.assemble(
         plain_line(name, "bold"),
         Content("\n  ● "),
         plain_line(str(state), "bold green"),
         plain_line(f" ({words('current')})", "dim"),
-        plain(f"\n    {ways}\n" if ways else "\n", "dim"),
+        plain(f"\n    {transitions}\n" if transitions else "\n", "dim"),
     )
 
 
 def sessions(
-    entries: list[Entry], open_id: str, view: View, viewer: str | None, words: Words, width: int
+    entries: list[Entry], open_id: str, viewer_state: ViewerState, words: Words, width: int
 ) -> Iterator[tuple[str, Content]]:
-    """What cannot be told apart by its title is told apart by what was said last."""
+    """Yield the sessions with title, state and last message. Untitled sessions without messages are left out."""
+    view = viewer_state.view
     for entry in entries:
         is_open = entry.session_id == open_id
-        status, waiting = (view.status, view.waiting_for) if is_open and view.seq else (entry.status, entry.waiting_for)
-        state = _session_state(status, waiting, viewer if entry.team == view.team else None)
-        line = view.messages[-1] if is_open and view.messages else None
-        last = f"{line.name}: {line.text.strip()}" if line else entry.last
+        status, waiting = (
+            (view.status, view.waiting_for) if is_open and viewer_state.seq else (entry.status, entry.waiting_for)
+        )
+        state = _session_state(status, waiting, viewer_state.viewer if entry.team == view.team else None)
+        message = viewer_state.story.last_message if is_open else None
+        last = f"{message.name}: {message.text}" if message else entry.last
         if state == "new" and not (is_open or entry.title):
-            continue  # opened once, and nothing was said
+            continue  # opened once, nothing was written
         sign = {"completed": "✓", "running": "⏳", "waits": "●"}.get(state, "○")
         lines = [
             plain_line(f"{'▸' if is_open else ' '} {entry.title or entry.team}", "bold" if is_open else ""),
             plain_line(f"  {sign} {local_day(entry.updated_at)} {words(f'list.{state}')}", "dim"),
             *([plain_line(f"  {last}", "dim")] if last else []),
         ]
-        yield entry.session_id, Content("\n").join([each.truncate(max(10, width), ellipsis=True) for each in lines])
+        yield entry.session_id, Content("\n").join([line.truncate(max(10, width), ellipsis=True) for line in lines])
 
 
 def local_day(at: str) -> str:
-    """The time of what was today, else the date."""
+    """Return the local time if `at` is today, else the date."""
     when = datetime.fromisoformat(at).astimezone()
     return when.strftime("%H:%M" if when.date() == datetime.now().astimezone().date() else "%m-%d")
 

@@ -1,7 +1,7 @@
-"""The only door for text on the screen: what people, models and tools wrote is never read as markup.
+"""Widgets that show text as it is. All text on the screen goes through this module.
 
-Textual's widgets that read markup (Static, Label, Button, OptionList, DataTable, Select …) are used through these;
-tests/tui/test_markup.py holds the rest of the package to it.
+Text of people, models and tools must never be read as markup. The widgets of Textual that read markup (Static, Label,
+Button, OptionList, DataTable, Select …) are only used through these subclasses; tests/tui/test_markup.py checks that.
 """
 
 from collections.abc import Iterable
@@ -19,23 +19,23 @@ __all__ = ["Button", "Chooser", "Content", "Entries", "Line", "Table", "Ticks", 
 
 
 def printable(text: str) -> str:
-    """Without control characters, and without the mark that makes some signs as wide as terminals disagree about."""
+    """Remove control characters, and U+FE0F: terminals disagree about the width of characters that it follows."""
     return clean(text).replace("\t", "    ").replace("\ufe0f", "")
 
 
 def plain(text: str, style: str = "") -> Content:
-    """Text as it is; `style` is ours."""
+    """Return the text without markup, in a style."""
     shown = printable(text)
     return Content.styled(shown, style) if style else Content(shown)
 
 
 def plain_line(text: str, style: str = "") -> Content:
-    """The same on one line."""
+    """Like `plain`, on one line."""
     return plain(" ".join(text.splitlines()), style)
 
 
 class Line(Static):
-    """Some text; `show` changes it only if it differs."""
+    """Some text. `show` updates the widget only if the content differs."""
 
     def __init__(self, content: Content | None = None, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         self._shown = content or Content("")
@@ -68,14 +68,14 @@ class Button(TextualButton):
 
 
 class Entries(OptionList):
-    """A list to choose from; ids are ours."""
+    """A list to choose from. Each entry has a key, which is never shown."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, markup=False, compact=True)
         self._entries: list[tuple[str, Content]] = []
 
     def show(self, entries: Iterable[tuple[str, Content]]) -> bool:
-        """Change what differs; the highlighted entry stays, by its id. Whether something was changed."""
+        """Update the entries that differ; the highlighted key stays highlighted. Returns whether something changed."""
         wanted = list(entries)
         if len(wanted) == len(self._entries) and all(
             a[0] == b[0] and _is_same(a[1], b[1]) for a, b in zip(wanted, self._entries, strict=True)
@@ -105,22 +105,22 @@ def _is_same(a: Content, b: Content) -> bool:
 
 
 class Chooser(Select[str]):
-    """One of some values, or none."""
+    """A list to choose one of some (label, value) pairs from."""
 
     def __init__(self, options: Iterable[tuple[str, str]], value: str, *, id: str | None = None) -> None:  # noqa: A002
-        given = [(plain_line(label), each) for label, each in options]
-        super().__init__(given, value=value, allow_blank=False, compact=True, id=id)
+        choices = [(plain_line(label), choice) for label, choice in options]
+        super().__init__(choices, value=value, allow_blank=False, compact=True, id=id)
 
 
 class Ticks(SelectionList[str]):
-    """Any of some values."""
+    """A list to choose any of some (label, value) pairs from."""
 
     def __init__(self, options: Iterable[tuple[str, str]], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(*(Selection(plain_line(label), value) for label, value in options), id=id, compact=True)
 
 
 class Table(DataTable[Text]):
-    """Rows of plain text, each cell with a style of ours."""
+    """Rows of cells with a text and a style."""
 
     def name_columns(self, labels: Iterable[str]) -> None:
         self.add_columns(*(Text(label) for label in labels))

@@ -1,12 +1,14 @@
-"""Editing a plan before it is approved: what is wrong with it, and how it differs from the proposal. Pure.
+"""Edit a plan before it is approved: find its problems and its differences from the proposal.
 
-The rules are those of core/plan/tasks.py as far as they can be known here; the session has the last word.
+The rules are those of core/flows/plan/tasks.py, as far as they can be checked without the session, which checks again.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
+
+from moot.core.flows.plan.tasks import find_circle
 
 Task = dict[str, Any]
 Tasks = tuple[Task, ...]
@@ -15,7 +17,7 @@ FIELDS = ("title", "objective", "member", "role", "depends_on")
 
 
 class Problem(Struct, frozen=True):
-    """`at` is the row, -1 for the whole plan; `code` and `params` are words."""
+    """`at` is the row, or -1 for the whole plan; `code` is the key of a text and `params` its parameters."""
 
     at: int
     code: str
@@ -40,7 +42,9 @@ def find_problems(tasks: Tasks) -> list[Problem]:
     ids = [str(task.get("id", "")) for task in tasks]
     for at, task in enumerate(tasks):
         problems += _find_in_row(at, task, ids)
-    circle = find_circle(tasks)
+    circle = find_circle(
+        {task_id: list(task.get("depends_on") or ()) for task_id, task in zip(ids, tasks, strict=True)}
+    )
     if circle:
         problems.append(Problem(ids.index(circle[0]), "plan.circle", {"ids": " → ".join(circle)}))
     return problems
@@ -58,29 +62,13 @@ def _find_in_row(at: int, task: Task, ids: Sequence[str]) -> Iterable[Problem]:
             yield Problem(at, "plan.no_such_task", {"id": str(needed)})
 
 
-def find_circle(tasks: Tasks) -> list[str]:
-    """Ids that wait for each other, the first one again at the end."""
-    waiting: dict[str, list[str]] = {str(task.get("id", "")): list(task.get("depends_on") or ()) for task in tasks}
-    while free := [task_id for task_id, needed in waiting.items() if not any(each in waiting for each in needed)]:
-        for task_id in free:
-            del waiting[task_id]
-    if not waiting:
-        return []
-    trail = [next(iter(waiting))]
-    while True:
-        following = next(each for each in waiting[trail[-1]] if each in waiting)
-        if following in trail:
-            return [*trail[trail.index(following) :], following]
-        trail.append(following)
-
-
 def diff(proposed: Tasks, edited: Tasks) -> Diff:
     before = {task["id"]: task for task in proposed}
     after = {task["id"] for task in edited}
     changed = {}
     for task in edited:
         old = before.get(task["id"])
-        fields = tuple(each for each in FIELDS if old is not None and not _is_same(old.get(each), task.get(each)))
+        fields = tuple(field for field in FIELDS if old is not None and not _is_same(old.get(field), task.get(field)))
         if fields:
             changed[task["id"]] = fields
     return Diff(
@@ -111,7 +99,7 @@ def add(tasks: Tasks) -> Tasks:
 
 
 def patch(tasks: Tasks, at: int, **fields: Any) -> Tasks:
-    """A field that is None is left out of the task."""
+    """Set fields of the task at row `at`; None removes a field."""
 
     def change(task: Task) -> Task:
         return {key: value for key, value in {**task, **fields}.items() if value is not None}
@@ -120,6 +108,7 @@ def patch(tasks: Tasks, at: int, **fields: Any) -> Tasks:
 
 
 def move(tasks: Tasks, at: int, by: int) -> Tasks:
+    """Move the task at row `at` by some rows. The plan is unchanged if that leads outside of it."""
     to = at + by
     if not (0 <= at < len(tasks) and 0 <= to < len(tasks)):
         return tasks
@@ -129,10 +118,12 @@ def move(tasks: Tasks, at: int, by: int) -> Tasks:
 
 
 def remove(tasks: Tasks, at: int) -> Tasks:
-    """Those who waited for it wait no more."""
-    gone = tasks[at]["id"]
+    """Remove the task at row `at`, and the dependencies of other tasks on it."""
+    removed_id = tasks[at]["id"]
     kept = [task for number, task in enumerate(tasks) if number != at]
     return tuple(
-        {**task, "depends_on": [each for each in task["depends_on"] if each != gone]} if "depends_on" in task else task
+        {**task, "depends_on": [task_id for task_id in task["depends_on"] if task_id != removed_id]}
+        if "depends_on" in task
+        else task
         for task in kept
     )

@@ -1,4 +1,4 @@
-"""Editing a plan: a table of its tasks, a form for the chosen one, and a button that says what it does."""
+"""The editor of a plan: a table of its tasks, a form for the selected task, and buttons."""
 
 from typing import Any, ClassVar
 
@@ -8,9 +8,8 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import DataTable, Input
 
-from moot.core.commands import Answer
-from moot.protocol.view import View
-from moot.protocol.view_parts import Question
+from moot.core.session.commands import Answer
+from moot.core.view import Question, View
 from moot.tui import plan_edit
 from moot.tui.plain import Button, Chooser, Line, Table, plain_line
 from moot.tui.plan_edit import Tasks
@@ -20,7 +19,7 @@ NOBODY = "-"
 
 
 class PlanEditor(Vertical):
-    """Takes the card's place. What was changed is kept by whoever opens it again: `tasks`."""
+    """Replaces the card of the question. `draft` holds the `tasks` of an earlier edit of the same plan."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("alt+up", "move(-1)", show=False, priority=True),
@@ -34,7 +33,7 @@ class PlanEditor(Vertical):
             self.answer = answer
 
     class Left(Message):
-        """Later: the card comes back, the draft is kept."""
+        """Somebody closed the editor; the card comes back and the draft is kept."""
 
     def __init__(self, question: Question, view: View, words: Words, draft: Tasks | None = None) -> None:
         super().__init__(classes="editor")
@@ -51,7 +50,7 @@ class PlanEditor(Vertical):
         yield Table(cursor_type="row", id="tasks", zebra_stripes=True)
         yield Input(placeholder=words("plan.task_title"), id="title", compact=True, select_on_focus=False)
         with Horizontal(classes="form"):
-            members = [(each.display_name, each.id) for each in self._view.members if not each.is_human]
+            members = [(member.display_name, member.id) for member in self._view.members if not member.is_human]
             yield Chooser([(words("any_executor"), NOBODY), *members], NOBODY, id="who")
             yield Input(
                 placeholder=f"{words('plan.deps')}: {words('plan.after_hint')}",
@@ -77,7 +76,7 @@ class PlanEditor(Vertical):
         self._fill()
         table.focus()
 
-    # what is shown
+    # display
 
     def _draw(self) -> None:
         words = self._words
@@ -86,10 +85,11 @@ class PlanEditor(Vertical):
         self.query_one("#tasks", Table).show(
             [self._row(at, changes, at in wrong) for at in range(len(self.tasks))], self._at
         )
-        told = [words(each.code, **each.params) for each in problems] + ([self._refused] if self._refused else [])
-        told += [f"− {task.get('title', '')}" for task in changes.removed]
+        notes = [words(problem.code, **problem.params) for problem in problems]
+        notes += [self._refused] if self._refused else []
+        notes += [f"− {task.get('title', '')}" for task in changes.removed]
         self.query_one("#problems", Line).show(
-            plain_line(" · ".join(told), "red" if problems or self._refused else "dim")
+            plain_line(" · ".join(notes), "red" if problems or self._refused else "dim")
         )
         count = len(self.tasks)
         key = "plan.approve_changed" if changes.count else "plan.approve"
@@ -102,7 +102,7 @@ class PlanEditor(Vertical):
         task, words = self.tasks[at], self._words
         who = self._view.name(str(task["member"])) if task.get("member") else task.get("role") or words("any_executor")
         fields = ("added",) if task["id"] in changes.added else changes.changed.get(task["id"], ())
-        marks = ", ".join(words(f"changed.{each}") for each in fields)
+        marks = ", ".join(words(f"changed.{field}") for field in fields)
         return [
             (str(task["id"]), "dim"),
             (str(task.get("title", "")), "red" if is_wrong else "bold" if fields else ""),
@@ -112,20 +112,20 @@ class PlanEditor(Vertical):
         ]
 
     def _fill(self) -> None:
-        """The form shows the chosen row; setting it is no change."""
+        """Show the selected row in the form, without reporting that as a change."""
         task: dict[str, Any] = self.tasks[self._at] if self._at < len(self.tasks) else {}
         with self.prevent(Input.Changed, Chooser.Changed):
             _put(self.query_one("#title", Input), str(task.get("title", "")))
             _put(self.query_one("#after", Input), ", ".join(map(str, task.get("depends_on") or ())))
-            who, known = self.query_one("#who", Chooser), {each.id for each in self._view.members}
+            who, known = self.query_one("#who", Chooser), {member.id for member in self._view.members}
             who.value = task["member"] if task.get("member") in known else NOBODY
 
     def refuse(self, sentence: str) -> None:
-        """The session did not take it: why stands here."""
+        """Show why the session refused the plan."""
         self._refused = sentence
         self._draw()
 
-    # what is done
+    # actions
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
         if event.cursor_row != self._at and event.cursor_row < len(self.tasks):
@@ -139,7 +139,7 @@ class PlanEditor(Vertical):
         if event.input.id == "title":
             self._patch(title=event.value)
         elif event.input.id == "after":
-            ids = [each.strip() for each in event.value.replace("，", ",").split(",") if each.strip()]
+            ids = [part.strip() for part in event.value.replace("，", ",").split(",") if part.strip()]
             self._patch(depends_on=ids)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -147,7 +147,7 @@ class PlanEditor(Vertical):
         self.query_one("#tasks", Table).focus()
 
     def on_select_changed(self) -> None:
-        """What it shows now counts: the event may be one of before the form was filled."""
+        """Read the current value: the event may be older than the last time the form was filled."""
         value = self.query_one("#who", Chooser).value
         member = None if value == NOBODY else str(value)
         if self._at < len(self.tasks) and self.tasks[self._at].get("member") != member:
@@ -201,6 +201,6 @@ class PlanEditor(Vertical):
 
 
 def _put(field: Input, text: str) -> None:
-    """The cursor behind it."""
+    """Set the text of a field and move the cursor to its end."""
     field.value = text
     field.cursor_position = len(text)

@@ -1,4 +1,4 @@
-"""Sessions on a server, for a screen."""
+"""Sessions on a server."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -16,8 +16,8 @@ def _read_entry(document: dict[str, Any]) -> Entry:
     return msgspec.convert({**document, "last": f"{last['by']}: {last['text']}" if last else ""}, Entry)
 
 
-class There:
-    """New ones are of the team that was named, else of the server's first."""
+class RemoteHost:
+    """The sessions of a server. New sessions use `team`, or the first team of the server if it is None."""
 
     def __init__(self, client: Client, team: str | None, title: str = "") -> None:
         self._client, self._team, self._title = client, team, title
@@ -30,7 +30,7 @@ class There:
         return self._client.moves()
 
     async def sessions(self) -> list[Entry]:
-        return [_read_entry(each) for each in await self._client.sessions()]
+        return [_read_entry(document) for document in await self._client.sessions()]
 
     async def open(self, session_id: str) -> RemoteSession:
         return await self._client.session(session_id)

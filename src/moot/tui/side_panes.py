@@ -1,4 +1,4 @@
-"""Left and right of the conversation: the sessions; timeline, tasks and state machines."""
+"""The panes beside the conversation: sessions on the left; timeline, tasks and state machines on the right."""
 
 from typing import ClassVar
 
@@ -7,13 +7,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 
-from moot.core.commands import CancelTask, HumanCommand, RestartTask
+from moot.core.flows.plan.plan_commands import CancelTask, RestartTask
+from moot.core.session.commands import HumanCommand
+from moot.core.session.team import DEFAULT_LANGUAGE
 from moot.tui import panels
 from moot.tui.hosts import Entry
 from moot.tui.job_panel import NO_TASK
 from moot.tui.plain import Content, Entries, Line, plain, plain_line
-from moot.tui.seat import Seat
 from moot.tui.tabs import TabLine
+from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
 INSPECTOR = ("timeline", "tasks", "state")
@@ -29,11 +31,11 @@ class SessionPane(Vertical):
         yield Line(id="list-head")
         yield Entries(id="sessions")
 
-    def paint(self, entries: list[Entry], open_id: str, seat: Seat, words: Words) -> None:
+    def paint(self, entries: list[Entry], open_id: str, viewer_state: ViewerState, words: Words) -> None:
         self.query_one("#list-head", Line).show(plain_line(f"{words('sessions')}  ^n {words('list.new')}", "dim"))
         shown = self.query_one(Entries)
         width = shown.scrollable_content_region.width
-        shown.show(panels.sessions(entries, open_id, seat.view, seat.viewer, words, width))
+        shown.show(panels.sessions(entries, open_id, viewer_state, words, width))
 
     def on_option_list_option_selected(self, event: Entries.OptionSelected) -> None:
         event.stop()
@@ -61,17 +63,17 @@ class TaskList(Entries):
 
 
 class InspectorPane(Vertical):
-    """`tab` is the one that is shown; only that one is painted."""
+    """Timeline, tasks and state machines; only the open tab is painted."""
 
     class Opened(Message):
-        """Everything about a task."""
+        """Somebody opened a task."""
 
         def __init__(self, details: Content) -> None:
             super().__init__()
             self.details = details
 
     class Jumped(Message):
-        """To the message at, or after, this event."""
+        """Somebody chose an event: the conversation scrolls to it."""
 
         def __init__(self, seq: int) -> None:
             super().__init__()
@@ -81,8 +83,8 @@ class InspectorPane(Vertical):
         super().__init__(id=id)
         self.tab = "timeline"
         self._painted = (-1, "", "", 0)
-        self._seat: Seat | None = None
-        self._words = Words("en")
+        self._viewer_state: ViewerState | None = None
+        self._words = Words(DEFAULT_LANGUAGE)
 
     def compose(self) -> ComposeResult:
         yield TabLine(id="inspector-tabs")
@@ -105,11 +107,11 @@ class InspectorPane(Vertical):
     def focus_tab(self) -> None:
         self.query_one({"timeline": "#timeline", "tasks": "#board", "state": "#states"}[self.tab]).focus()
 
-    def paint(self, seat: Seat, words: Words, is_linked: bool) -> None:
-        self._seat, self._words, view = seat, words, seat.view
-        self.query_one("#inspector-tabs", TabLine).show({each: words(f"tab.{each}") for each in INSPECTOR}, self.tab)
+    def paint(self, viewer_state: ViewerState, words: Words, is_linked: bool) -> None:
+        self._viewer_state, self._words, view = viewer_state, words, viewer_state.view
+        self.query_one("#inspector-tabs", TabLine).show({name: words(f"tab.{name}") for name in INSPECTOR}, self.tab)
         if self.tab == "timeline":
-            self._paint_timeline(seat, words)
+            self._paint_timeline(viewer_state, words)
         elif self.tab == "tasks":
             self.query_one("#goal", Line).show(panels.board_head(view, words))
             entries = self.query_one("#board", Entries)
@@ -117,17 +119,20 @@ class InspectorPane(Vertical):
             has_tasks = bool(view.work and view.work.tasks)
             self.query_one("#task-hint", Line).show(plain(words("task.hint") if has_tasks else ""))
         else:
-            self.query_one("#machines", Line).show(panels.machines(view, words, is_linked))
+            self.query_one("#machines", Line).show(
+                panels.machines(view, viewer_state.link.state if is_linked else None, words)
+            )
 
-    def _paint_timeline(self, seat: Seat, words: Words) -> None:
-        """It follows its end unless somebody has chosen a row."""
-        painted = (seat.rows.version, seat.view.session_id, words.language, self.size.width)
+    def _paint_timeline(self, viewer_state: ViewerState, words: Words) -> None:
+        """Paint the timeline, and scroll to its end unless a row is selected."""
+        painted = (viewer_state.timeline.version, str(id(viewer_state.timeline)), words.language, self.size.width)
         if painted == self._painted:
             return
         self._painted = painted
         entries = self.query_one("#timeline", Entries)
         is_chosen = entries.has_focus and entries.highlighted not in (None, entries.option_count - 1)
-        entries.show(panels.timeline(seat.rows.list, seat.view, words, entries.size.width))
+        state, width = viewer_state.teller.state, entries.size.width
+        entries.show(panels.timeline(viewer_state.timeline.rows, state, words, width) if state else ())
         if not is_chosen:
             entries.scroll_end(animate=False)
 
@@ -136,8 +141,8 @@ class InspectorPane(Vertical):
         if event.option_list.id == "timeline":
             seq = self.query_one("#timeline", Entries).key_at(event.option_index)
             self.post_message(self.Jumped(int(seq or 0)))
-        elif self._seat and self._seat.view.work:
+        elif self._viewer_state and self._viewer_state.view.work:
             task_id = self.query_one("#board", Entries).key_at(event.option_index)
-            row = self._seat.view.work.tasks.get(task_id or "")
+            row = self._viewer_state.view.work.tasks.get(task_id or "")
             if row:
-                self.post_message(self.Opened(panels.task_details(row, self._seat.view, self._words)))
+                self.post_message(self.Opened(panels.task_details(row, self._viewer_state.view, self._words)))

@@ -1,4 +1,4 @@
-"""A line of tabs; the open one is underlined."""
+"""A line of tabs; the open tab is highlighted."""
 
 from textual.events import Click
 from textual.message import Message
@@ -19,7 +19,7 @@ class TabLine(Widget):
         self._active = ""
 
     def show(self, tabs: dict[str, str], active: str) -> None:
-        """`tabs`: name to label."""
+        """Show `tabs` (name to label) and highlight the one named `active`."""
         if (tabs, active) != (self._tabs, self._active):
             self._tabs, self._active = tabs, active
             self.refresh()
@@ -32,10 +32,10 @@ class TabLine(Widget):
         return Content(" ").join(labels)
 
     def on_click(self, event: Click) -> None:
-        at = 0
+        left = 0
         for name, label in self._tabs.items():
             width = plain_line(f" {label} ").cell_length + 1
-            if at <= event.x < at + width:
+            if left <= event.x < left + width:
                 self.post_message(self.Picked(name))
                 return
-            at += width
+            left += width

@@ -1,4 +1,4 @@
-"""The middle: the conversation, what is asked, and where people write."""
+"""The pane in the middle: the conversation, the open question, and the composer."""
 
 import asyncio
 from datetime import datetime
@@ -7,9 +7,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
-from moot.core.commands import Answer
 from moot.core.machines.session import Status
-from moot.protocol.view import View
+from moot.core.session.commands import Answer
+from moot.core.session.team import DEFAULT_LANGUAGE
+from moot.core.view import View
 from moot.tui.cards import Card
 from moot.tui.composer import Composer, Offers
 from moot.tui.conversation import Conversation
@@ -17,10 +18,10 @@ from moot.tui.keys import Keys
 from moot.tui.plain import Content, Line, plain_line
 from moot.tui.plan_edit import Tasks
 from moot.tui.plan_editor import PlanEditor
-from moot.tui.seat import Seat
+from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
-TOLD_S = 3.0
+NOTE_S = 3.0
 
 
 class TalkPane(Vertical):
@@ -32,10 +33,10 @@ class TalkPane(Vertical):
     def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._keys = keys
-        self._drafts: dict[str, Tasks] = {}  # plans that were edited and not yet approved, by step
+        self._drafts: dict[str, Tasks] = {}  # edited plans that are not approved yet, by step
         self._asked: tuple[str, str] = ("", "")  # step and language of the card
-        self._seat: Seat | None = None
-        self._words = Words("en")
+        self._viewer_state: ViewerState | None = None
+        self._words = Words(DEFAULT_LANGUAGE)
 
     def compose(self) -> ComposeResult:
         yield Conversation(id="conversation")
@@ -52,10 +53,10 @@ class TalkPane(Vertical):
 
     # painting
 
-    def paint(self, seat: Seat, words: Words, now: datetime) -> None:
-        self._seat, self._words = seat, words
-        view, story, composer = seat.view, seat.story, self.composer
-        self.query_one(Conversation).show(story.items, story.count, view, words, seat.unsent)
+    def paint(self, viewer_state: ViewerState, words: Words, now: datetime) -> None:
+        self._viewer_state, self._words = viewer_state, words
+        view, story, composer = viewer_state.view, viewer_state.story, self.composer
+        self.query_one(Conversation).show(story, viewer_state, words)
         composer.view, composer.words = view, words
         is_over = view.status is Status.COMPLETED
         if composer.disabled != is_over:
@@ -64,7 +65,7 @@ class TalkPane(Vertical):
         self._paint_question(now)
 
     def _hint(self, view: View) -> str:
-        """What can be done in the composer now."""
+        """Return the line below the composer: which keys are useful now."""
         if view.status is Status.COMPLETED:
             return self._words("session_over")
         pressed = {action: self._keys.long(action) for action in ("send", "pause", "help")}
@@ -73,12 +74,12 @@ class TalkPane(Vertical):
         if self.query_one(Conversation).has_focus:
             return self._words("conversation.hint", copy=self._keys.long("copy"), open=self._keys.long("open"))
         if view.running:
-            return self._words("composer.busy", name=view.running[0].name, **pressed)
+            return self._words("composer.busy", name=view.name(view.running[0].member), **pressed)
         return self._words("composer.hint", **pressed)
 
     def _paint_question(self, now: datetime) -> None:
-        assert self._seat is not None  # noqa: S101 - painted before
-        view = self._seat.view
+        assert self._viewer_state is not None  # noqa: S101 - painted before
+        view = self._viewer_state.view
         question = view.questions[0] if view.questions else None
         asked = (question.step_id, view.language) if question else ("", "")
         if asked != self._asked:
@@ -90,7 +91,7 @@ class TalkPane(Vertical):
 
     def _replace(self, shown: Card | PlanEditor | None) -> None:
         area = self.query_one("#asked")
-        self.screen.set_class(isinstance(shown, PlanEditor), "editing")  # it takes the room of the side panes
+        self.screen.set_class(isinstance(shown, PlanEditor), "editing")  # it covers the side panes
         had_focus = area.has_focus_within
         area.remove_children()
         if shown:
@@ -99,24 +100,24 @@ class TalkPane(Vertical):
             self.composer.focus()
 
     def focus_question(self) -> None:
-        """The card's first button; it is only given the focus by who asks for it."""
-        for each in self.query("#asked Button, #asked Ticks, #asked Input"):
-            if each.focusable:
-                each.focus()
+        """Focus the first button or field of the card. A card never takes the focus by itself."""
+        for widget in self.query("#asked Button, #asked Ticks, #asked Input"):
+            if widget.focusable:
+                widget.focus()
                 return
 
     # plans
 
     def on_card_edit_asked(self, event: Card.EditAsked) -> None:
         question = event.question
-        assert self._seat is not None  # noqa: S101 - painted before
-        self._replace(PlanEditor(question, self._seat.view, self._words, self._drafts.get(question.step_id)))
+        assert self._viewer_state is not None  # noqa: S101 - painted before
+        self._replace(PlanEditor(question, self._viewer_state.view, self._words, self._drafts.get(question.step_id)))
 
     def on_plan_editor_left(self) -> None:
         self.close_editor()
 
     def close_editor(self) -> bool:
-        """Whether there was one."""
+        """Close the plan editor and keep its draft. Returns whether one was open."""
         editors = list(self.query(PlanEditor))
         for editor in editors:
             self._drafts[editor.question.step_id] = editor.tasks
@@ -127,7 +128,7 @@ class TalkPane(Vertical):
         return bool(editors)
 
     class Repaint(Message):
-        """Something here has to be drawn again."""
+        """The screen must be painted again."""
 
     def on_card_answered(self, event: Card.Answered) -> None:
         self.post_message(self.Answered(event.answer))
@@ -150,21 +151,21 @@ class TalkPane(Vertical):
         self.query_one(Offers).offer(event.offers, event.active)
 
     def on_conversation_followed(self, event: Conversation.Followed) -> None:
-        below, writes = self.query_one("#below", Line), self._seat.view.running if self._seat else ()
-        below.display = event.unseen > 0 or bool(writes and not event.is_following)
+        below, view = self.query_one("#below", Line), self._viewer_state.view if self._viewer_state else View()
+        below.display = event.unseen > 0 or bool(view.running and not event.is_following)
         if event.unseen:
             below.show(plain_line(self._words("new_below", count=event.unseen)))
         elif below.display:
-            below.show(plain_line(self._words("written_below", name=writes[0].name)))
+            below.show(plain_line(self._words("written_below", name=view.name(view.running[0].member))))
 
     def tell(self, sentence: str) -> None:
-        """An answer to a key: for a moment."""
-        told = plain_line(sentence, "bold green")
-        self._note(told)
-        asyncio.get_running_loop().call_later(TOLD_S, self.call_later, self._forget, told)
+        """Show a short note for a few seconds."""
+        content = plain_line(sentence, "bold green")
+        self._note(content)
+        asyncio.get_running_loop().call_later(NOTE_S, self.call_later, self._forget, content)
 
-    def _forget(self, told: Content) -> None:
-        if self.query_one("#problem", Line).text == told.plain:
+    def _forget(self, content: Content) -> None:
+        if self.query_one("#problem", Line).text == content.plain:
             self._note(Content(""))
 
     def _note(self, content: Content) -> None:
@@ -173,7 +174,7 @@ class TalkPane(Vertical):
         problem.show(content)
 
     def complain(self, sentence: str, text: str = "") -> None:
-        """Why something was not taken; the text comes back, unless something new was written meanwhile."""
+        """Show why a command was refused. Its text goes back into the composer if that is empty."""
         self._note(plain_line(sentence, "bold"))
         if text and not self.composer.text.strip():
             self.composer.put(text)

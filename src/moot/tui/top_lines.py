@@ -1,18 +1,19 @@
-"""The lines at the edges: the queue on top, the link at the bottom, the keys below it. Pure."""
+"""The lines at the top (queue, status) and at the bottom (link, keys) of the screen."""
 
 from datetime import UTC, datetime, timedelta
 
 from moot.core.machines.connection import State as Connection
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
-from moot.core.machines.task import State as TaskState
-from moot.protocol.view import View
+from moot.core.machines.task import TaskState
+from moot.core.view import View
 from moot.tui.conversation import local_time
 from moot.tui.keys import Keys
 from moot.tui.plain import Content, plain_line
+from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
-# in the order in which they stand: the action, its word, and what is left out first where there is no room
+# In display order: action, text, and rank; the highest rank is left out first if the line is too short.
 KEYS = (
     ("quit", "key.quit", 1),
     ("pause", "key.pause", 2),
@@ -36,12 +37,12 @@ def utc_now() -> datetime:
 
 
 def queue_line(view: View, viewer: str | None, words: Words, now: datetime) -> Content:
-    """`📋 Queue: [Claude ⏳ 0:42] → Bob → You`, elsewhere who works on what; the title while nothing runs."""
+    """`📋 Queue: [Claude ⏳ 0:42] → Bob → You`, with running tasks in a plan; the title while nothing runs."""
     names = [_name(view, member, viewer, words) for member in view.pending]
     acting = [
         f"[{_name(view, turn.member, viewer, words)} ⏳ {elapsed(turn.started_at, now)}]" for turn in view.running
     ]
-    working = view.work.tasks.values() if view.work else ()
+    working = view.work.rows if view.work else []
     acting += [f"[{view.name(row.member)}: {row.title} ⏳]" for row in working if row.state == TaskState.RUNNING]
     if acting or names:
         together = [" ".join(acting)] if acting else []
@@ -78,35 +79,38 @@ def _status(view: View, viewer: str | None, words: Words) -> str:
     return words("status.waiting", name=view.name(view.waiting_for))
 
 
-def link_line(view: View, url: str | None, unsent: int, since: str, left_s: float, words: Words) -> Content:
-    """State, how far, last confirmed time, what is unsent; `since` is when the link was lost."""
-    waiting = f" · {words('unsent', count=unsent)}" if unsent else ""
-    link = view.connection
+def link_line(viewer_state: ViewerState, url: str | None, since: str, left_s: float, words: Words) -> Content:
+    """State of the link, last received seq and its time, number of unsent messages.
+
+    `since` is the time when the link was lost, `left_s` the time until the next attempt.
+    """
+    unsent = f" · {words('unsent', count=len(viewer_state.unsent))}" if viewer_state.unsent else ""
+    link = viewer_state.link
     if url is None:
-        return plain_line(f"● {words('here', seq=view.seq)}{waiting}", "green")
-    reset = f" · {words('reconnect_reset')}" if link.reset is not None else ""
+        return plain_line(f"● {words('here', seq=viewer_state.seq)}{unsent}", "green")
+    reset = f" · {words('reconnect_reset')}" if viewer_state.is_reset else ""
     match link.state:
         case Connection.CONNECTED:
-            shown = words("link.connected", seq=view.seq, at=local_time(view.at))
-            return plain_line(f"● {shown}{reset}{waiting} · {url}", "green")
+            shown = words("link.connected", seq=viewer_state.seq, at=local_time(viewer_state.at))
+            return plain_line(f"● {shown}{reset}{unsent} · {url}", "green")
         case Connection.CONNECTING:
-            return plain_line(f"◌ {words('link.connecting')}{waiting}", "yellow")
+            return plain_line(f"◌ {words('link.connecting')}{unsent}", "yellow")
         case Connection.RECONNECTING:
             shown = words("link.reconnecting", attempt=link.attempt, seconds=max(0, round(left_s)))
-            return plain_line(f"◌ {shown}{waiting}", "yellow")
+            return plain_line(f"◌ {shown}{unsent}", "yellow")
         case _:
-            return plain_line(f"○ {words('link.offline', at=since)}{waiting}", "red")
+            return plain_line(f"○ {words('link.offline', at=since)}{unsent}", "red")
 
 
 def key_line(words: Words, keys: Keys, has_question: bool, width: int) -> Content:
-    """As many as fit; the one that leads to a question always does."""
-    wanted = [each for each in KEYS if has_question or each[0] != "question"]
+    """Show as many keys as fit into `width`. The key that leads to a question has the lowest rank."""
+    entries = [entry for entry in KEYS if has_question or entry[0] != "question"]
     while True:
         shown = [
             plain_line(keys.short(action), "bold") + Content(" ") + plain_line(words(word), "dim")
-            for action, word, _ in wanted
+            for action, word, _ in entries
         ]
         line = Content("  ").join(shown)
-        if line.cell_length <= width or len(wanted) == 1:
+        if line.cell_length <= width or len(entries) == 1:
             return line
-        wanted.remove(max(wanted, key=lambda each: each[2]))
+        entries.remove(max(entries, key=lambda entry: entry[2]))

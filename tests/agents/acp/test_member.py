@@ -9,22 +9,22 @@ from typing import Any
 
 import pytest
 
-from moot.agents.acp import member as acp_member
-from moot.agents.acp.member import AcpMember
-from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, allow, ask_people, deny
+from moot.agents.acp import acp_agent as acp_member
+from moot.agents.acp.acp_agent import AcpAgent, AcpMember
+from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, ask_people, deny
 from moot.agents.acp.updates import UpdateReader
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
-from moot.agents.surroundings import Surroundings
+from moot.agents.run_environment import RunEnvironment
 from moot.app import open_app
-from moot.config.agent_specs import AcpAgent
-from moot.core.commands import Answer
 from moot.core.errors import AgentError
-from moot.core.events import MessagePosted, Option, StepAsked, StepClosed, TurnStepped
-from moot.core.notices import show
-from moot.core.turns import TurnInput
-from moot.core.usage import Usage
+from moot.core.flows.registry import show
+from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import Answer
+from moot.core.session.events import MessagePosted, Option, StepAsked, StepClosed, TurnStepped
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
+from tests.agents.acp.permits import allow
 from tests.agents.cli.streams import pieces, steps
 from tests.agents.programs import nothing_left
 from tests.agents.turns import chat_turn
@@ -40,9 +40,9 @@ def no_orphans() -> Iterator[None]:
         yield
 
 
-def make(mode: str, around: Surroundings | None = None, permit: Permit | None = None, **bounds: Any) -> AcpMember:
+def make(mode: str, around: RunEnvironment | None = None, permit: Permit | None = None, **bounds: Any) -> AcpMember:
     spec = AcpAgent(command=(sys.executable, "-IS", str(AGENT), mode), env=("MY_API_KEY",))
-    return AcpMember(spec, "Be brief.", around or Surroundings(), permit, Bounds(**bounds) if bounds else None)
+    return AcpMember(spec, "Be brief.", around or RunEnvironment(), permit, Bounds(**bounds) if bounds else None)
 
 
 def play(member: AcpMember, turn: TurnInput = HELLO) -> list[Output]:
@@ -209,7 +209,7 @@ def test_denying_needs_an_option_to_do_so() -> None:
     ],
 )
 def test_failures_have_their_type(mode: str, error_type: str, says: str) -> None:
-    """E68, E79: refusals, logins, deaths in the middle, floods and silence are sentences."""
+    """Refusals, logins, deaths in the middle, floods and silence are sentences."""
     error = fail(make(mode))
     assert (error.error_type, says in str(error)) == (error_type, True), str(error)
 
@@ -222,15 +222,15 @@ def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_missing_agent_is_told_at_once() -> None:
-    """E79: the same hint as for any program."""
-    assert "no program" in str(fail(AcpMember(AcpAgent(command=("no-such-agent",)), "", Surroundings())))
+    """The same hint as for any program."""
+    assert "no program" in str(fail(AcpMember(AcpAgent(command=("no-such-agent",)), "", RunEnvironment())))
 
 
 def test_a_cancelled_turn_is_cancelled_with_the_agent(tmp_path: Path) -> None:
     """The agent hears `session/cancel` and may put things in order before its program is ended."""
 
     async def cancel_midway() -> None:
-        async with aclosing(make("slow", Surroundings(folder=tmp_path)).act(HELLO)) as outputs:
+        async with aclosing(make("slow", RunEnvironment(folder=tmp_path)).act(HELLO)) as outputs:
             assert await anext(outputs) == Delta("begun")
 
     asyncio.run(asyncio.wait_for(cancel_midway(), 30))
@@ -242,7 +242,7 @@ def test_a_session_is_resumed_where_the_agent_offers_it(tmp_path: Path) -> None:
     turn = chat_turn(("alice", "first words"), ("bob", "mine"), ("alice", "newest words"))
     results = []
     for _ in range(2):
-        around = Surroundings(folder=tmp_path, conversations=Conversations(tmp_path / "kept"))
+        around = RunEnvironment(folder=tmp_path, conversations=Conversations(tmp_path / "kept"))
         outputs = play(make("memory", around), turn)
         results.append((outputs[-1], pieces(each for each in outputs if isinstance(each, Delta))))
     assert results == [(Result(text="True x"), "True x"), (Result(text="False xx"), "False xx")]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from moot.agents.acp.member import AcpMember
-from moot.agents.acp.permits import PermitRequest, allow
-from moot.agents.surroundings import Surroundings
-from moot.config.agent_specs import AcpAgent
+from moot.agents.acp.acp_agent import AcpAgent, AcpMember
+from moot.agents.acp.permits import PermitRequest
+from moot.agents.run_environment import RunEnvironment
 from moot.runtime.ports import Delta, Output, Result, Step
+from tests.agents.acp.permits import allow
 from tests.agents.cli.streams import FOLDER, steps
 from tests.agents.programs import nothing_left
 from tests.agents.turns import chat_turn
@@ -36,7 +36,7 @@ def make(agent: str, what: str, folder: Path, asked: list[PermitRequest] | None 
         return await allow(request)
 
     spec = AcpAgent(command=(sys.executable, "-IS", str(AGENT), str(FOLDER / f"acp_{agent}_{what}.jsonl")))
-    return AcpMember(spec, "Be brief.", Surroundings(folder=folder), permit)
+    return AcpMember(spec, "Be brief.", RunEnvironment(folder=folder), permit)
 
 
 def play(member: AcpMember) -> list[Output]:

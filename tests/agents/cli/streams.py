@@ -8,7 +8,7 @@ from moot.agents.cli.codex import CodexReader
 from moot.agents.cli.dialect import Dialect
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import JsonLines
-from moot.agents.telling import Told
+from moot.agents.output_limits import PartialOutput
 from moot.core.errors import AgentError
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 
@@ -27,9 +27,9 @@ def reader_for(name: str) -> Dialect:
     return READERS[name.split("_")[0]]()
 
 
-def read(chunks: Iterable[bytes], reader: Dialect) -> list[Told]:
+def read(chunks: Iterable[bytes], reader: Dialect) -> list[PartialOutput]:
     lines = JsonLines()
-    told: list[Told] = []
+    told: list[PartialOutput] = []
     for chunk in chunks:
         for event in lines.feed(chunk):
             told += reader.read(event)
@@ -38,7 +38,7 @@ def read(chunks: Iterable[bytes], reader: Dialect) -> list[Told]:
     return told
 
 
-def read_stream(name: str) -> tuple[list[Told], Result | AgentError | None, str | None]:
+def read_stream(name: str) -> tuple[list[PartialOutput], Result | AgentError | None, str | None]:
     """Everything a recorded turn tells: steps and pieces, its end, the conversation's id."""
     reader = reader_for(name)
     told = read([load(name)], reader)
@@ -52,7 +52,7 @@ def end_of(reader: Dialect) -> Result | AgentError | None:
         return error
 
 
-def steps(told: Iterable[Told]) -> list[str]:
+def steps(told: Iterable[PartialOutput]) -> list[str]:
     """`thought …`, `action …`, `observation …`"""
     lines = []
     for each in told:
@@ -66,5 +66,5 @@ def thinking(told: Iterable[Output]) -> str:
     return "".join(each.text for each in told if isinstance(each, Thinking))
 
 
-def pieces(told: Iterable[Told]) -> str:
+def pieces(told: Iterable[PartialOutput]) -> str:
     return "".join(each.text for each in told if isinstance(each, Delta))

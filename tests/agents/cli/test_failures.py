@@ -29,7 +29,7 @@ CASES = [
 
 @pytest.mark.parametrize(("said", "status", "error_type", "retry_after_s"), CASES)
 def test_failures_are_told_apart(said: str, status: int | None, error_type: str, retry_after_s: float) -> None:
-    """E95: wrong keys and refusals are final, a busy server says when to come back."""
+    """Wrong keys and refusals are final, a busy server says when to come back."""
     error = read_failure("claude", said, status)
     assert (error.error_type, error.retry_after_s) == (error_type, retry_after_s)
     assert str(error).startswith("claude failed: ")

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-from moot.agents.cli.member import CliMember, list_command
+from moot.agents.cli.cli_agent import CliAgent, CliMember
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
-from moot.agents.surroundings import Surroundings
-from moot.config.agent_specs import CliAgent
+from moot.agents.run_environment import RunEnvironment
 from moot.core.errors import AgentError
-from moot.core.turns import TurnInput
-from moot.core.usage import Usage
+from moot.core.flows.turns import TurnInput
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step
 from tests.agents.programs import nothing_left
 from tests.agents.turns import chat_turn, job_turn, task
@@ -37,9 +36,9 @@ def program(code: str, **fields: Any) -> CliAgent:
     return CliAgent(command=(sys.executable, "-I", "-S", "-c", code), **fields)
 
 
-def play(spec: CliAgent, turn: TurnInput = HELLO, around: Surroundings | None = None, **bounds: Any) -> list[Output]:
+def play(spec: CliAgent, turn: TurnInput = HELLO, around: RunEnvironment | None = None, **bounds: Any) -> list[Output]:
     async def act() -> list[Output]:
-        member = CliMember(spec, "Be brief.", around or Surroundings(), Bounds(**bounds) if bounds else None)
+        member = CliMember(spec, "Be brief.", around or RunEnvironment(), Bounds(**bounds) if bounds else None)
         async with aclosing(member.act(turn)) as outputs:
             return [output async for output in outputs]
 
@@ -73,13 +72,13 @@ def test_any_program_can_be_a_member() -> None:
     ],
 )
 def test_bad_ends_are_told(code: str, error_type: str, says: str) -> None:
-    """E79: empty output, only stderr, exit codes and signals are sentences with a type."""
+    """Empty output, only stderr, exit codes and signals are sentences with a type."""
     error = fail(program(code))
     assert (error.error_type, says in str(error)) == (error_type, True)
 
 
 def test_a_missing_cli_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """E79: in less than a second, with a hint."""
+    """In less than a second, with a hint."""
     monkeypatch.setenv("PATH", str(tmp_path))
     began = time.monotonic()
     error = fail(CliAgent(preset="claude"))
@@ -88,21 +87,21 @@ def test_a_missing_cli_is_noticed_at_once(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_output_that_cannot_be_read_is_shown() -> None:
-    """E81: a CLI that should print events and prints something else fails with what it printed."""
+    """A CLI that should print events and prints something else fails with what it printed."""
     error = fail(program("print('Welcome!'); print('{\"type\": half')", output="claude"))
     assert error.error_type == "bad_agent_output"
     assert "Welcome!" in str(error)
 
 
 def test_a_flood_of_text_ends_the_turn() -> None:
-    """E68: text without end kills the program at twice the limit."""
+    """Text without end kills the program at twice the limit."""
     assert fail(program("while True: print('x' * 10_000)")).error_type == "agent"
     event = json.dumps({"type": "message", "role": "assistant", "content": "y" * 100_000})
     assert "characters" in str(fail(program(f"while True: print({event!r})", output="gemini")))
 
 
 def test_a_flood_of_steps_is_not_logged() -> None:
-    """E68: after 500 steps the rest is not told, and the answer still counts."""
+    """After 500 steps the rest is not told, and the answer still counts."""
     code = (
         "import json\n"
         "for n in range(2000): print(json.dumps({'type': 'tool_use', 'tool_name': 'x', 'parameters': {'n': n}}))\n"
@@ -115,7 +114,7 @@ def test_a_flood_of_steps_is_not_logged() -> None:
 
 
 def test_secrets_of_the_environment_are_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """E59: a key that the program was allowed to see is in no answer, step or error."""
+    """A key that the program was allowed to see is in no answer, step or error."""
     monkeypatch.setenv("MY_API_KEY", "sk-canary-0123456789")
     monkeypatch.setenv("OTHER_KEY", "sk-other-0123456789")
     shows = "import os; print(os.environ.get('MY_API_KEY'), os.environ.get('OTHER_KEY'))"
@@ -127,7 +126,7 @@ def test_secrets_of_the_environment_are_not_said(monkeypatch: pytest.MonkeyPatch
 def test_the_program_runs_in_its_folder(tmp_path: Path) -> None:
     """`cwd` counts from the team file's folder; without it that folder is it."""
     (tmp_path / "sub").mkdir()
-    around = Surroundings(folder=tmp_path)
+    around = RunEnvironment(folder=tmp_path)
     assert play(program("import os; print(os.getcwd())"), around=around)[-1] == Result(text=str(tmp_path))
     inside = play(program("import os; print(os.getcwd())", cwd="sub"), around=around)[-1]
     assert inside == Result(text=str(tmp_path / "sub"))
@@ -156,14 +155,14 @@ def test_the_program_runs_in_its_folder(tmp_path: Path) -> None:
 )
 def test_presets_are_started_without_a_terminal(spec: CliAgent, argv: str) -> None:
     """Non-interactive, events on stdout, the least permissions unless the team file gives more; no text of anybody."""
-    assert " ".join(list_command(spec)) == argv
+    assert " ".join(spec.list_command()) == argv
 
 
 def test_conversations_are_resumed_by_an_id_only() -> None:
     """The id of a conversation is the only thing that a CLI said and that gets onto a command line."""
-    assert list_command(CliAgent(preset="claude"), ID)[-2:] == ("--resume", ID)
-    assert list_command(CliAgent(preset="codex"), ID)[-3:] == ("resume", ID, "-")
-    assert list_command(CliAgent(preset="gemini"), ID)[-2:] == ("--resume", ID)
+    assert CliAgent(preset="claude").list_command(ID)[-2:] == ("--resume", ID)
+    assert CliAgent(preset="codex").list_command(ID)[-3:] == ("resume", ID, "-")
+    assert CliAgent(preset="gemini").list_command(ID)[-2:] == ("--resume", ID)
 
 
 FAKE_CLAUDE = """#!{python} -IS
@@ -194,7 +193,7 @@ def test_a_conversation_goes_on_after_a_restart(fake_claude: Path, tmp_path: Pat
     spec = CliAgent(preset="claude")
 
     def again(**fields: Any) -> Output:
-        return play(spec, turn, Surroundings(conversations=Conversations(tmp_path / "kept")), **fields)[-1]
+        return play(spec, turn, RunEnvironment(conversations=Conversations(tmp_path / "kept")), **fields)[-1]
 
     usage = Usage(input_tokens=5, output_tokens=7)
     assert again() == Result(text="False True True", usage=usage)
@@ -205,7 +204,7 @@ def test_a_conversation_goes_on_after_a_restart(fake_claude: Path, tmp_path: Pat
 
 def test_tasks_of_a_plan_are_conversations_of_their_own(fake_claude: Path, tmp_path: Path) -> None:
     """Tasks may run side by side: they share no conversation, with each other or with the chat."""
-    around = Surroundings(conversations=Conversations(tmp_path / "kept"))
+    around = RunEnvironment(conversations=Conversations(tmp_path / "kept"))
     play(CliAgent(preset="claude"), HELLO, around)
     solved = play(CliAgent(preset="claude"), job_turn("solve", task=task("t1", "One")), around)[-1]
     assert isinstance(solved, Result)
@@ -214,7 +213,7 @@ def test_tasks_of_a_plan_are_conversations_of_their_own(fake_claude: Path, tmp_p
 
 @pytest.mark.parametrize("written", ["--dangerous", "latest", "../../x", ID.upper(), f"{ID}\n", "", "x" * 36])
 def test_what_is_no_id_is_not_kept(written: str, tmp_path: Path) -> None:
-    """E55: whatever a CLI or a file says, only an id gets onto a command line."""
+    """Whatever a CLI or a file says, only an id gets onto a command line."""
     kept = Conversations(tmp_path)
     kept.keep("s", "bob", ("claude",), written, Usage())
     assert kept.find("s", "bob", ("claude",)) is None
@@ -241,7 +240,7 @@ def test_a_cancelled_turn_stops_the_program() -> None:
     """Whoever stops listening stops the program, at once."""
 
     async def cancel_midway() -> None:
-        member = CliMember(program("import time\nprint('up', flush=True)\ntime.sleep(60)"), "", Surroundings())
+        member = CliMember(program("import time\nprint('up', flush=True)\ntime.sleep(60)"), "", RunEnvironment())
         async with aclosing(member.act(HELLO)) as outputs:
             assert await anext(outputs) == Delta("up\n")
 

@@ -8,9 +8,9 @@ from moot.agents.cli.claude import ClaudeReader
 from moot.agents.cli.codex import CodexReader
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import LINE_BYTES, JsonLines
-from moot.agents.telling import Told
+from moot.agents.output_limits import PartialOutput
 from moot.core.errors import AgentError
-from moot.core.usage import Usage
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Result
 from tests.agents.cli.streams import STREAMS, end_of, load, pieces, read, read_stream, reader_for, steps, thinking
 
@@ -19,7 +19,7 @@ TOOL_TURN = Usage(input_tokens=200, output_tokens=40)
 CODEX_TOOL = "Wall time: 0.0000 seconds"
 
 
-def summary(told: list[Told], end: object) -> tuple[list[str], str, object]:
+def summary(told: list[PartialOutput], end: object) -> tuple[list[str], str, object]:
     return steps(told), pieces(told), (str(end), end.error_type) if isinstance(end, AgentError) else end
 
 
@@ -62,7 +62,7 @@ def test_an_answer_is_read_with_its_usage(name: str, text: str, usage: Usage) ->
 
 def test_claude_s_thoughts_are_shown_as_they_come() -> None:
     """A thought in pieces is shown and is no text; whole it is a step; what it said before a tool is not told twice."""
-    reader, told = ClaudeReader(), list[Told]()
+    reader, told = ClaudeReader(), list[PartialOutput]()
     for event in [
         {"type": "message_start", "message": {}},
         {"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "two "}},
@@ -248,7 +248,7 @@ def test_odd_events_are_passed_over(reader: Any) -> None:
 
 
 def test_noise_is_kept_apart_from_events() -> None:
-    """E81: talk before the first line, two objects on one line, a fence, half an object, bad UTF-8."""
+    """Talk before the first line, two objects on one line, a fence, half an object, bad UTF-8."""
     lines = JsonLines()
     data = b'Loading\xff...{"type":"a"}\n```json\n{"type":"b"} {"type":"c"}\n```\n\n[1]\n{"no": 1}\n{"type":"d", "half'
     assert [event["type"] for event in lines.feed(data)] == ["a", "b", "c"]
@@ -264,7 +264,7 @@ def test_a_last_line_needs_no_end() -> None:
 
 
 def test_hostile_lines_cost_no_more_than_their_length() -> None:
-    """E68, E81: an endless line is dropped, the next one is read; deep nesting is noise."""
+    """An endless line is dropped, the next one is read; deep nesting is noise."""
     lines = JsonLines()
     for _ in range(LINE_BYTES // 1_000_000 + 2):
         assert list(lines.feed(b"x" * 1_000_000)) == []
@@ -275,7 +275,7 @@ def test_hostile_lines_cost_no_more_than_their_length() -> None:
 
 
 def test_control_sequences_do_not_get_through() -> None:
-    """E63: what a model or a tool writes cannot move a cursor."""
+    """What a model or a tool writes cannot move a cursor."""
     _, told, shown = claude(
         assistant({"type": "text", "text": "a\x1b[2Jb"}),
         {"type": "user", "message": {"content": [{"type": "tool_result", "content": "c\x1b]52;x\x07d"}]}},

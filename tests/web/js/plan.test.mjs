@@ -72,18 +72,20 @@ test("markdown is quick whatever is thrown at it", () => {
 });
 
 const t = (key) => key;
+const languages = [{ code: "zh", name: "中文", short: "中文" }, { code: "en", name: "English", short: "EN" }];
 const members = [{ id: "bob", kind: "ai", name: "Bob", display_name: "Bob", order: 1 }, { id: "li", kind: "human", name: "Li", display_name: "李雷", order: 2 }];
 
 test("members are offered after @ and in [NEXT:], commands after a slash at the start", () => {
-  const labels = (text, caret = text.length) => complete(text, caret, members, t)?.offers.map((each) => each.label) ?? [];
+  const labels = (text, caret = text.length) => complete(text, caret, members, languages, t)?.offers.map((each) => each.label) ?? [];
   assert.deepEqual(labels("@"), ["Bob", "李雷"]);
   assert.deepEqual(labels("hi @李"), ["李雷"]);
   assert.deepEqual(labels("a@b"), []);
   assert.deepEqual(labels("[NEXT: Bob, l"), ["李雷"]);
   assert.deepEqual(labels("/qu"), ["/queue", "/queue skip", "/queue clear"]);
+  assert.deepEqual(labels("/la"), ["/lang zh", "/lang en"]);
   assert.deepEqual(labels("say /qu"), []);
   assert.deepEqual(labels("/path/x"), []);
-  const text = "hi @b there", offer = complete(text, 5, members, t);
+  const text = "hi @b there", offer = complete(text, 5, members, languages, t);
   assert.deepEqual(accept(text, offer, offer.offers[0]), { text: "hi [NEXT: Bob]  there", caret: 15 });
 });
 

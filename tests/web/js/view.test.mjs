@@ -1,54 +1,74 @@
-// The reducer folds the recorded sessions to the views that the Python reducer folds them to.
+// The view is merged from patches, the conversation is a list of frames.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { EMPTY, queueLine, reduce } from "../../../src/moot/web/js/view/view.js";
+import { Tape } from "../../../src/moot/web/js/tape.js";
+import { merge } from "../../../src/moot/web/js/view/merge.js";
+import { queueLine } from "../../../src/moot/web/js/view/names.js";
 
 const data = new URL("../../data/", import.meta.url);
-const read = (path) => readFileSync(new URL(path, data), "utf8");
-const frames = read("golden/chat-v1.jsonl").split("\n").slice(0, -1).map((line) => JSON.parse(line));
-const expected = JSON.parse(read("protocol/chat-v1.view.json"));
-const fold = (list, view = EMPTY) => list.reduce(reduce, view);
-const plain = (value) => JSON.parse(JSON.stringify(value));
-const delta = (turn_id, text, session_id = "golden-chat-v1") => ({ event: "turn.delta", session_id, metadata: { turn_id, text } });
+const frames = readFileSync(new URL("golden/chat-v1.jsonl", data), "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
+const tapeOf = (list) => list.reduce((tape, frame) => (tape.push(frame), tape), new Tape("golden-chat-v1"));
+const said = (event, turn_id, text) => ({ event, session_id: "golden-chat-v1", metadata: { turn_id, text } });
+const viewed = (view, whole = false) => ({ event: "session.view", session_id: "golden-chat-v1", metadata: { seq: 1, view, whole } });
 
-test("the golden log folds to the expected view", () => {
-  const { timeline, ...rest } = expected; // the page reads the timeline off the frames themselves
-  const view = plain(fold(frames));
-  for (const [key, value] of Object.entries(view)) {
-    if (["connection", "answers", "marks", "delivers", "is_unaddressed"].includes(key)) continue; // the page's own
-    assert.deepEqual(value, rest[key] ?? plain(EMPTY)[key], key);
-  }
-  assert.deepEqual(frames.filter((frame) => frame.timeline).map((frame) => frame.timeline), timeline.map((row) => row.name));
+// RFC 7386, appendix A
+const CASES = [
+  [{ a: "b" }, { a: "c" }, { a: "c" }],
+  [{ a: "b" }, { b: "c" }, { a: "b", b: "c" }],
+  [{ a: "b" }, { a: null }, {}],
+  [{ a: "b", b: "c" }, { a: null }, { b: "c" }],
+  [{ a: ["b"] }, { a: "c" }, { a: "c" }],
+  [{ a: "c" }, { a: ["b"] }, { a: ["b"] }],
+  [{ a: { b: "c" } }, { a: { b: "d", c: null } }, { a: { b: "d" } }],
+  [{ a: [{ b: "c" }] }, { a: [1] }, { a: [1] }],
+  [["a", "b"], ["c", "d"], ["c", "d"]],
+  [{ a: "b" }, ["c"], ["c"]],
+  [{ a: "foo" }, null, null],
+  [{ a: "foo" }, "bar", "bar"],
+  [{ e: null }, { a: 1 }, { e: null, a: 1 }],
+  [[1, 2], { a: "b", c: null }, { a: "b" }],
+  [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+];
+
+test("patches are applied as the RFC says", () => {
+  for (const [target, patch, expected] of CASES) assert.deepEqual(merge(target, patch), expected);
+});
+
+test("a view grows by patches, and a whole one replaces it", () => {
+  const tape = tapeOf([viewed({ title: "A", running: [], flow: "chat", status: "paused" }, true), viewed({ title: "B" })]);
+  assert.deepEqual(tape.view, { title: "B", running: [], flow: "chat", status: "paused" });
+  tape.push(viewed({ team: "x", running: [], flow: "chat", status: "paused" }, true));
+  assert.equal(tape.view.title, undefined);
 });
 
 test("a frame counts once", () => {
-  const once = fold(frames);
-  assert.deepEqual(fold([...frames.slice(0, 40), ...frames.slice(10)]), once);
-  assert.deepEqual(fold(frames.flatMap((frame) => [frame, frame])), once);
-});
-
-test("what a newer server says is no harm", () => {
-  const view = fold(frames.slice(0, 5));
-  const newer = { ...frames[5], event: "plan.dreamt", metadata: { dream: 1 } };
-  assert.deepEqual(reduce(view, newer), { ...view, seq: 6, at: newer.timestamp });
-  assert.equal(reduce(view, { event: "system.dreamt" }), view);
+  const once = tapeOf(frames).conversation.items;
+  assert.equal(once.filter((item) => item.kind === "message").length, frames.filter((frame) => frame.event === "message.posted").length);
+  assert.deepEqual(tapeOf([...frames.slice(0, 40), ...frames.slice(10)]).conversation.items, once);
+  assert.deepEqual(tapeOf(frames.flatMap((frame) => [frame, frame])).conversation.items, once);
 });
 
 test("streaming text grows with its turn and goes with it", () => {
-  const count = frames.findIndex((_, at) => fold(frames.slice(0, at)).running.length);
-  const view = fold(frames.slice(0, count));
-  const { turn_id } = view.running[0];
-  const said = fold([delta(turn_id, "Hel"), delta(turn_id, "lo"), delta("t99", "x"), delta(turn_id, "x", "s_2")], view);
-  assert.equal(said.running[0].streamed, "Hello");
-  assert.deepEqual(fold(frames.slice(view.seq), said), fold(frames));
+  const turns = [{ turn_id: "t1", member: "bob" }];
+  const tape = tapeOf([viewed({ running: turns, flow: "chat", status: "active" }, true), said("turn.thinking", "t1", "Hm."), said("turn.delta", "t1", "Hel"), said("turn.delta", "t1", "lo")]);
+  assert.deepEqual(tape.conversation.streamOf("t1"), { text: "Hello", thinking: "", steps: [] });
+  tape.push(viewed({ running: [] }));
+  tape.push(said("turn.delta", "t1", "late"));
+  tape.push(viewed({ status: "paused" }));
+  assert.equal(tape.conversation.streamOf("t1").text, "");
+});
+
+test("a supervisor's decision is not part of what it says", () => {
+  const posted = (show_content) => ({ ...frames[1], seq: 1, show_content, metadata: { member: "boss", text: 'On it. {"next_agent": "w", "extra": {"why": 1}}', turn_id: "t1" } });
+  assert.deepEqual(tapeOf([posted("On it.")]).conversation.items.map((each) => each.item.text), ["On it."]);
+  assert.deepEqual(tapeOf([posted("")]).conversation.items, []); // nothing but a decision, which is told in words
 });
 
 test("the queue line names who acts, who waits, and you", () => {
-  const words = { queue: "📋 Queue: {names}", you: "You" };
-  assert.equal(queueLine(EMPTY, null, words), null);
-  const view = { ...EMPTY, executing: "bob", pending: ["carol", "alice"], members: expected.members };
-  assert.equal(queueLine(view, "alice", words), "📋 Queue: [Bob ⏳] → Carol → You");
+  const words = { queue: "📋 Queue: {names}", you: "You" }, members = frames[0].metadata.members;
+  assert.equal(queueLine({ members, pending: [] }, null, words), null);
+  assert.equal(queueLine({ members, executing: "bob", pending: ["carol", "alice"] }, "alice", words), "📋 Queue: [Bob ⏳] → Carol → You");
 });

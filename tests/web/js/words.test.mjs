@@ -7,7 +7,9 @@ import test from "node:test";
 import { pickLanguage, translator } from "../../../src/moot/web/js/i18n.js";
 
 const web = new URL("../../../src/moot/web/", import.meta.url);
-const words = Object.fromEntries(["zh", "en"].map((name) => [name, JSON.parse(readFileSync(new URL(`lang/${name}.json`, web), "utf8"))]));
+const texts = (name) => Object.entries(JSON.parse(readFileSync(new URL(`../texts/${name}.json`, web), "utf8")));
+const words = Object.fromEntries(["zh", "en"].map((name) => [name, Object.fromEntries( // as gateway/page.py serves them
+  texts(name).filter(([key]) => /^(ui|option)\./.test(key)).map(([key, text]) => [key.replace(/^ui\./, ""), text]))]));
 const sources = readdirSync(new URL("js/", web), { recursive: true }).filter((name) => name.endsWith(".js"))
   .map((name) => readFileSync(new URL(`js/${name}`, web), "utf8")).join("\n");
 const has = (key) => key in words.en || `${key}.other` in words.en;
@@ -35,8 +37,8 @@ test("plural forms are the language's own, unknown names stay", () => {
 });
 
 test("the language comes from the address, then the choice, then the browser", () => {
-  assert.equal(pickLanguage("?lang=zh", "en", ["en-US"]), "zh");
-  assert.equal(pickLanguage("", "en", ["zh-CN"]), "en");
-  assert.equal(pickLanguage("", null, ["fr", "zh-TW"]), "zh");
-  assert.equal(pickLanguage("?lang=xx", null, []), "en");
+  assert.equal(pickLanguage(["zh", "en"], "en", ["zh", "en", "en-US"]), "zh");
+  assert.equal(pickLanguage(["zh", "en"], "en", [null, "en", "zh-CN"]), "en");
+  assert.equal(pickLanguage(["zh", "en"], "en", [null, null, "fr", "zh-TW"]), "zh");
+  assert.equal(pickLanguage(["zh", "en"], "en", ["xx", null]), "en");
 });

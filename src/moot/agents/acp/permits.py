@@ -1,20 +1,17 @@
 """Who says whether an agent may do something: people, where somebody can ask them, and otherwise nobody."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
-from moot.core.events import Option
+from moot.core.session.events import Option
 from moot.runtime.ports import Ask
-
-OptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
 class PermitOption(Struct, frozen=True, kw_only=True):
     id: str
     name: str
-    kind: str  # an OptionKind, or one that a newer agent invented
+    kind: str  # allow_once, allow_always, reject_once, reject_always, or one that a newer agent invented
 
 
 class PermitRequest(Struct, frozen=True, kw_only=True):
@@ -48,11 +45,6 @@ def ask_people(ask: Ask, hide: Callable[[str], str]) -> Permit:
 async def deny(request: PermitRequest) -> str | None:
     """No, for this once."""
     return pick(request.options, ("reject_once", "reject_always"))
-
-
-async def allow(request: PermitRequest) -> str | None:
-    """Yes, for this once. For tests and for folders where anything may happen."""
-    return pick(request.options, ("allow_once",))
 
 
 def pick(options: Sequence[PermitOption], kinds: Sequence[str]) -> str | None:

@@ -22,8 +22,8 @@ from moot.agents.cli.dialect import (
     word,
 )
 from moot.agents.cli.lines import Json
-from moot.agents.telling import Told
-from moot.core.usage import Usage
+from moot.agents.output_limits import PartialOutput
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Step
 
 _OVER = ("completed", "failed")
@@ -44,7 +44,7 @@ class UpdateReader:
     def text(self) -> str:
         return self._spoken.text
 
-    def read(self, update: Json) -> Iterator[Told]:
+    def read(self, update: Json) -> Iterator[PartialOutput]:
         """What an update says; nothing for one that is not known."""
         kind = word(update, "sessionUpdate")
         if kind != "agent_thought_chunk":
@@ -65,7 +65,7 @@ class UpdateReader:
                 if cost.get("currency") == "USD":
                     self._cost = make_usage(0, 0, cost.get("amount")).cost_usd
 
-    def _read_message(self, update: Json) -> Iterator[Told]:
+    def _read_message(self, update: Json) -> Iterator[PartialOutput]:
         said = word(part(update, "content"), "text")
         if not said:
             return
@@ -78,7 +78,7 @@ class UpdateReader:
         self._spoken.say(said)
         yield from show(said)
 
-    def read_tool(self, call: Json) -> Iterator[Told]:
+    def read_tool(self, call: Json) -> Iterator[PartialOutput]:
         """Also for the call that a permission is asked for, which may be the first that is heard of it."""
         call_id = word(call, "toolCallId")
         known = self._tools.setdefault(call_id, {})

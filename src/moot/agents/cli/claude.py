@@ -17,15 +17,19 @@ from moot.agents.cli.dialect import (
 )
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
-from moot.agents.telling import Told
+from moot.agents.cli.presets import Login, Permissions, Preset, option
+from moot.agents.environment import NETWORK_NAMES
+from moot.agents.output_limits import PartialOutput
 from moot.core.errors import AgentError
-from moot.core.usage import Usage
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Result, Step
 
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 class ClaudeReader:
+    spent = Usage()  # each turn tells its own
+
     def __init__(self) -> None:
         self.session_id: str | None = None
         self._spoken = Spoken()
@@ -33,7 +37,7 @@ class ClaudeReader:
         self._status: int | None = None
         self._end: Json | None = None
 
-    def read(self, event: Json) -> Iterator[Told]:
+    def read(self, event: Json) -> Iterator[PartialOutput]:
         match event["type"]:
             case "system":
                 yield from self._read_system(event)
@@ -49,7 +53,7 @@ class ClaudeReader:
                     wanted = ToolUse(name=word(denied, "tool_name"), arguments=part(denied, "tool_input")).step()
                     yield observe(f"not allowed: {wanted.action or wanted.thought}")
 
-    def _read_system(self, event: Json) -> Iterator[Told]:
+    def _read_system(self, event: Json) -> Iterator[PartialOutput]:
         if event.get("subtype") == "init":
             self.session_id = word(event, "session_id") or self.session_id
         if event.get("subtype") == "api_retry":
@@ -57,7 +61,7 @@ class ClaudeReader:
             tried = f"{event.get('attempt')}/{event.get('max_retries')}"
             yield observe(f"retry {tried}: {event.get('error_status')} {word(event, 'error')}")
 
-    def _read_piece(self, event: Json) -> Iterator[Told]:
+    def _read_piece(self, event: Json) -> Iterator[PartialOutput]:
         delta = part(event, "delta")
         if event.get("type") == "message_start":
             self._streamed = False
@@ -67,7 +71,7 @@ class ClaudeReader:
         elif delta.get("type") == "thinking_delta":
             yield from show_thought(word(delta, "thinking"))
 
-    def _read_message(self, message: Json, *, is_helper: bool) -> Iterator[Told]:
+    def _read_message(self, message: Json, *, is_helper: bool) -> Iterator[PartialOutput]:
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
             match word(block, "type"):
@@ -84,7 +88,7 @@ class ClaudeReader:
                     yield from self._spoken.move_on()
                     yield ToolUse(name=word(block, "name"), arguments=block.get("input")).step()
 
-    def _read_tool_results(self, message: Json) -> Iterator[Told]:
+    def _read_tool_results(self, message: Json) -> Iterator[PartialOutput]:
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
             if word(block, "type") == "tool_result":
@@ -112,3 +116,31 @@ def _read_usage(end: Json) -> Usage:
     usage = part(end, "usage")
     taken = sum(count(usage.get(name)) for name in _INPUT)
     return make_usage(taken, count(usage.get("output_tokens")), end.get("total_cost_usd"))
+
+
+def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
+    mode = {"read": "default", "edit": "acceptEdits", "all": "bypassPermissions"}[permissions]
+    flags = ("--output-format", "stream-json", "--verbose", "--include-partial-messages", "--permission-mode", mode)
+    return ("claude", "-p", *flags, *option("--model", model), *option("--resume", session_id))
+
+
+CLAUDE = Preset(
+    name="claude",
+    argv=list_arguments,
+    reader=lambda _: ClaudeReader(),
+    names=(
+        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
+        *("CLAUDE_CONFIG_DIR", "IS_SANDBOX", *NETWORK_NAMES),  # IS_SANDBOX: root may do anything in this container
+    ),
+    keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+    login=Login(folder=".claude", file=".credentials.json", variable="CLAUDE_CONFIG_DIR"),
+    install="npm install -g @anthropic-ai/claude-code",
+    tested_with="2.1.197",
+    environment={  # without a bound it tries a wrong key ten times, for more than 100 s
+        "CLAUDE_CODE_MAX_RETRIES": "2",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    },
+)

@@ -17,8 +17,10 @@ from moot.agents.cli.dialect import (
 )
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
-from moot.agents.telling import Told
-from moot.core.usage import Usage
+from moot.agents.cli.presets import Login, Permissions, Preset, option
+from moot.agents.environment import NETWORK_NAMES
+from moot.agents.output_limits import PartialOutput
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Result, Step
 
 
@@ -35,7 +37,7 @@ class CodexReader:
         self._failure: str | None = None
         self._last_error = ""
 
-    def read(self, event: Json) -> Iterator[Told]:
+    def read(self, event: Json) -> Iterator[PartialOutput]:
         match event["type"]:
             case "thread.started":
                 self.session_id = word(event, "thread_id") or self.session_id
@@ -51,7 +53,7 @@ class CodexReader:
                 self._last_error = word(event, "message")
                 yield observe(self._last_error)
 
-    def _read_item(self, item: Json, *, is_over: bool) -> Iterator[Told]:
+    def _read_item(self, item: Json, *, is_over: bool) -> Iterator[PartialOutput]:
         kind = word(item, "type")
         match kind:
             case "agent_message" if is_over:
@@ -69,7 +71,7 @@ class CodexReader:
             case _:
                 yield from self._read_tool(kind, item, is_over=is_over)
 
-    def _read_tool(self, kind: str, item: Json, *, is_over: bool) -> Iterator[Told]:
+    def _read_tool(self, kind: str, item: Json, *, is_over: bool) -> Iterator[PartialOutput]:
         """A command, a change of files, a search, a tool: first what is done, then what came of it."""
         item_id = word(item, "id")
         if item_id not in self._started:
@@ -104,3 +106,23 @@ def _describe(kind: str, item: Json) -> Step:
         name = f"{word(item, 'server')}.{word(item, 'tool')}"
         return ToolUse(name=name, arguments=item.get("arguments")).step()
     return ToolUse(name=kind.replace("_", " "), arguments=item).step()
+
+
+def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
+    sandbox = {"read": "read-only", "edit": "workspace-write", "all": "danger-full-access"}[permissions]
+    flags = ("--json", "--skip-git-repo-check", "--disable", "plugins", "--sandbox", sandbox)
+    quiet = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
+    resume = ("resume", session_id) if session_id else ()
+    return ("codex", "exec", *flags, *quiet, *option("-m", model), *resume, "-")
+
+
+CODEX = Preset(
+    name="codex",
+    argv=list_arguments,
+    reader=CodexReader,
+    names=("CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", *NETWORK_NAMES),
+    keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    login=Login(folder=".codex", file="auth.json", variable="CODEX_HOME"),
+    install="npm install -g @openai/codex",
+    tested_with="0.166.0",
+)

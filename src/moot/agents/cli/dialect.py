@@ -7,9 +7,9 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from moot.agents.cli.lines import Json
-from moot.agents.telling import Told
+from moot.agents.output_limits import PartialOutput
+from moot.core.session.usage import Usage
 from moot.core.text import clean, cut, is_blank
-from moot.core.usage import Usage
 from moot.runtime.ports import Delta, Result, Step, Thinking
 
 STEP_CHARS = 4_000
@@ -19,8 +19,9 @@ class Dialect(Protocol):
     """Reads one turn of a CLI. Pure: events in, outputs out."""
 
     session_id: str | None
+    spent: Usage  # by the whole conversation, of programs that count that way; otherwise nothing
 
-    def read(self, event: Json) -> Iterator[Told]:
+    def read(self, event: Json) -> Iterator[PartialOutput]:
         """What an event says; nothing for one that is not known."""
 
     def result(self) -> Result | None:

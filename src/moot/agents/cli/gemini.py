@@ -5,17 +5,22 @@ from collections.abc import Iterator
 from moot.agents.cli.dialect import Spoken, ToolUse, as_text, count, make_usage, observe, part, show, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
-from moot.agents.telling import Told
+from moot.agents.cli.presets import Login, Permissions, Preset, option
+from moot.agents.environment import NETWORK_NAMES
+from moot.agents.output_limits import PartialOutput
+from moot.core.session.usage import Usage
 from moot.runtime.ports import Result
 
 
 class GeminiReader:
+    spent = Usage()  # each turn tells its own
+
     def __init__(self) -> None:
         self.session_id: str | None = None
         self._spoken = Spoken()
         self._end: Json | None = None
 
-    def read(self, event: Json) -> Iterator[Told]:
+    def read(self, event: Json) -> Iterator[PartialOutput]:
         match event["type"]:
             case "init":
                 self.session_id = word(event, "session_id") or self.session_id
@@ -44,3 +49,25 @@ class GeminiReader:
             failure.usage = usage
             raise failure
         return Result(text=self._spoken.text, usage=usage)
+
+
+def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
+    mode = {"read": "default", "edit": "auto_edit", "all": "yolo"}[permissions]
+    flags = ("-o", "stream-json", "--approval-mode", mode)
+    return ("gemini", *flags, *option("-m", model), *option("--resume", session_id))
+
+
+GEMINI = Preset(
+    name="gemini",
+    argv=list_arguments,
+    reader=lambda _: GeminiReader(),
+    names=(
+        *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI"),
+        *("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_APPLICATION_CREDENTIALS", *NETWORK_NAMES),
+    ),
+    keys=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"),
+    login=Login(folder=".gemini", file="oauth_creds.json"),
+    install="npm install -g @google/gemini-cli",
+    tested_with="0.61.0",
+    environment={"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
+)

@@ -1,4 +1,4 @@
-"""JSON lines out of chunks of bytes: one tolerant reader for every CLI (E81). Pure."""
+"""Reads JSON lines from chunks of bytes, for every CLI. The start of what is not JSON is kept for error messages."""
 
 import json
 from collections.abc import Iterator

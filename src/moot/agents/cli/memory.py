@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from moot.agents.cli.presets import is_session_id
-from moot.core.usage import Usage
+from moot.core.session.usage import Usage
 
 FOLDER = "conversations"
 IsId = Callable[[str | None], bool]

@@ -1,7 +1,8 @@
-"""The CLIs that are known by name: how each is started without a terminal, and what it may see of the environment.
+"""The command-line agents that are known by name. Each is one value, a `Preset`, beside the reader of its output.
 
-The prompt goes in by stdin, so that nothing that was said becomes part of a command line. A conversation's id comes
-from the CLI itself and counts only in the form that all of them use.
+`moot.extensions.PRESETS` lists them; a package adds one by an entry point of the group `moot.presets`. The prompt goes
+in by stdin, so that nothing that was said becomes part of a command line. A conversation's id comes from the program
+itself and counts only in the form that all of them use.
 """
 
 import re
@@ -10,20 +11,63 @@ from typing import Literal
 
 from msgspec import Struct
 
-from moot.agents.environment import NETWORK_NAMES
+from moot.agents.cli.dialect import Dialect
+from moot.core.errors import ConfigError
+from moot.core.session.usage import Usage
+from moot.extensions import PRESETS
 
-Name = Literal["claude", "codex", "gemini"]
 Permissions = Literal["read", "edit", "all"]
 
 _SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-class Preset(Struct, frozen=True, kw_only=True):
-    """`environment` is set for every turn; `names` are passed on if they are there."""
+class Login(Struct, frozen=True, kw_only=True):
+    """Where a program keeps a login: a file in a folder of the home directory, or of the one that a variable names."""
 
-    argv: Callable[[str | None, Permissions, str | None], tuple[str, ...]]  # model, permissions, conversation
+    folder: str
+    file: str
+    variable: str = ""
+
+
+class Preset(Struct, frozen=True, kw_only=True):
+    """How one program is started without a terminal, read, and found on a machine.
+
+    Args:
+        name: What team files call it, and the program itself.
+        argv: The command line for a model, the permissions, and the id of a conversation to go on with.
+        reader: Makes a reader of one turn's output, given what the conversation had spent before.
+        names: Environment variables that are passed on if they are set.
+        keys: Those of `names` that hold a key; any of them counts as a login. The first is recommended.
+        login: Where a login is kept.
+        environment: Set for every turn.
+        install: The command that installs it.
+        tested_with: The version that the reader was written for.
+    """
+
+    name: str
+    argv: Callable[[str | None, Permissions, str | None], tuple[str, ...]]
+    reader: Callable[[Usage], Dialect]
     names: tuple[str, ...]
+    keys: tuple[str, ...]
+    login: Login
+    install: str
+    tested_with: str
     environment: dict[str, str] = {}
+
+
+def find_preset(name: str) -> Preset:
+    """Raises ConfigError if there is no preset of this name, or a package's entry is none."""
+    found = PRESETS.find(name)
+    if not isinstance(found, Preset):
+        known = ", ".join(PRESETS.names())
+        raise ConfigError(
+            f"no preset {name!r}; there are {known}" if found is None else f"{name!r} is no Preset: {found!r}"
+        )
+    return found
+
+
+def list_presets() -> list[Preset]:
+    return [find_preset(name) for name in PRESETS.names()]
 
 
 def is_session_id(written: str | None) -> bool:
@@ -31,52 +75,6 @@ def is_session_id(written: str | None) -> bool:
     return bool(written and _SESSION_ID.fullmatch(written))
 
 
-def _claude(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
-    mode = {"read": "default", "edit": "acceptEdits", "all": "bypassPermissions"}[permissions]
-    flags = ("--output-format", "stream-json", "--verbose", "--include-partial-messages", "--permission-mode", mode)
-    return ("claude", "-p", *flags, *_given("--model", model), *_given("--resume", session_id))
-
-
-def _codex(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
-    sandbox = {"read": "read-only", "edit": "workspace-write", "all": "danger-full-access"}[permissions]
-    flags = ("--json", "--skip-git-repo-check", "--disable", "plugins", "--sandbox", sandbox)
-    quiet = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
-    resume = ("resume", session_id) if session_id else ()
-    return ("codex", "exec", *flags, *quiet, *_given("-m", model), *resume, "-")
-
-
-def _gemini(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
-    mode = {"read": "default", "edit": "auto_edit", "all": "yolo"}[permissions]
-    flags = ("-o", "stream-json", "--approval-mode", mode)
-    return ("gemini", *flags, *_given("-m", model), *_given("--resume", session_id))
-
-
-def _given(flag: str, value: str | None) -> tuple[str, ...]:
+def option(flag: str, value: str | None) -> tuple[str, ...]:
+    """A flag with its value, or nothing without a value."""
     return (flag, value) if value else ()
-
-
-PRESETS: dict[Name, Preset] = {
-    "claude": Preset(
-        argv=_claude,
-        names=(
-            *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
-            *("CLAUDE_CONFIG_DIR", "IS_SANDBOX", *NETWORK_NAMES),  # the latter: root may do anything in this container
-        ),
-        environment={  # without a bound it tries a wrong key ten times, for more than 100 s
-            "CLAUDE_CODE_MAX_RETRIES": "2",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        },
-    ),
-    "codex": Preset(argv=_codex, names=("CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", *NETWORK_NAMES)),
-    "gemini": Preset(
-        argv=_gemini,
-        names=(
-            *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI"),
-            *("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_APPLICATION_CREDENTIALS", *NETWORK_NAMES),
-        ),
-        environment={"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_CLI_TRUST_WORKSPACE": "true"},
-    ),
-}

@@ -1,5 +1,6 @@
-"""Servers of the Model Context Protocol: programs of the team file, or addresses. The library is part of moot[llm]."""
+"""Connects to MCP servers: programs that the team file names, or URLs. The library is part of moot[llm]."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,7 +23,7 @@ LINE_CHARS = 400
 
 
 def make_transport(server: McpServer, folder: Path | None) -> "ClientTransport":
-    """The way to a server; nothing is started yet. AgentError says what is missing."""
+    """Make the transport for a server; nothing is started yet. Raises AgentError if library or key is missing."""
     try:
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
     except ImportError:
@@ -30,7 +31,7 @@ def make_transport(server: McpServer, folder: Path | None) -> "ClientTransport":
     if server.url:
         return StreamableHttpTransport(server.url, headers=_headers(server))
     program, *arguments = server.command or ()
-    # it lives as long as who uses it; what it writes on stderr is no part of ours
+    # It ends with the connection; its stderr must not mix with ours.
     return StdioTransport(
         program,
         arguments,
@@ -51,35 +52,40 @@ def _headers(server: McpServer) -> dict[str, str]:
 
 
 def explain(server: McpServer, error: Exception) -> AgentError:
-    """Why there is nothing to talk to. Only an address that does not answer may do so later."""
-    said = str(error)[:ERROR_CHARS]
+    """Describe why a server cannot be used. Only `network` is retryable: a URL that does not answer may later."""
+    detail = str(error)[:ERROR_CHARS]
     if server.url is None:
-        return AgentError("config", f"MCP server {' '.join(server.command or ())} cannot be started: {said}")
-    if isinstance(error, (OSError, RuntimeError)):  # the library's own kind of error is told below
-        return AgentError("network", f"MCP server {server.url} cannot be reached ({said}); is it running?")
+        return AgentError("config", f"MCP server {' '.join(server.command or ())} cannot be started: {detail}")
+    if isinstance(error, (OSError, RuntimeError)):  # the library's own errors are handled below
+        return AgentError("network", f"MCP server {server.url} cannot be reached ({detail}); is it running?")
     wants = f", and key {server.key}" if server.key else "; does it want a key?"
-    return AgentError("config", f"MCP server {server.url} does not let us in ({said}): check url{wants}")
+    return AgentError("config", f"MCP server {server.url} does not let us in ({detail}): check url{wants}")
+
+
+def _make_client(server: McpServer, folder: Path | None) -> "Client[Any]":
+    transport = make_transport(server, folder)  # first: it raises AgentError when the library is not installed
+    from fastmcp import Client
+
+    return Client(transport, timeout=CALL_S, init_timeout=START_S)
 
 
 @asynccontextmanager
 async def connect(server: McpServer, folder: Path | None) -> "AsyncIterator[Client[Any]]":
-    """A program is started for it and ended with it."""
-    transport = make_transport(server, folder)
-    from fastmcp import Client
-
+    """Connect to a server for the length of the block; a program runs that long. Raises AgentError."""
+    client = await asyncio.to_thread(_make_client, server, folder)  # the library takes half a second to load
     async with AsyncExitStack() as stack:
         try:
-            client = await stack.enter_async_context(Client(transport, timeout=CALL_S, init_timeout=START_S))
-        except Exception as error:  # whatever a program or a stranger's address provokes in the library
+            await stack.enter_async_context(client)
+        except Exception as error:  # a program or a foreign URL may provoke anything in the library
             raise explain(server, error) from error
         yield client
 
 
 async def list_tools(server: McpServer, folder: Path | None) -> list[str]:
-    """What it offers, one line each: `name(arguments): what it does`."""
+    """Describe its tools, one line each: `name(arguments): description`."""
     async with connect(server, folder) as client:
-        found = await client.list_tools()
-    return [_describe(tool.name, tool.input_schema or {}, tool.description or "") for tool in found]
+        tools = await client.list_tools()
+    return [_describe(tool.name, tool.input_schema or {}, tool.description or "") for tool in tools]
 
 
 def _describe(name: str, schema: dict[str, Any], description: str) -> str:
@@ -87,7 +93,7 @@ def _describe(name: str, schema: dict[str, Any], description: str) -> str:
 
 
 async def call_tool(servers: Sequence[McpServer], folder: Path | None, name: str, args: dict[str, Any]) -> Any:
-    """What the tool of the first server that has it gave. AgentError when none has it, or it says what went wrong."""
+    """Call a tool of the first server that has it. Raises AgentError if none has it or the tool fails."""
     known: list[str] = []
     for server in servers:
         async with connect(server, folder) as client:
@@ -97,11 +103,11 @@ async def call_tool(servers: Sequence[McpServer], folder: Path | None, name: str
     raise AgentError("config", f"no MCP server has a tool {name!r}; there are {', '.join(known) or 'none'}")
 
 
-def _read(found: "CallToolResult") -> Any:
-    """Plain data where there is some, else text."""
-    said = "\n".join(getattr(block, "text", f"({block.type})") for block in found.content)
-    if found.is_error:
-        raise AgentError("agent", said[:ERROR_CHARS])
-    if found.structured_content is not None:
-        return found.structured_content.get("result", found.structured_content)
-    return said
+def _read(result: "CallToolResult") -> Any:
+    """Return the structured content if there is some, else the text."""
+    text = "\n".join(getattr(block, "text", f"({block.type})") for block in result.content)
+    if result.is_error:
+        raise AgentError("agent", text[:ERROR_CHARS])
+    if result.structured_content is not None:
+        return result.structured_content.get("result", result.structured_content)
+    return text

@@ -1,6 +1,6 @@
-"""A model by its name: `provider:name`, at its provider or at an address of one's own.
+"""Opens a model by its name, `provider:name`, at its provider or at another URL.
 
-Keys come from the environment only; here and elsewhere a key is spoken of by the name of its variable.
+Keys come from the environment only; `key` is always the name of the variable.
 """
 
 import os
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
 
 HINT = "install moot[llm] to use models"
-NO_KEY = "none"  # servers on one's own machine want none, the client libraries insist on a string
-OWN_API = ("anthropic", "google", "openai-responses")  # what is not one of these is asked as OpenAI chat at a base_url
+NO_KEY = "none"  # local servers need no key, but the client libraries insist on a string
+OWN_API = ("anthropic", "google", "openai-responses")  # with a base_url all others are used as OpenAI chat
 KEY_NAMES = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -27,8 +27,8 @@ KEY_NAMES = {
     "huggingface": "HF_TOKEN",
     "github": "GITHUB_API_KEY",
     "azure": "AZURE_OPENAI_API_KEY",
-}  # the others are the provider's name with _API_KEY
-# before a colon these are a provider; at a base_url anything else is a part of the model's name, as in llama3:8b
+}  # others: the provider's name with _API_KEY
+# With a base_url only these count as a provider before a colon; else it is part of the model's name, as in llama3:8b.
 PROVIDERS = (
     *("openai", "openai-chat", "openai-responses", "anthropic", "google", "groq", "mistral", "deepseek", "openrouter"),
     *("ollama", "vllm", "litellm", "together", "fireworks", "cerebras", "xai", "azure"),
@@ -38,7 +38,7 @@ _ENVIRONMENT_NAME = re.compile(r"`([A-Z][A-Z0-9_]{3,})`")
 
 
 class ModelAddress(Struct, frozen=True, kw_only=True):
-    """Where a model is found. With `base_url` the provider may be left out; `key` names the variable of its key."""
+    """Where a model is found. With `base_url` the provider may be left out; `key` is a variable's name."""
 
     name: str
     base_url: str | None = None
@@ -60,14 +60,14 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
 
 
 def is_local(url: str) -> bool:
-    """The address is one of this machine's own."""
+    """Whether a URL points to this machine."""
     host = urlsplit(url).hostname or ""
     return host in ("localhost", "::1") or _LOOPBACK.fullmatch(host) is not None
 
 
 def open_model(address: ModelAddress) -> "Model":
-    """AgentError of type config or auth says what is missing."""
-    os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")  # the library greets its users on stderr
+    """Open a model. Raises AgentError: config if library or model is missing, auth if the key is."""
+    os.environ.setdefault("PYDANTIC_AI_NO_BANNER", "1")  # the library prints a banner to stderr
     try:
         from pydantic_ai.exceptions import UserError
         from pydantic_ai.models import infer_model
@@ -93,14 +93,14 @@ def _make_provider(kind: str, address: ModelAddress) -> "Provider[Any]":
     key = os.environ.get(address.key_name, "")
     if not key and address.base_url is None:
         raise AgentError("auth", f"{address.name} needs a key: set {address.key_name}")
-    given: dict[str, Any] = {"api_key": key or NO_KEY}
+    options: dict[str, Any] = {"api_key": key or NO_KEY}
     if address.base_url:
-        given["base_url"] = address.base_url
-    return infer_provider_class(kind)(**given)
+        options["base_url"] = address.base_url
+    return infer_provider_class(kind)(**options)
 
 
 def _explain(address: ModelAddress, error: Exception) -> AgentError:
-    """The library's own sentence names the variables that it looked for."""
+    """Find the missing variable in the library's message."""
     names = [name for name in _ENVIRONMENT_NAME.findall(str(error)) if not os.environ.get(name)]
     if names:
         return AgentError("auth", f"{address.name} needs a key: set {names[0]}")

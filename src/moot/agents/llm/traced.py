@@ -1,4 +1,4 @@
-"""A model whose calls are spans. Used only where somebody looks at them."""
+"""A model whose calls are traced. Used only if telemetry is on."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +10,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
-from moot.core.usage import Usage
+from moot.core.session.usage import Usage
 from moot.runtime import telemetry
 
 
@@ -23,10 +23,11 @@ class TracedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse, None]:
-        with telemetry.model_call(self.system, self.model_name) as noted:
-            opened = super().request_stream(messages, model_settings, model_request_parameters, run_context)
-            async with opened as response:
+        with telemetry.model_call(self.system, self.model_name) as span:
+            stream = super().request_stream(messages, model_settings, model_request_parameters, run_context)
+            async with stream as response:
                 yield response
-                said = response.get()
-                used = Usage(input_tokens=said.usage.input_tokens, output_tokens=said.usage.output_tokens)
-                noted.note(usage=used, model=said.model_name or self.model_name, finish=said.finish_reason or "unknown")
+                answer = response.get()
+                usage = Usage(input_tokens=answer.usage.input_tokens, output_tokens=answer.usage.output_tokens)
+                model = answer.model_name or self.model_name
+                span.note(usage=usage, model=model, finish=answer.finish_reason or "unknown")

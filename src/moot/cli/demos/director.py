@@ -1,4 +1,4 @@
-"""Plays the human's part of a demo while somebody watches: says what to look at, waits, then acts, unless they did."""
+"""The director of a watched demo: shows a caption, waits, then acts for the human unless the viewer has acted."""
 
 from collections import deque
 from contextlib import aclosing
@@ -6,29 +6,29 @@ from typing import Protocol
 
 from moot.app import Session
 from moot.cli.demos.scenes import Demo, Scene
-from moot.core.commands import Answer, Post
 from moot.core.errors import Refused
 from moot.core.evolve import evolve
 from moot.core.machines.session import Status
-from moot.core.state import State
+from moot.core.session.commands import Answer, Post
+from moot.core.session.state import State
 
-READING_S, CHARS_PER_S = 2.5, 22.0  # before the human's part is played
-ON_CUE_S = 1.2  # the work does not wait
+READING_S, CHARS_PER_S = 2.5, 22.0  # time to read a caption before the director acts
+ON_CUE_S = 1.2  # shorter at a cue, because the work goes on meanwhile
 
 
 class Screen(Protocol):
-    """What the director needs of whoever shows the demo."""
+    """What the director needs of the interface that shows the demo."""
 
     def show_caption(self, caption: str, *, may_cut: bool = False) -> None: ...
 
     def cut(self) -> None:
-        """Break the link, as a bad network would."""
+        """Close the connection, as a bad network would."""
 
     def prepare(self, text: str) -> None:
-        """What will be said next."""
+        """Show the text that the director will post next; empty to show none."""
 
     async def wait(self, seconds: float) -> bool:
-        """Less when the viewer wants to go on; whether they have said something themselves."""
+        """Wait at most so long, less if the viewer wants to go on. Return whether they have posted something."""
 
 
 class Director:
@@ -39,7 +39,7 @@ class Director:
         self._accepted_seq = 0
 
     async def play(self) -> None:
-        """Until the last scene is acted and nothing is left to wait for, or the viewer has ended the session."""
+        """Play all scenes. Returns when the session is completed, by the last scene or by the viewer."""
         async with aclosing(self._session.follow()) as batches:
             async for batch in batches:
                 for event in batch:
@@ -57,17 +57,17 @@ class Director:
                         break
 
     async def _act(self, scene: Scene, *, is_settled: bool) -> bool:
-        """Whether something comes of it."""
+        """Act a scene unless the viewer acts first. Return whether new events are to be expected."""
         before, reading_s = await self._count(), READING_S + len(scene.caption + scene.cut) / CHARS_PER_S
         self._screen.prepare(scene.say)
         has_spoken = await self._screen.wait(self._hurry * (reading_s if is_settled else ON_CUE_S))
         if has_spoken or await self._count() != before:
-            return True  # the viewer was faster
+            return True
         if scene.cut:
             self._screen.cut()
         try:
             self._accepted_seq = await self._play(scene, self._session)
-        except Refused:  # the viewer went another way: the story goes on from there
+        except Refused:  # the viewer has changed the course, so that this scene no longer fits: skip it
             return False
         finally:
             self._screen.prepare("")
@@ -82,6 +82,7 @@ class Director:
         return (await session.submit(Answer(step_id=next(iter(steps)), **scene.answer))).seq
 
     async def _count(self) -> tuple[int, int]:
-        """Changes with whatever a human does: messages and answers."""
+        """Return the numbers of answers and of human messages, which change when the viewer acts."""
         state = await self._session.state()
-        return len(state.closed_steps), sum(1 for each in state.history if state.team.member(each.member).is_human)
+        messages = [message for message in state.history if state.team.member(message.member).is_human]
+        return len(state.closed_steps), len(messages)

@@ -1,4 +1,4 @@
-"""A demo line by line, unattended: what happens on stdout, what to look at on stderr."""
+"""A demo line by line, unattended: the session on stdout, the captions on stderr."""
 
 import asyncio
 import sys
@@ -8,9 +8,9 @@ from contextlib import aclosing
 from moot.app import Session, open_app
 from moot.cli import exits
 from moot.cli.demos.scenes import Demo, Scene
-from moot.cli.transcript import Transcript
-from moot.core.commands import Answer, Post
-from moot.core.state import State
+from moot.core.session.commands import Answer, Post
+from moot.core.session.state import State
+from moot.telling.teller import Teller
 
 LONGEST_S = 60.0
 
@@ -22,14 +22,14 @@ async def tell(demo: Demo) -> int:
 
 
 async def play(session: Session, demo: Demo) -> None:
-    """Print what happens; act each scene when its time has come. Ends when nothing is left to do or to wait for."""
-    scenes, transcript, accepted_seq = deque(demo.scenes), Transcript(), 0
+    """Print the session and act each scene at its cue. Returns after the last scene, when the session is settled."""
+    scenes, teller, accepted_seq = deque(demo.scenes), Teller(), 0
     async with aclosing(session.follow()) as batches:
         async for batch in batches:
             for event in batch:
-                for line in transcript.lines(event):
+                for line in teller.lines(event.fact):
                     print(line, flush=True)
-            state = transcript.state
+            state = teller.state
             assert state is not None  # noqa: S101 - it has just folded an event
             is_settled = state.is_settled and batch[-1].seq >= accepted_seq
             while scenes and (is_settled or scenes[0].is_cued(batch)):
@@ -44,7 +44,7 @@ async def play(session: Session, demo: Demo) -> None:
 
 
 async def act(session: Session, state: State, scene: Scene) -> int:
-    """The seq from which on the scene has been acted."""
+    """Act a scene. Return the seq at which its command was accepted."""
     if scene.answer is None:
         return (await session.submit(Post(text=scene.say))).seq
     step = next(iter(state.open_steps.values()))

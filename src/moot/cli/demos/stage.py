@@ -1,4 +1,4 @@
-"""Where a demo plays when it is watched: a team of scripts, a server on loopback, nothing kept."""
+"""The server of a watched demo: a scripted team on loopback, with a temporary folder."""
 
 import asyncio
 import tempfile
@@ -10,21 +10,17 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from moot.app import App, open_app
-from moot.gateway.app import Gateway
 from moot.gateway.auth import Tokens
-from moot.gateway.hosts import allow_hosts, make_url
-from moot.gateway.metrics import Metrics
-from moot.gateway.serving import bind, serve
+from moot.gateway.serving import bind, build_server
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.ws import WebSocketEndpoint
 
 
 class Stage(Struct, frozen=True):
     app: App
     url: str
     token: str
-    folder: Path  # gone when the demo is over
-    cut: Callable[[], None]  # every link to it
+    folder: Path  # deleted when the demo is over
+    cut: Callable[[], None]  # closes every connection
 
     def page(self, session_id: str) -> str:
         return f"{self.url.rstrip('/')}/s/{session_id}#token={quote(self.token, safe='')}"
@@ -37,16 +33,13 @@ async def staged(team: str) -> AsyncIterator[Stage]:
         stop, ready = asyncio.Event(), asyncio.Event()
         failure: BaseException | None = None
         async with open_app(team) as app, asyncio.TaskGroup() as tasks:
-            tokens, metrics = Tokens(Path(folder)), Metrics()
-            sockets = WebSocketEndpoint(app, tokens, settings, metrics)
-            hosts = allow_hosts(settings.host, settings.port)
-            gateway = Gateway(app, tokens, settings, metrics, sockets=sockets, hosts=hosts)
-            serving = serve(gateway, settings, metrics, bound=bound, stop=stop, announce=ready.set)
-            tasks.create_task(serving)
+            tokens = Tokens(Path(folder))
+            server = build_server(app, tokens, settings)
+            tasks.create_task(server.serve(bound, stop, ready.set))
             try:
                 await ready.wait()
-                yield Stage(app, make_url(settings.host, settings.port), tokens.owner_token, Path(folder), sockets.cut)
-            except BaseException as error:  # raised below: the server is asked to stop, not torn down
+                yield Stage(app, server.url, tokens.owner_token, Path(folder), server.sockets.cut)
+            except BaseException as error:  # raised again below, after the server has stopped in order
                 failure = error
             stop.set()
     if failure:

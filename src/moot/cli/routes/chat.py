@@ -5,17 +5,20 @@ from typing import Any
 from msgspec import Struct
 
 from moot.config.loading import load_team
-from moot.core import limits, routing, text
+from moot.core import limits, text
 from moot.core.decide import is_empty
 from moot.core.draft import Draft
 from moot.core.errors import MootError, Refused
-from moot.core.events import NoticePosted
-from moot.core.flows import chat
-from moot.core.markers import Markers, parse
-from moot.core.notices import explain, show
-from moot.core.routing import Action, ActionType, Entry
-from moot.core.senders import find_sender
-from moot.core.state import State
+from moot.core.flows.chat import chat_flow as chat
+from moot.core.flows.chat import routing
+from moot.core.flows.chat.chat_slice import ChatSlice, Entry
+from moot.core.flows.registry import FLOWS, show
+from moot.core.intake.intent import Addressing, AddressingType
+from moot.core.intake.markers import Markers, parse
+from moot.core.intake.senders import find_sender
+from moot.core.session.events import NoticePosted
+from moot.core.session.notices import explain
+from moot.core.session.state import State, StateOf
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -28,15 +31,15 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 def route(question: Question) -> dict[str, Any]:
-    """What the chat flow would do with this message."""
+    """Return what the chat flow would do with this message."""
     team = load_team(question.team).team()
     strangers = [member_id for member_id in question.queue if all(member.id != member_id for member in team.members)]
     if strangers:
         raise MootError(f"queue holds no member ids: {', '.join(strangers)}")
     queue = tuple(Entry(member_id) for member_id in question.queue)
-    said = text.clean(question.text)
-    markers = parse(said)
-    draft = Draft(State(team=team, title="", language=team.language, queue=queue))
+    markers = parse(text.clean(question.text))
+    waiting = ChatSlice(entries=queue)
+    draft = Draft(StateOf(team=team, title="", language=team.language, slice=waiting))
     author = team.find(question.speaker) if question.speaker else None
     notices: list[dict[str, Any]] = []
 
@@ -55,8 +58,9 @@ def route(question: Question) -> dict[str, Any]:
     kept, _ = routing.take_out(queue, markers.drop, team)
     resolution = routing.resolve_addressees([target.name for target in markers.next[: limits.NEXT_TARGETS]], team)
     if markers.done and speaker.is_human:
+        FLOWS["chat"].stop(draft, "session_ended")
         draft.end("done")
-        decision = routing.RoutingDecision(action=Action(type=ActionType.WAIT_FOR_HUMAN))
+        decision = routing.RoutingDecision(action=Addressing(type=AddressingType.WAIT_FOR_HUMAN))
     else:
         chat.route(draft, speaker, markers)
         decision = routing.decide(markers.next, kept, team)
@@ -75,7 +79,7 @@ def _answer(
     after: State,
     notices: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The whole object, whatever happened."""
+    """Return the answer; every field is always present."""
     action = decision.action
     return {
         "markers": {

@@ -1,21 +1,21 @@
-"""`moot route intent`: what the front door would make of an input, always by `rules`."""
+"""`moot route intent`: how an input would be understood, always by the understander `rules`, and routed."""
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from moot.core.errors import MootError
-from moot.core.intent import CurrentTask, KnownTask, Said, SemanticInput, SystemState, WorkflowStatus
-from moot.core.intent_routing import decide_route
-from moot.core.team import Language
+from moot.core.intake.intent import CurrentTask, KnownTask, Said, SemanticInput, SystemState, WorkflowStatus
+from moot.core.intake.intent_routing import decide_route
+from moot.core.session.team import Language
 from moot.core.text import clean
+from moot.runtime.understanding.analysis_reader import read_analysis
 from moot.runtime.understanding.explicit import read_explicit
-from moot.runtime.understanding.given import read_analysis
+from moot.runtime.understanding.rules.lexicons import detect_language
 from moot.runtime.understanding.rules.understand import analyse
-from moot.runtime.understanding.rules.words import is_chinese
 
-# The fields of the contract; what else an analysis holds is for the flows.
+# The documented fields; the others of an analysis are for the flows only.
 _SHOWN = ("normalized_intent", "task_relation", "context_dependency", "suggested_route", "assessment")
 
 
@@ -46,44 +46,41 @@ class Question(Struct, frozen=True, kw_only=True):
     input: str | None = None
     analysis: Any = None
     context: Context = Context()
-    lang: Literal["zh", "en"] | None = None
+    lang: Language | None = None
 
 
 def route(question: Question) -> dict[str, Any]:
     context = question.context
     if question.analysis is not None:
         analysis = read_analysis(question.analysis)
-        said = analysis.normalized_intent.goal or analysis.task_relation.reasoning or context.goal
-        language = question.lang or _language(said)
+        text = analysis.normalized_intent.goal or analysis.task_relation.reasoning or context.goal
+        language = question.lang or detect_language(text)
     elif question.input is not None:
-        language = question.lang or _language(question.input)
-        given = _given(question.input, context, language)
-        analysis = read_explicit(given) or analyse(given)
+        language = question.lang or detect_language(question.input)
+        semantic_input = _read_input(question.input, context, language)
+        analysis = read_explicit(semantic_input) or analyse(semantic_input)
     else:
         raise MootError("a line needs input or analysis: {input: text, context: {}} or {analysis: {}, context: {}}")
     decision = decide_route(analysis, context.workflow_status, language)
-    shown = msgspec.to_builtins(analysis)
-    return {"analysis": {name: shown[name] for name in _SHOWN}, "decision": msgspec.to_builtins(decision)}
+    analysis_fields, decision_fields = msgspec.to_builtins(analysis), msgspec.to_builtins(decision)
+    del decision_fields["message_code"]  # not part of the documented answer
+    return {"analysis": {name: analysis_fields[name] for name in _SHOWN}, "decision": decision_fields}
 
 
-def _language(text: str) -> Language:
-    return "zh" if is_chinese(text) else "en"
-
-
-def _given(text: str, context: Context, language: Language) -> SemanticInput:
+def _read_input(text: str, context: Context, language: Language) -> SemanticInput:
     return SemanticInput(
         raw_input=clean(text),
         system_state=SystemState(
             workflow_status=context.workflow_status,
             current_task=CurrentTask(goal=context.goal) if context.goal else None,
         ),
-        recent_history=tuple(_said(each) for each in context.recent_history),
+        recent_history=tuple(_read_message(message) for message in context.recent_history),
         tasks=tuple(KnownTask(id=str(task.id), title=task.title, status=task.status) for task in context.tasks),
         language=language,
     )
 
 
-def _said(message: Message | str) -> Said:
+def _read_message(message: Message | str) -> Said:
     if isinstance(message, str):
         return Said(role="user", content=message)
     return Said(role="user" if message.role in ("user", "human") else "agent", content=message.content)

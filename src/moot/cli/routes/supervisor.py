@@ -8,13 +8,13 @@ from msgspec.structs import asdict
 from moot.config.loading import load_team
 from moot.core import text
 from moot.core.errors import MootError
-from moot.core.supervisor import routing
-from moot.core.supervisor.decision import Decision, extract_decision
-from moot.core.supervisor.ending import can_end
-from moot.core.supervisor.quality import quality_fallback
-from moot.core.supervisor.routing import NextNode
-from moot.core.supervisor.state_update import complete
-from moot.core.supervisor_settings import ROUTE, SUPERVISOR, SupervisorSettings
+from moot.core.flows.supervisor import supervisor_routing as routing
+from moot.core.flows.supervisor.decision import Decision, extract_decision
+from moot.core.flows.supervisor.ending import can_end
+from moot.core.flows.supervisor.quality import quality_fallback
+from moot.core.flows.supervisor.state_update import complete
+from moot.core.flows.supervisor.supervisor_routing import NextNode
+from moot.core.flows.supervisor.supervisor_settings import ROUTE, SUPERVISOR, SupervisorSettings
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -29,12 +29,12 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 def route(question: Question) -> dict[str, Any]:
-    """Keys of the state that the team does not know play no part."""
+    """Return where the flow would go. Keys of the state that the team does not declare have no effect."""
     settings = load_team(question.team).supervisor
     if not settings.agents:
         raise MootError("this team has no agents for a supervisor: give it a part supervisor, or use content-studio")
-    given = question.state or {}
-    state = given | complete(settings, given)
+    values = question.state or {}
+    state = values | complete(settings, values)
     decision, following = _follow(question, settings, state)
     return {
         "decision": None if decision is None else asdict(decision),
@@ -50,7 +50,7 @@ def _follow(
 ) -> tuple[Decision | None, NextNode]:
     node = question.node
     owner = routing.owner_of_tools(settings, node)
-    if owner is not None:  # who called the tools goes on
+    if owner is not None:  # after its tools, the agent that called them continues
         return None, NextNode(owner)
     if node not in (SUPERVISOR, ROUTE, *settings.agents):
         raise MootError(f"no node {node!r} in this team: use one of {', '.join(_list_nodes(settings))}")
@@ -60,8 +60,8 @@ def _follow(
         )
     if node != ROUTE:
         return None, NextNode(node)
-    read = extract_decision(text.cut(text.clean(question.message or "")), settings.agents)
-    decision = read if isinstance(read, Decision) else None
+    extracted = extract_decision(text.cut(text.clean(question.message or "")), settings.agents)
+    decision = extracted if isinstance(extracted, Decision) else None
     return decision, routing.route_from_supervisor(settings, decision, state)
 
 

@@ -1,7 +1,8 @@
-"""One slot of an AI member (seed 002 §6).
+"""One slot of an AI member: `worker#1`, `worker#2`, as many as it may run tasks at once.
 
-Extensions: a reservation may be given back, and five dispatch failures in a row open the breaker; the next offer,
-after the base delay, is the probe: an ack closes the breaker.
+An offer does not move a slot; the answer to it does. Extensions: a slot is released when its task is cancelled or its
+worker is gone, and five offers in a row that were not taken open the breaker. After a delay one offer is a probe: if it
+is taken, the breaker closes.
 """
 
 from enum import StrEnum
@@ -43,7 +44,44 @@ AGENT = machine(
     ],
     extensions=[
         (S.RESERVED, T.RELEASED, S.IDLE),
+        (S.RUNNING, T.RELEASED, S.IDLE),
         (S.IDLE, T.DISPATCH_FAILURES_EXCEEDED, S.BREAKER_OPEN),
         (S.BREAKER_OPEN, T.DISPATCH_ACK, S.RESERVED),
     ],
 )
+
+
+def offer(slot: State) -> State:
+    """A task is offered. A slot that failed before is reset."""
+    return AGENT.walk(slot, {S.ERROR: (T.RECOVER_OR_RESET,)})
+
+
+def take(slot: State) -> State:
+    """The offer is taken; this closes a breaker."""
+    return AGENT.advance(slot, T.DISPATCH_ACK)
+
+
+def start(slot: State) -> State:
+    return AGENT.advance(slot, T.TASK_EXECUTION_STARTED)
+
+
+def step(slot: State) -> State:
+    return AGENT.advance(slot, T.AGENT_STEP_COMPLETED)
+
+
+def succeed(slot: State) -> State:
+    return AGENT.advance(slot, T.TASK_EXECUTION_SUCCESS)
+
+
+def fail(slot: State) -> State:
+    return AGENT.advance(slot, T.TASK_EXECUTION_FAILURE)
+
+
+def release(slot: State) -> State:
+    """The task is taken away, or its worker is gone. A slot that was only offered something stays as it is."""
+    return AGENT.walk(slot, {S.RESERVED: (T.RELEASED,), S.RUNNING: (T.RELEASED,)})
+
+
+def open_breaker(slot: State) -> State:
+    """The member did not take its offers. Slots that run a task finish it."""
+    return AGENT.walk(slot, {S.IDLE: (T.DISPATCH_FAILURES_EXCEEDED,)})

@@ -16,7 +16,7 @@ MACHINES: tuple[Machine[Any, Any], ...] = (SESSION, INPUT_ROUTING, WORKFLOW, TAS
 
 
 def describe(machine: Machine[Any, Any]) -> dict[str, object]:
-    """The JSON form of spec/6: name, initial, final, states, transitions."""
+    """The JSON form: name, initial, final, states, transitions."""
     return {
         "name": machine.name,
         "initial": machine.initial,

@@ -1,4 +1,4 @@
-"""A client's link to the server (seed 004 §8)."""
+"""A client's link to the server."""
 
 from enum import StrEnum
 

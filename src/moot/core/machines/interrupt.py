@@ -1,8 +1,14 @@
-"""Interrupting running work and giving it new instructions (seed 002 §7). The extension resumes without new input."""
+"""Interrupting running work and giving it new instructions.
+
+The machine starts again at `EXECUTION` whenever work begins or ends. When a pause is requested, running turns finish or
+are stopped, a checkpoint is saved, and the work is `PAUSED`. The next human input is understood and related to the
+work, which goes on, is changed a little, or waits for a decision. The extension resumes without new input.
+"""
 
 from enum import StrEnum
 
 from moot.core.fsm import machine
+from moot.core.intake.intent import Route
 
 
 class State(StrEnum):
@@ -63,4 +69,87 @@ INTERRUPT = machine(
     extensions=[
         (S.PAUSED, T.RESUME, S.EXECUTION),
     ],
+    unfired={T.ESC: "the Esc key and the pause button send the same command, which is `pause_button`"},
 )
+
+STOPPED = (S.PAUSED, S.WAIT_USER_DECISION)  # nothing runs until a human says how to go on
+
+_ROUTES: dict[Route, Trigger] = {
+    "continue_execution": T.SAME_TASK_NO_MAJOR_CHANGE,
+    "minor_replan": T.SAME_TASK_MINOR_CHANGE,
+    "full_replan": T.SAME_TASK_MAJOR_CHANGE,
+    "new_task": T.DIFFERENT_TASK,
+    "wait_user_decision": T.DIFFERENT_TASK,
+}
+_CHOICES = {
+    "replan": T.FULL_REPLAN,
+    "continue": T.CONTINUE_CURRENT,
+    "finish_first": T.CONTINUE_CURRENT,
+    "drop": T.CONTINUE_CURRENT,
+    "minor_replan": T.MINOR_REPLAN,
+    "close_and_start": T.CLOSE_AND_NEW_TASK,
+}
+_ROUTE_AS_CHOICE: dict[Route, str] = {"continue_execution": "continue", "minor_replan": "minor_replan"}
+
+
+def request_pause(state: State) -> State:
+    """A pause is requested, or a budget is used up."""
+    return INTERRUPT.advance(state, T.PAUSE_BUTTON)
+
+
+def save_checkpoint(state: State) -> State:
+    """Running turns have ended. Outside of a pause nothing changes."""
+    return INTERRUPT.walk(state, {S.PAUSING: (T.CHECKPOINT_SAVED,)})
+
+
+def relate(state: State, route: Route) -> State:
+    """A new input while the work is paused. One about the run itself (a status query) leaves it as it is.
+
+    While a question about an earlier input waits, the new one may let the work go on all the same.
+    """
+    if state is S.WAIT_USER_DECISION:
+        return choose(state, _ROUTE_AS_CHOICE.get(route, ""))
+    if state is not S.PAUSED or route not in _ROUTES:
+        return state
+    return INTERRUPT.walk(state, {S.PAUSED: (T.NEW_USER_INPUT, T.TASK_UNDERSTANDING_READY, _ROUTES[route])})
+
+
+def choose(state: State, choice: str) -> State:
+    """The human's answer to the question that such an input led to."""
+    trigger = _CHOICES.get(choice)
+    return INTERRUPT.walk(state, {S.WAIT_USER_DECISION: (trigger,)}) if trigger else state
+
+
+def resume(state: State) -> State:
+    """The work goes on. This may be requested before the running turns have ended."""
+    return INTERRUPT.walk(
+        state,
+        {
+            S.PAUSING: (T.CHECKPOINT_SAVED, T.RESUME),
+            S.PAUSED: (T.RESUME,),
+            S.RESUME_READY: (T.RESUME_EXECUTION,),
+            S.WAIT_USER_DECISION: (T.CONTINUE_CURRENT,),
+        },
+    )
+
+
+def apply_patch(state: State) -> State:
+    """The small change is made."""
+    return INTERRUPT.walk(state, {S.MINOR_REPLAN: (T.PATCH_PLAN_APPLIED,)})
+
+
+def hear(state: State) -> State:
+    """The supervisor will hear what was said: for its job there is nothing to plan again, it goes on."""
+    return INTERRUPT.walk(
+        state,
+        {
+            S.RESUME_READY: (T.RESUME_EXECUTION,),
+            S.MINOR_REPLAN: (T.PATCH_PLAN_APPLIED,),
+            S.WAIT_USER_DECISION: (T.CONTINUE_CURRENT,),
+        },
+    )
+
+
+def end(state: State, *, is_cancelled: bool) -> State:
+    """The work is over. A requested pause still applies, so that deferred work does not begin by itself."""
+    return state if state is S.PAUSING and not is_cancelled else INTERRUPT.initial

@@ -1,7 +1,8 @@
-"""The session (seed 000): who has the floor.
+"""The session: who has the floor.
 
-`paused` waits for a human, `active` means an AI acts or the queue is being worked on, `completed` takes nothing more.
-The seed lets `paused` go to `active` only; the floor may also pass from one human to another, hence the extensions.
+`paused` waits for a human, `active` means that an AI acts or the queue is being worked on, `completed` accepts nothing
+more. The two extensions let the floor pass from one human to another, and let a log end with the fact that names the
+human who has it.
 """
 
 from enum import StrEnum
@@ -46,4 +47,23 @@ SESSION = machine(
         (S.PAUSED, T.ROUTE_TO_HUMAN, S.PAUSED),
         (S.PAUSED, T.FALLBACK, S.PAUSED),
     ],
+    unfired={
+        T.ROUTE_TO_AI: "a session is activated by what a human said or asked for, which is `human_input`",
+        T.HUMAN_DONE: "[DONE] ends a session like any other way to end it, which is `end`",
+    },
 )
+
+
+def pause(status: Status, *, is_fallback: bool) -> Status:
+    """A human gets the floor: by name, or because nobody else was named."""
+    return SESSION.advance(status, T.FALLBACK if is_fallback else T.ROUTE_TO_HUMAN)
+
+
+def activate(status: Status) -> Status:
+    """An AI gets the floor."""
+    return SESSION.advance(status, T.HUMAN_INPUT if status is S.PAUSED else T.AI_CHAINED)
+
+
+def complete(status: Status) -> Status:
+    """The session ends; what runs is stopped."""
+    return SESSION.advance(status, T.STOP if status is S.ACTIVE else T.END)

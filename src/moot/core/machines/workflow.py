@@ -1,11 +1,15 @@
-"""One piece of work from plan to end (seed 002 §4). The seed's triggers are prose; these are their names."""
+"""One piece of work from its plan to its end.
+
+Moves are events (`workflow.changed`), made by `moot.core.flows.plan.workflow`, which is the only module that names the
+triggers.
+"""
 
 from enum import StrEnum
 
 from moot.core.fsm import machine
 
 
-class State(StrEnum):
+class WorkflowState(StrEnum):
     PLAN_LOOP = "PLAN_LOOP"
     EXECUTION = "EXECUTION"
     REPLAN_EVALUATION = "REPLAN_EVALUATION"
@@ -30,7 +34,7 @@ class Trigger(StrEnum):
     UNRECOVERABLE_FAILURE = "unrecoverable_failure"
 
 
-S, T = State, Trigger
+S, T = WorkflowState, Trigger
 
 WORKFLOW = machine(
     "workflow",
@@ -56,4 +60,9 @@ WORKFLOW = machine(
         (S.EXECUTION, T.USER_ABORT, S.FAILED),
         (S.REPLAN_EVALUATION, T.USER_ABORT, S.FAILED),
     ],
+    unfired={
+        T.NORMAL_ITERATION: "each step of the work is an event of its own and leaves the workflow where it is",
+        T.REPLAN_NOT_REQUIRED: "nothing evaluates by itself whether a plan still holds: a human decides",
+        T.UNRECOVERABLE_FAILURE: "what cannot be recovered becomes a question, so that a human ends the work",
+    },
 )

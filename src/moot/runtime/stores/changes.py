@@ -1,4 +1,7 @@
-"""What can be done to the file. A change refuses before it writes, so a refused one leaves nothing to undo."""
+"""The changes that can be made to the log file.
+
+A change checks its conditions before it writes, so a refused one leaves nothing to undo.
+"""
 
 import sqlite3
 from collections.abc import Sequence
@@ -12,7 +15,7 @@ from msgspec import Struct
 from moot.core.codec import Event
 from moot.core.errors import Conflict, NotFound
 from moot.runtime.ports import CommandKey, Snapshot, Summary
-from moot.runtime.stores.schema import HASH_BYTES
+from moot.runtime.stores.log_tables import HASH_BYTES
 
 _FIND = (
     "SELECT s.key, a.seq, length(a.hashes) FROM sessions s JOIN appends a ON a.session = s.key"
@@ -37,10 +40,10 @@ Row = tuple[int, int, str, bytes, bytes]  # of the table `appends`: session, seq
 
 
 class Transaction:
-    """The places that a transaction knows and moves; they become the writer's when it commits.
+    """One transaction. `moved` holds the places that it changed; the writer remembers them after the commit.
 
-    Appends are gathered and written with one statement. When there is nothing else, that statement is the whole
-    transaction: each call into SQLite gives the interpreter away, and a busy event loop gives it back late.
+    Appends are collected and written with one INSERT. If a transaction has nothing else, that statement is all of it:
+    every call into SQLite releases the GIL, and a busy event loop is slow to hand it back.
     """
 
     __slots__ = ("_connection", "_known", "_rows", "moved")
@@ -55,7 +58,7 @@ class Transaction:
         self._rows.append(row)
 
     def execute(self, statement: str, values: tuple[object, ...]) -> sqlite3.Cursor:
-        """Anything else than an append, behind the appends that came before it."""
+        """Run a statement after the appends collected so far."""
         if not self._connection.in_transaction:
             self._connection.execute("BEGIN IMMEDIATE")
         self._write_rows()
@@ -72,6 +75,7 @@ class Transaction:
             self._rows.clear()
 
     def find(self, session_id: str) -> Place | None:
+        """Return the place of a session; None if it does not exist or is in the trash."""
         if session_id in self.moved:
             return self.moved[session_id]
         place = self._known.get(session_id)
@@ -82,6 +86,7 @@ class Transaction:
         return place
 
     def get(self, session_id: str) -> Place:
+        """The same. Raises NotFound."""
         place = self.find(session_id)
         if place is None:
             raise NotFound(f"no session {session_id}")
@@ -89,7 +94,8 @@ class Transaction:
 
 
 class Change(Protocol):
-    def apply(self, transaction: Transaction) -> None: ...
+    def apply(self, transaction: Transaction) -> None:
+        """Make the change. Raises LogError, before anything is written, if it is refused."""
 
 
 class Append(Struct, frozen=True, kw_only=True):
@@ -114,7 +120,7 @@ class Append(Struct, frozen=True, kw_only=True):
         transaction.moved[self.session_id] = Place(key, last.seq)
 
     def _check(self, transaction: Transaction) -> int:
-        """The key of the session, which is made when this is its first append."""
+        """Return the key of the session; create it on its first append. Raises Conflict or NotFound."""
         place = transaction.find(self.session_id)
         if place is None:
             return self._create(transaction)

@@ -1,7 +1,7 @@
-"""Group commit: what waits while one commit runs becomes the next one.
+"""Group commit: changes that arrive while a commit runs are committed together by the next one.
 
-A hand-over to a thread and back costs as much as a commit on a fast disk. So while commits are fast, the event loop
-runs them itself; when they get slow (a slow disk, or many sessions in one batch), a thread does, and the loop is free.
+Handing a commit to a thread and waiting for it costs as much as a commit on a fast disk. So while commits are fast, the
+event loop runs them itself; when they are slow (a slow disk, or many sessions in one batch), a thread runs them.
 """
 
 import asyncio
@@ -15,9 +15,10 @@ from moot.runtime.stores.changes import Append, Change
 from moot.runtime.stores.writer import Outcome, Writer
 
 _BATCH_CHANGES = 256
-_LEARN = 0.2  # weight of the last commit in what is usual
-_CHECKPOINT_BYTES = 3 << 20  # ahead of the 1,000 pages at which SQLite would do it inside a commit, on the event loop
-_CHANGE_BYTES = 3 * 4096  # pages that a small change touches
+_LEARN = 0.2  # weight of the last commit in the moving average
+# Checkpoint before SQLite would (at 1,000 pages): it would do so inside a commit, on the event loop.
+_CHECKPOINT_BYTES = 3 << 20
+_CHANGE_BYTES = 3 * 4096  # estimate: a small change touches three pages
 
 
 class _Job(NamedTuple):
@@ -27,23 +28,30 @@ class _Job(NamedTuple):
 
 
 class GroupCommit:
-    """The only user of the writer: either the loop or the thread has it, never both."""
+    """Queues changes and commits them in batches. Only this class uses the writer, from one thread at a time.
+
+    Args:
+        inline_below_s: commit on the event loop while the average commit is faster than this.
+    """
 
     def __init__(self, writer: Writer, *, inline_below_s: float) -> None:
         self._writer = writer
         self._loop = asyncio.get_running_loop()
         self._thread = ThreadPoolExecutor(1, "moot-log-writer")
         self._waiting: deque[_Job] = deque()
-        self._is_taken = False  # a flush is under way, or was in this round of the loop
-        self._is_alone = True  # nobody shared the last commit, so nobody is waited for
+        self._is_taken = False  # a flush runs or is scheduled
+        self._is_alone = True  # the last batch had one change: do not wait for others
         self._inline_below_s = inline_below_s
-        self._usual_s = 0.0
+        self._average_s = 0.0
         self._unchecked_bytes = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
     def submit(self, change: Change, then: Callable[[], None]) -> asyncio.Future[None]:
-        """Done when `change` is on disk. `then` runs on the loop as soon as it is, though the caller be cancelled."""
+        """Queue a change; the future is done when it is on disk.
+
+        `then` runs on the event loop as soon as the change is on disk, even if the caller was cancelled.
+        """
         future = self._loop.create_future()
         self._waiting.append(_Job(change, future, then))
         if not self._is_taken:
@@ -52,15 +60,15 @@ class GroupCommit:
             if self._is_alone and self._is_fast:
                 self._flush()
             else:
-                self._loop.call_soon(self._flush)  # not now: others of this round of the loop come along
+                self._loop.call_soon(self._flush)  # so that others of this loop iteration join the batch
         return future
 
     @property
     def _is_fast(self) -> bool:
-        return self._usual_s < self._inline_below_s
+        return self._average_s < self._inline_below_s
 
     async def drain(self) -> None:
-        """Commit what waits and end the thread. Nothing may be submitted any more."""
+        """Wait for the queued changes and stop the thread. Nothing may be submitted after this."""
         await self._idle.wait()
         self._thread.shutdown()
 
@@ -78,7 +86,7 @@ class GroupCommit:
     def _commit(self, jobs: list[_Job]) -> list[Outcome]:
         began = time.perf_counter()
         outcomes = self._writer.commit([job.change for job in jobs])
-        self._usual_s += (time.perf_counter() - began - self._usual_s) * _LEARN
+        self._average_s += (time.perf_counter() - began - self._average_s) * _LEARN
         return outcomes
 
     def _settle(self, jobs: list[_Job], outcomes: list[Outcome]) -> None:
@@ -87,7 +95,7 @@ class GroupCommit:
             self._unchecked_bytes = 0
             self._thread.submit(self._checkpoint_on_thread)
         elif self._waiting and not self._is_fast:
-            self._flush()  # the thread is at it while those who are done go on
+            self._flush()  # the thread commits the next batch while this one is acknowledged
         else:
             self._loop.call_soon(self._go_on)
         for job, outcome in zip(jobs, outcomes, strict=True):

@@ -1,4 +1,4 @@
-"""One writer per file: a lock that the system takes back when its holder dies, however it dies."""
+"""One writer per log file: an flock, which the kernel releases when its holder dies, even by kill -9."""
 
 import fcntl
 import os
@@ -8,7 +8,10 @@ from moot.core.errors import Locked, Unusable
 
 
 class FileLock:
-    """Held from `__init__` to `release`. The lock file stays: removing it would let two processes lock two files."""
+    """Held from construction to `release`. Raises Locked if another process holds it, Unusable if it cannot be made.
+
+    The lock file stays: if it were removed, two processes could each lock a file of that name.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(path.name + ".lock")

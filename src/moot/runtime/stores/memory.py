@@ -1,11 +1,11 @@
-"""The log without a disk: for tests, for the simulator and for teams that need no memory of their own."""
+"""A log in memory, for tests and for sessions that need not survive the process."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, NotFound
-from moot.runtime.ports import CommandKey, Listing, Receipt, Snapshot, Summary
+from moot.runtime.ports import CommandKey, Listing, Receipt, Snapshot, Store, Summary
 
 _PAGE_EVENTS = 1_000
 
@@ -29,7 +29,7 @@ class _Session:
 
 
 class MemoryLog:
-    """Keeps the events themselves, so what is read was never encoded anew and needs no check."""
+    """Implements the Log port. Events are kept as objects, so reading verifies nothing."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, _Session] = {}
@@ -70,7 +70,7 @@ class MemoryLog:
         self._appends += 1
         session.touched = self._appends
         session.wake.set()
-        session.wake.clear()  # those who waited go on all the same
+        session.wake.clear()  # set() has already woken all waiters
 
     def _create(self, session_id: str, expected_seq: int, summary: Summary | None) -> _Session:
         if expected_seq != 0:
@@ -152,3 +152,19 @@ def _list(session: _Session) -> Listing:
         summary=session.summary,
         removed_at=session.removed_at,
     )
+
+
+class MemoryStore(Store):
+    """`memory:` is a new, empty log at each opening."""
+
+    def __init__(self, url: str = "memory:") -> None:
+        self._url = url
+
+    def __str__(self) -> str:
+        return self._url
+
+    async def open(self, *, read_only: bool = False) -> MemoryLog:  # noqa: ARG002 - nobody else can write to it
+        return MemoryLog()
+
+    def exists(self) -> bool:
+        return False

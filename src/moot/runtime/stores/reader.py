@@ -1,4 +1,4 @@
-"""Reads the file and trusts no row: what the hash chain does not vouch for is reported, not returned."""
+"""Reads the log file. Events are returned only if the hash chain confirms them."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -10,33 +10,35 @@ import msgspec
 from moot.core.codec import Event, Head
 from moot.core.errors import Corrupt, LogError, NotFound
 from moot.core.machines.session import Status
-from moot.core.team import Flow
 from moot.runtime.ports import Listing, Receipt, Snapshot, Summary
-from moot.runtime.stores import schema
-from moot.runtime.stores.schema import HASH_BYTES
+from moot.runtime.stores import log_tables
+from moot.runtime.stores.log_tables import HASH_BYTES
 from moot.runtime.stores.walk import Walk
 
-# From the row that holds `after`: its hash is where the chain goes on.
+# From the row that holds `after`, because the chain continues from its hash.
 _ROWS = (
     "SELECT seq, hashes, data FROM appends WHERE session = ?1 AND seq >="
     " coalesce((SELECT max(seq) FROM appends WHERE session = ?1 AND seq <= ?2), 0) ORDER BY seq"
 )
 _HEAD = "SELECT seq, hashes FROM appends WHERE session = ? ORDER BY seq DESC LIMIT 1"
-# Newest first by the order of commits, which no clock can disturb.
+# Newest first by the order of commits, which does not depend on a clock.
 _SESSIONS = (
     "SELECT s.id, s.created_at, s.summary, s.removed_at, a.at, a.seq, a.hashes FROM sessions s JOIN appends a ON a.id ="
     " (SELECT id FROM appends WHERE session = s.key ORDER BY seq DESC LIMIT 1)"
     " WHERE (s.removed_at IS NOT NULL) = ? ORDER BY a.id DESC"
 )
 _summary_decoder = msgspec.json.Decoder(Summary)
+_UNREADABLE = Summary(
+    title="(summary damaged)", team="", flow="chat", status=Status.PAUSED, waiting_for=None, busy=False
+)
 
 
 class Reader:
-    """One caller at a time."""
+    """One read-only connection; not thread-safe. Methods raise LogError if the file cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection = schema.open_for_reading(path)
+        self._connection = log_tables.open_for_reading(path)
 
     def read(self, session_id: str, after: int, limit: int) -> list[Event]:
         with self._reading():
@@ -49,7 +51,7 @@ class Reader:
                     raise Corrupt(session_id, after + 1, str(error)) from error
                 raise
             finally:
-                rows.close()  # a statement that is not at its end would hold back checkpoints
+                rows.close()  # an unfinished statement would block checkpoints
 
     def head(self, session_id: str) -> Head:
         with self._reading():
@@ -69,17 +71,7 @@ class Reader:
     def sessions(self, *, removed: bool) -> list[Listing]:
         with self._reading():
             rows = self._connection.execute(_SESSIONS, (removed,)).fetchall()
-            return [
-                Listing(
-                    session_id=session_id,
-                    created_at=created_at,
-                    updated_at=updated_at,
-                    head=_head(seq, hashes),
-                    summary=_read_summary(summary),
-                    removed_at=removed_at,
-                )
-                for session_id, created_at, summary, removed_at, updated_at, seq, hashes in rows
-            ]
+        return [_listing(*row) for row in rows]
 
     def load_snapshot(self, session_id: str) -> Snapshot | None:
         query = "SELECT seq, hash, version, state FROM sessions s JOIN snapshots ON session = s.key WHERE s.id = ?"
@@ -108,15 +100,24 @@ class Reader:
 
 
 def _head(seq: int, hashes: bytes) -> Head:
-    """The end of a row that starts at `seq`."""
+    """Return the head after a row whose first event is `seq`."""
     return Head(seq + len(hashes) // HASH_BYTES - 1, hashes[-HASH_BYTES:].hex())
 
 
-def _read_summary(data: bytes) -> Summary:
-    """A damaged row must not hide the other sessions; its own events may be sound."""
+def _listing(
+    session_id: str, created_at: str, data: bytes, removed_at: str | None, updated_at: str, seq: int, hashes: bytes
+) -> Listing:
+    """Make an entry of the list from a row. A damaged summary must not hide the session, nor those beside it."""
     try:
-        return _summary_decoder.decode(data)
-    except msgspec.MsgspecError:
-        return Summary(
-            title="(summary damaged)", team="", flow=Flow.CHAT, status=Status.PAUSED, waiting_for=None, busy=False
-        )
+        summary, is_damaged = _summary_decoder.decode(data), False
+    except (ValueError, TypeError):  # not JSON, not UTF-8, another shape; not even a blob
+        summary, is_damaged = _UNREADABLE, True
+    return Listing(
+        session_id=session_id,
+        created_at=created_at,
+        updated_at=updated_at,
+        head=_head(seq, hashes),
+        summary=summary,
+        removed_at=removed_at,
+        is_summary_damaged=is_damaged,
+    )

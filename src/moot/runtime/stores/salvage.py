@@ -1,6 +1,6 @@
-"""What can still be read of a damaged file: rows around pages that cannot be, each session as far as its chain holds.
+"""Reads what is left of a damaged file: each session up to the first event that is lost or damaged.
 
-It trusts no index, and no table but the one of the events: an event says itself which session it is of.
+Only the table of appends is used, without its indexes: each event names its session itself.
 """
 
 import sqlite3
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from moot.core.codec import Event, decode
 from moot.core.errors import Corrupt
-from moot.runtime.stores import schema
+from moot.runtime.stores import log_tables
 from moot.runtime.stores.walk import Row, Walk, as_bytes
 
 _PLACES = "SELECT id, session, seq FROM appends NOT INDEXED ORDER BY id"
@@ -22,8 +22,8 @@ Place = tuple[int, int, int]  # of a row: its id, its session's key, the seq of 
 
 
 def salvage(path: Path) -> Iterator[list[Event]]:
-    """Of each session the events before the first that is damaged; nothing of one that is damaged from the start."""
-    with closing(schema.open_for_reading(path)) as connection:
+    """Yield the sound events at the start of each session; sessions without any are skipped."""
+    with closing(log_tables.open_for_reading(path)) as connection:
         sessions = defaultdict(list)
         for row_id, session, seq in _find_places(connection):
             sessions[session].append((seq, row_id))
@@ -34,7 +34,7 @@ def salvage(path: Path) -> Iterator[list[Event]]:
 
 
 def _find_places(connection: sqlite3.Connection) -> set[Place]:
-    """From the front up to a page that cannot be read, then from the back down to it."""
+    """List the readable rows: from the front up to a damaged page, then from the back down to it."""
     places: set[Place] = set()
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.DatabaseError):
@@ -59,7 +59,7 @@ def _read_prefix(rows: list[Row]) -> list[Event]:
 
 
 def _find_session_id(rows: list[Row]) -> str:
-    """As the first event says it, if that can be read."""
+    """Return the session id in the first event that can be decoded, else an empty string."""
     for _, _, data in rows:
         with suppress(ValueError):
             return decode(as_bytes(data).partition(b"\n")[0], "").session_id

@@ -1,31 +1,34 @@
-"""The log as one SQLite file: durable when `append` returns, checked when it is read.
+"""The log as one SQLite file: durable when `append` returns, verified when it is read.
 
-A connection for writing (group.py), one on the event loop for look-ups of a single row, one on a thread for the rest.
+Three connections: one for writing (group.py), one for look-ups of a single row on the event loop, one for all other
+reads on a thread.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Self, TypeVar
 
 from moot.core.codec import Event, Head
-from moot.core.errors import LogError, NotFound, Unusable
-from moot.runtime.ports import CommandKey, Listing, Receipt, Snapshot, Summary
-from moot.runtime.stores import schema, wal
+from moot.core.errors import ConfigError, LogError, NotFound, Unusable
+from moot.runtime.ports import CommandKey, Finding, Listing, Receipt, Snapshot, Store, Summary
+from moot.runtime.stores import log_tables, wal
 from moot.runtime.stores.changes import Append, Change, Delete, Remove, Restore, SaveSnapshot
 from moot.runtime.stores.group import GroupCommit
 from moot.runtime.stores.lock import FileLock
 from moot.runtime.stores.reader import Reader
+from moot.runtime.stores.salvage import salvage
 from moot.runtime.stores.tails import Tails
 from moot.runtime.stores.writer import Writer
 
 T = TypeVar("T")
-INLINE_BELOW_S = 0.0005  # the event loop may be held up this long for a commit
+DATABASE = "moot.db"
+INLINE_BELOW_S = 0.0005  # commits that take less run on the event loop
 
 
 class _Writing:
-    """What only a log that is open for writing has: the lock, the writer and its queue."""
+    """What a log has only while it is open for writing: the lock, the writer and its queue."""
 
     def __init__(self, path: Path, inline_below_s: float) -> None:
         try:
@@ -36,7 +39,7 @@ class _Writing:
             ) from error
         self.lock = FileLock(path)
         try:
-            schema.create(path)
+            log_tables.create(path)
             wal.keep_damaged(path)
             self.writer = Writer(path)
         except BaseException:
@@ -52,7 +55,7 @@ class _Writing:
 
 
 class SqliteLog:
-    """Made by `open`."""
+    """Implements the Log port; created by `open`."""
 
     def __init__(self, path: Path, writing: _Writing | None) -> None:
         self._path = path
@@ -65,9 +68,16 @@ class SqliteLog:
 
     @classmethod
     async def open(cls, path: Path | str, *, read_only: bool = False, inline_below_s: float = INLINE_BELOW_S) -> Self:
-        """Raises Unusable, or Locked when another process writes to it; `read_only` needs no lock and takes none.
+        """Open the log at `path`; create it if it is missing.
 
-        While commits take less than `inline_below_s` the event loop runs them itself: 0 never, infinity always.
+        Args:
+            path: the SQLite file.
+            read_only: take no lock, so that the file may be read while a server writes to it.
+            inline_below_s: run commits on the event loop while they take less; 0: never, infinity: always.
+
+        Raises:
+            Locked: another process has it open for writing.
+            Unusable: the file cannot be opened, or is not a log of Moot.
         """
         path = Path(path)
         if read_only:
@@ -81,7 +91,7 @@ class SqliteLog:
 
     @property
     def commit_count(self) -> int:
-        """Commits since opening; many appends may share one."""
+        """Number of commits since opening; one commit may hold many appends."""
         return self._writing.writer.commit_count if self._writing else 0
 
     async def append(
@@ -107,7 +117,7 @@ class SqliteLog:
 
     async def follow(self, session_id: str, after: int = 0) -> AsyncGenerator[list[Event], None]:
         self._check_open()
-        # No await between asking for the head and following it: no append can come in between.
+        # No await between reading the head and adding the tail, so that no append is missed.
         tail = self._tails.add(session_id, self._lookups.head(session_id).seq)
         try:
             while not tail.is_ended:
@@ -150,7 +160,7 @@ class SqliteLog:
         return await self._on_thread(lambda: self._reader.load_snapshot(session_id))
 
     async def close(self) -> None:
-        """Commit what waits, empty the WAL, let the file go. Followers are ended."""
+        """End all followers, commit what is queued, empty the WAL and release the file."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -174,3 +184,56 @@ class SqliteLog:
     def _check_open(self) -> None:
         if self._is_closed:
             raise LogError(f"{self._path} is closed")
+
+
+class SqliteStore(Store):
+    """`sqlite:DIR`, where the log is the file `moot.db`, or `sqlite:FILE.db`."""
+
+    def __init__(self, url: str) -> None:
+        written = url.removeprefix("sqlite:")
+        if not written:
+            raise ConfigError("sqlite: names no folder; write sqlite:DIR")
+        path = Path(written)
+        self.path = path if path.suffix == ".db" and not path.is_dir() else path / DATABASE
+
+    def __str__(self) -> str:
+        return str(self.path.parent if self.path.name == DATABASE else self.path)
+
+    async def open(self, *, read_only: bool = False) -> SqliteLog:
+        return await SqliteLog.open(self.path, read_only=read_only)
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    def examine(self) -> Iterator[Finding]:
+        """Report what the write-ahead log has lost, now or at an earlier start. A sound one is not mentioned."""
+        name = "write-ahead log"
+        lost = self._count_lost_pages()
+        if lost:
+            yield Finding(
+                name=name,
+                text=f"{lost} pages were written and cannot be read; what was said last is missing",
+                fix=f"see whether a copy of {self.path.name}-wal is whole; the next start goes on without them, "
+                "and keeps the file",
+                is_damage=True,
+            )
+        for kept in wal.list_kept(self.path):
+            yield Finding(
+                name=name,
+                text=f"a part of it could not be read at a start, so that something said then is missing: {kept}",
+                fix="move the file away when you have seen this",
+                is_damage=False,
+            )
+
+    def salvage(self) -> Iterator[list[Event]]:
+        return salvage(self.path)
+
+    def _count_lost_pages(self) -> int:
+        try:
+            lock = FileLock(self.path)
+        except LogError:
+            return 0  # the process that holds the lock has examined the file, and goes on writing it
+        try:
+            return wal.examine(self.path)
+        finally:
+            lock.release()

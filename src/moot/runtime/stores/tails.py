@@ -1,35 +1,35 @@
-"""Who follows which session, and what they have not taken yet."""
+"""Delivers new events to those who follow a session."""
 
 import asyncio
 from collections.abc import Sequence
 
 from moot.core.codec import Event
 
-_FRESH_EVENTS = 1_000  # one follower's; a slower one reads from the file again
+_BUFFER_EVENTS = 1_000  # per follower; a slower one reads from the file again
 
 
 class Tail:
-    """One follower's window on the end of a log. `head_seq` is what it may hope for; `fresh` what needs no reading."""
+    """One follower's buffer of new events. `head_seq` is the seq of the last event of the log."""
 
     def __init__(self, head_seq: int) -> None:
         self.head_seq = head_seq
         self.is_ended = False
-        self._fresh: list[Event] = []
+        self._buffer: list[Event] = []
         self._wake = asyncio.Event()
 
     def push(self, events: Sequence[Event]) -> None:
-        if len(self._fresh) + len(events) > _FRESH_EVENTS:
-            self._fresh.clear()
-        self._fresh.extend(events)
+        if len(self._buffer) + len(events) > _BUFFER_EVENTS:
+            self._buffer.clear()
+        self._buffer.extend(events)
         self.head_seq = events[-1].seq
         self._wake.set()
 
     def take(self, after: int) -> list[Event]:
-        """The fresh events behind `after`, without a hole; none when they have to be read."""
-        fresh, self._fresh = self._fresh, []
-        if not fresh or fresh[0].seq > after + 1:
+        """Empty the buffer and return its events after `after`; none if some before them must be read from the file."""
+        events, self._buffer = self._buffer, []
+        if not events or events[0].seq > after + 1:
             return []
-        return fresh[after + 1 - fresh[0].seq :]
+        return events[after + 1 - events[0].seq :]
 
     def end(self) -> None:
         self.is_ended = True
@@ -41,6 +41,8 @@ class Tail:
 
 
 class Tails:
+    """The tails of all followers, by session."""
+
     def __init__(self) -> None:
         self._tails: dict[str, list[Tail]] = {}
 

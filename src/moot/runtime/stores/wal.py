@@ -1,8 +1,8 @@
-"""SQLite's write-ahead log, looked at from outside: was more written to it than can be read?
+"""Finds out whether SQLite's write-ahead log holds commits that SQLite will not read.
 
-SQLite reads a WAL up to the first frame whose checksum is wrong, and takes the rest for a commit that a crash cut off.
-After a fault of the disk that is wrong, and silent. Two witnesses tell: a commit behind the bad frame, and the index
-beside it (`-shm`), which counts the frames of every commit. The format: https://sqlite.org/fileformat2.html#walformat
+SQLite reads a WAL up to the first frame with a wrong checksum and takes the rest for a commit that a crash cut off.
+After a disk fault that loses acknowledged commits silently. Two things reveal it: a commit after the bad frame, and the
+index beside it (`-shm`), which counts the frames of all commits. Format: https://sqlite.org/fileformat2.html#walformat
 """
 
 import logging
@@ -26,7 +26,7 @@ Checksum = tuple[int, int]
 
 
 class Frame(NamedTuple):
-    """`is_good`: it and all before it fit their checksums. `is_ours`: of this WAL, not of one that it overwrites."""
+    """`is_good`: all checksums up to it are right. `is_ours`: not a leftover of the WAL that this one overwrites."""
 
     number: int
     is_commit: bool
@@ -35,25 +35,25 @@ class Frame(NamedTuple):
 
 
 def lost_frames(wal: bytes, index: bytes = b"") -> int:
-    """How many frames were written, as far as the last commit, that SQLite will not read."""
+    """Count the frames, up to the last commit, that SQLite will not read."""
     readable, written = 0, _count_indexed(wal, index)
     for frame in _frames(wal):
         if frame.is_commit and frame.is_ours:
             written = max(written, frame.number)
             readable = frame.number if frame.is_good else readable
     if wal[: _HEADER.size] and not _is_header_good(wal):
-        written = max(written, 1)  # how many there were, nobody knows
+        written = max(written, 1)  # the real number is unknown
     return written - readable
 
 
 def examine(path: Path) -> int:
-    """`lost_frames` of the log at `path`. Nobody may have it open: what is being written would look like a loss."""
+    """Return `lost_frames` of the log at `path`. The log must not be open: writes would look like losses."""
     wal, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
     return lost_frames(_read(wal), _read(index, _INDEX.size))
 
 
 def keep_damaged(path: Path) -> None:
-    """Put a damaged WAL aside as a copy, before the next commit overwrites what SQLite does not read."""
+    """Copy a damaged WAL to a file beside it, before the next commit overwrites it."""
     lost = examine(path)
     if lost:
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
@@ -76,7 +76,7 @@ def _read(path: Path, size: int = -1) -> bytes:
 
 
 def _count_indexed(wal: bytes, index: bytes) -> int:
-    """Frames that the index knows, if it is the index of this WAL, or of one that is gone."""
+    """Return the number of frames in the index, 0 if it belongs to another WAL."""
     if len(index) < _INDEX.size:
         return 0
     count, salts = _INDEX.unpack(index[: _INDEX.size])

@@ -1,4 +1,4 @@
-"""Commits changes to the file, many at a time. It knows neither threads nor event loops: one caller at a time."""
+"""Commits batches of changes to the log file. Not thread-safe."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -6,25 +6,31 @@ from contextlib import suppress
 from pathlib import Path
 
 from moot.core.errors import LogError, StorageFull, Unusable
-from moot.runtime.stores import schema
+from moot.runtime.stores import log_tables
 from moot.runtime.stores.changes import Change, Place, Transaction
 
-_PLACES_KEPT = 10_000  # a cache: forgotten places are looked up again
-# Faults of what was written (None: values that SQLite cannot take); after others the connection is not to be trusted.
+_PLACES_KEPT = 10_000  # size of a cache
+# Errors of the data (None: a value that SQLite cannot store). After any other the connection is opened again.
 _HARMLESS = {None, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG}
 
 Outcome = Exception | None
 
 
 class Writer:
+    """The connection for writing, and the place of each session that was written to lately."""
+
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._connection: sqlite3.Connection | None = schema.open_for_writing(path)
+        self._connection: sqlite3.Connection | None = log_tables.open_for_writing(path)
         self._places: dict[str, Place] = {}
         self.commit_count = 0
 
     def commit(self, changes: Sequence[Change]) -> list[Outcome]:
-        """One transaction. Each change is done and on disk (None), or not done at all (why)."""
+        """Commit changes in one transaction.
+
+        Returns:
+            For each change None if it is on disk, or the error for which it was not made.
+        """
         try:
             return self._attempt(changes)
         except Unusable as error:  # the file could not be opened again
@@ -35,13 +41,13 @@ class Writer:
             if code not in _HARMLESS:
                 self.close()  # the next commit opens the file anew
             if code == sqlite3.SQLITE_CONSTRAINT and were_places_known:
-                return self.commit(changes)  # somebody else wrote to the file: look again where its sessions end
+                return self.commit(changes)  # the cache was wrong, somebody else wrote to the file: try without it
             if code in _HARMLESS and len(changes) > 1:
                 return [self.commit([change])[0] for change in changes]  # one change must not fail the others
             return [_explain(error, self._path) for _ in changes]
 
     def checkpoint(self, mode: str = "PASSIVE") -> None:
-        """Move what the WAL holds into the file. What stands in the way only puts it off: the WAL is as durable."""
+        """Copy the WAL into the file. Errors are ignored: the WAL is as durable, and the next one tries again."""
         if self._connection is not None:
             with suppress(sqlite3.Error):
                 self._connection.execute(f"PRAGMA wal_checkpoint({mode})")
@@ -52,7 +58,7 @@ class Writer:
             self._connection = None
 
     def _attempt(self, changes: Sequence[Change]) -> list[Outcome]:
-        connection = self._connection = self._connection or schema.open_for_writing(self._path)
+        connection = self._connection = self._connection or log_tables.open_for_writing(self._path)
         transaction = Transaction(connection, self._places)
         outcomes: list[Outcome] = []
         try:
@@ -83,7 +89,7 @@ class Writer:
 
 def _code(error: Exception) -> int | None:
     code: int | None = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else code & 0xFF  # without the extension
+    return None if code is None else code & 0xFF  # the primary code
 
 
 def _explain(error: Exception, path: Path) -> LogError:

@@ -1,7 +1,7 @@
-"""Markers and slash commands: certain, and read before anybody guesses what the words mean."""
+"""Reads markers and slash commands. They are certain, so they are read before the words are interpreted."""
 
-from moot.core import slash
-from moot.core.intent import (
+from moot.core.intake import slash
+from moot.core.intake.intent import (
     Action,
     ContextDependency,
     ControlAction,
@@ -12,7 +12,7 @@ from moot.core.intent import (
     SuggestedRoute,
     TaskRelation,
 )
-from moot.core.markers import Markers, parse
+from moot.core.intake.markers import Markers, parse
 
 GOAL_CHARS = 200
 _COMMANDS: dict[str, tuple[ControlAction, Action]] = {
@@ -26,19 +26,20 @@ _COMMANDS: dict[str, tuple[ControlAction, Action]] = {
 }
 
 
-def read_explicit(given: SemanticInput) -> IntentAnalysis | None:
-    """What markers and slash commands say; None when there are none and an understander may guess."""
-    typed = slash.parse(given.raw_input)
-    if typed:
-        command = _COMMANDS.get(typed.name)
-        if command:
-            return _analyse(given, "control_instruction", command[1], f"/{typed.name}", control=command[0])
-        return _analyse(given, "same_task_no_change", "continue", f"/{typed.name}")
-    markers = parse(given.raw_input)
+def read_explicit(request: SemanticInput) -> IntentAnalysis | None:
+    """Return the analysis of a marker or slash command, None if the message has none."""
+    slash_command = slash.parse(request.raw_input)
+    if slash_command:
+        reason = f"/{slash_command.name}"
+        if slash_command.name in _COMMANDS:
+            control, action = _COMMANDS[slash_command.name]
+            return _analyse(request, "control_instruction", action, reason, control=control)
+        return _analyse(request, "same_task_no_change", "continue", reason)
+    markers = parse(request.raw_input)
     if markers.done:
-        return _analyse(given, "control_instruction", "cancel", "[DONE]", control="cancel")
+        return _analyse(request, "control_instruction", "cancel", "[DONE]", control="cancel")
     if markers.next or markers.drop or markers.team_task is not None:
-        return _analyse(given, "same_task_no_change", "continue", "markers", entities=_names(markers))
+        return _analyse(request, "same_task_no_change", "continue", "markers", entities=_names(markers))
     return None
 
 
@@ -47,7 +48,7 @@ def _names(markers: Markers) -> tuple[str, ...]:
 
 
 def _analyse(
-    given: SemanticInput,
+    request: SemanticInput,
     relation: Relation,
     action: Action,
     reason: str,
@@ -57,7 +58,7 @@ def _analyse(
 ) -> IntentAnalysis:
     return IntentAnalysis(
         normalized_intent=NormalizedIntent(
-            goal=" ".join(given.raw_input.split())[:GOAL_CHARS],
+            goal=" ".join(request.raw_input.split())[:GOAL_CHARS],
             action=action,
             scope="meta_control" if control else "partial_task",
             urgency="high" if control in ("pause", "cancel") else "medium",

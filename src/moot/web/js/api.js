@@ -25,8 +25,8 @@ export const api = {
   logout: () => ask("/api/logout", { method: "POST", json: {} }),
   teams: () => ask("/api/teams"),
   sessions: () => ask("/api/sessions"),
-  /** @param {string} id @param {number} at after which event */
-  session: (id, at) => ask(`/api/sessions/${id}?at=${at}`),
+  /** @param {string} id @param {number} at after which event @param {string} lang */
+  session: (id, at, lang) => ask(`/api/sessions/${id}?at=${at}&lang=${lang}`),
   machines: () => ask("/api/machines"),
   /** @param {{team: string, title: string, command_id: string}} wanted */
   create: (wanted) => ask("/api/sessions", { method: "POST", json: wanted }),

@@ -8,12 +8,13 @@ import { Tape } from "./tape.js";
 import { Replay } from "./replay.js";
 import { isAway } from "./shelf.js";
 
-const LIST_MS = 5_000, LOOK_MS = 500;
+const LIST_MS = 5_000;
 const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
 
 export class App {
-  /** @param {{words: Record<string, string>, language: "zh" | "en", changed: () => void}} given */
-  constructor({ words, language, changed }) {
+  /** @param {{words: Record<string, string>, language: Language, languages: Spoken[], changed: () => void}} given */
+  constructor({ words, language, languages, changed }) {
+    this.languages = languages;
     this.changed = changed;
     this.language = language;
     this.t = translator(words, language);
@@ -48,11 +49,17 @@ export class App {
     return this.replay?.view ?? this.tape?.view ?? null;
   }
 
+  /** The event up to which the session is shown. */
+  get seq() {
+    return this.replay?.seq ?? this.tape?.seq ?? 0;
+  }
+
   /** History is still coming: what is half there is not worth drawing. */
   get isBehind() {
     if (!this.tape || this.tape.ended || this.connection.state !== "CONNECTED") return false;
     const { target } = this.connection;
-    return target ? this.tape.view.seq < target : performance.now() < this.#burstUntil;
+    if (!this.tape.view) return true;
+    return target ? this.tape.seq < target : performance.now() < this.#burstUntil;
   }
 
   #burstUntil = 0;
@@ -83,7 +90,7 @@ export class App {
 
   /** Messages on their way, in order. */
   get unsent() {
-    const seq = this.tape?.view.seq ?? 0;
+    const seq = this.tape?.seq ?? 0;
     return [...this.sent.values()].filter((each) => each.session === this.tape?.id && (each.seq || each.shown || Infinity) > seq);
   }
 
@@ -134,7 +141,6 @@ export class App {
     if (this.tape?.id === id) return;
     if (this.tape) this.socket.half.leave(this.tape.id);
     this.tape = new Tape(id);
-    this.inside = { seq: 0, until: 0, input_routing: "", interrupt: "" };
     this.replay = null;
     this.selected = Number(location.hash.slice(1)) || null;
     this.#aim();
@@ -153,12 +159,15 @@ export class App {
 
   // what the user does
 
-  /** Sent as soon as there is a link, exactly once. @param {string} event @param {object} [fields] @returns {string} its id */
-  send(event, fields = {}) {
+  /**
+   * Sent as soon as there is a link, exactly once.
+   * @template {CommandName} Name @param {Name} event @param {Wire.Commands[Name]} [fields] @returns {string} its id
+   */
+  send(event, fields) {
     const id = `w_${Date.now().toString(36)}_${Math.random().toString(36).slice(2, 10)}`;
-    const command = { id, event, fields, session: this.tape?.id ?? null, seq: 0 };
+    const command = { id, event, fields: fields ?? {}, session: this.tape?.id ?? null, seq: 0 };
     try {
-      this.socket.send(id, event, fields, command.session);
+      this.socket.send(id, event, command.fields, command.session);
     } catch (error) {
       this.toast(error instanceof RangeError ? this.t("too_long") : String(error), "error");
       return "";
@@ -176,7 +185,7 @@ export class App {
     return this.send("user.message", { content: isSigned || !by ? text : `[FROM: ${by}] ${text}` });
   }
 
-  /** @param {string} step_id @param {object} answer */
+  /** @param {string} step_id @param {Omit<Wire.Commands["user.response"], "step_id">} answer */
   answer(step_id, answer) {
     return this.send("user.response", { step_id, ...answer });
   }
@@ -188,7 +197,7 @@ export class App {
     this.changed();
   }
 
-  /** @param {"zh" | "en"} language @param {Record<string, string>} words */
+  /** @param {Language} language @param {Record<string, string>} words */
   setLanguage(language, words) {
     this.language = language;
     this.t = translator(words, language);
@@ -199,20 +208,6 @@ export class App {
     }
     this.changed();
   }
-
-  /** The machines that the log does not tell move by move: asked for, now and then. */
-  async lookInside() {
-    const { tape } = this, seq = this.view?.seq ?? 0, now = Date.now();
-    if (!tape || !seq || this.inside.seq === seq || this.inside.until > now) return;
-    this.inside = { ...this.inside, seq, until: now + LOOK_MS };
-    setTimeout(() => this.changed(), LOOK_MS); // something may have happened meanwhile
-    const { state } = await api.session(tape.id, seq);
-    if (tape !== this.tape) return;
-    this.inside = { ...this.inside, input_routing: state.door?.state ?? "", interrupt: state.interrupt ?? "" };
-    this.changed();
-  }
-
-  inside = { seq: 0, until: 0, input_routing: "", interrupt: "" };
 
   /** @param {number | null} seq */
   select(seq) {
@@ -262,7 +257,7 @@ export class App {
   }
 
   startReplay() {
-    if (this.tape) this.replay = new Replay(this.tape, () => this.changed());
+    if (this.tape) this.replay = new Replay(this.tape, this.language, () => this.changed());
     this.changed();
   }
 
@@ -276,7 +271,7 @@ export class App {
 
   #socketUrl() {
     const { protocol, host } = location;
-    return `${protocol === "https:" ? "wss" : "ws"}://${host}/ws?batch=1&lang=${this.language}`;
+    return `${protocol === "https:" ? "wss" : "ws"}://${host}/ws?view=1&batch=1&lang=${this.language}`;
   }
 
   /** @param {Happening[]} happened */
@@ -334,7 +329,7 @@ export class App {
   #finish({ command_id, seq }) {
     const command = this.sent.get(command_id);
     if (command) this.sent.set(command_id, { ...command, seq });
-    const isShown = this.tape?.id !== command?.session || (this.tape?.view.seq ?? 0) >= seq;
+    const isShown = this.tape?.id !== command?.session || (this.tape?.seq ?? 0) >= seq;
     if (isShown || command?.event !== "user.message") this.sent.delete(command_id);
     this.#keepUnsent();
   }

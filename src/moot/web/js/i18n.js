@@ -29,13 +29,12 @@ export function optionLabel({ t, view }, code, { id, label }) {
   return own === name ? view?.members.find((each) => each.role === id)?.display_name ?? label : own;
 }
 
-/** From the address, else what was chosen, else what the browser speaks.
- * @param {string} search @param {string | null} chosen @param {readonly string[]} spoken @returns {Language} */
-export function pickLanguage(search, chosen, spoken) {
-  const wanted = [new URLSearchParams(search).get("lang"), chosen, ...spoken];
-  for (const each of wanted) {
-    if (each?.toLowerCase().startsWith("zh")) return "zh";
-    if (each?.toLowerCase().startsWith("en")) return "en";
+/** The first tag that is in one of our languages.
+ * @param {readonly Language[]} languages @param {Language} otherwise @param {readonly (string | null)[]} tags @returns {Language} */
+export function pickLanguage(languages, otherwise, tags) {
+  for (const tag of tags) {
+    const language = languages.find((code) => tag?.toLowerCase().startsWith(code));
+    if (language) return language;
   }
-  return "en";
+  return otherwise;
 }

@@ -9,7 +9,10 @@ import { bindKeys } from "./keys.js";
 import { Part } from "./part.js";
 import { recall, remember } from "./prefs.js";
 
-const language = pickLanguage(location.search, recall("language"), navigator.languages);
+const links = /** @type {NodeListOf<HTMLLinkElement>} */ (document.querySelectorAll("link[hreflang]")); // written by the server
+const languages = [...links].map((link) => ({ code: /** @type {Language} */ (link.hreflang), name: link.title, short: link.dataset.short ?? link.hreflang }));
+const asked = [new URLSearchParams(location.search).get("lang"), recall("language"), ...navigator.languages];
+const language = pickLanguage(languages.map((each) => each.code), /** @type {Language} */ (document.documentElement.lang), asked);
 const words = await api.words(language);
 const parts = [...document.querySelectorAll("*")].filter((each) => each instanceof Part);
 let isScheduled = false, isLate = false;
@@ -19,7 +22,7 @@ function render() {
   const { t, view } = app;
   const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
   shell.hidden = app.isReady && !app.me;
-  document.documentElement.lang = app.language === "zh" ? "zh-CN" : "en";
+  document.documentElement.lang = t("language_tag");
   for (const part of app.isBehind ? parts.filter((each) => each.localName === "top-bar") : parts) part.update(app);
   if (app.isBehind) schedule();
   const waits = view?.questions.length ?? 0;
@@ -40,9 +43,9 @@ function schedule() {
   else requestAnimationFrame(render);
 }
 
-const app = new App({ words, language, changed: schedule });
+const app = new App({ words, language, languages, changed: schedule });
 
-/** @param {"zh" | "en"} wanted */
+/** @param {Language} wanted */
 async function speak(wanted) {
   remember("language", wanted);
   app.setLanguage(wanted, await api.words(wanted));

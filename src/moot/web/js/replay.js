@@ -1,14 +1,20 @@
-// Going through a session again: everything shown is folded from its log up to one event.
+// Going through a session again: its view after one event, as the server projects it.
+
+import { api } from "./api.js";
 
 const SPEEDS = [1, 4, 16];
 const LONGEST_MS = 2_000; // a night between two messages is not waited for
 
 export class Replay {
-  /** @param {Tape} tape @param {() => void} changed */
-  constructor(tape, changed) {
+  #isLoading = false;
+  #shown = 0;
+
+  /** @param {Tape} tape @param {Language} language @param {() => void} changed */
+  constructor(tape, language, changed) {
     this.tape = tape;
+    this.language = language;
     this.changed = changed;
-    this.seq = tape.view.seq;
+    this.seq = this.#shown = tape.seq;
     this.view = tape.view;
     this.speed = 1;
     /** @type {ReturnType<typeof setTimeout> | null} */
@@ -20,14 +26,37 @@ export class Replay {
   }
 
   get last() {
-    return this.tape.view.seq;
+    return this.tape.seq;
+  }
+
+  /** When the event happened. */
+  get at() {
+    return this.tape.frames[this.seq - 1]?.timestamp ?? "";
   }
 
   /** @param {number} seq */
   go(seq) {
     this.seq = Math.max(1, Math.min(seq, this.last));
-    this.view = this.tape.at(this.seq);
+    void this.#load();
     this.changed();
+  }
+
+  /** One request at a time; whoever moves on meanwhile is shown the newest place alone. */
+  async #load() {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      while (this.#shown !== this.seq) {
+        const { seq } = this, { state } = await api.session(this.tape.id, seq, this.language);
+        this.view = state;
+        this.#shown = seq;
+        this.changed();
+      }
+    } catch {
+      // the connection line says what is wrong; the next move asks again
+    } finally {
+      this.#isLoading = false;
+    }
   }
 
   play() {

@@ -1,42 +1,52 @@
-// One session as this page has it: its frames, their fold, and the rows of its timeline.
+// One session as this page has it: its frames, its view, its conversation, the rows of its timeline.
 
+import { Walks } from "./machine/walks.js";
+import { Conversation } from "./view/conversation.js";
+import { merge } from "./view/merge.js";
 import { Rows } from "./view/rows.js";
-import { EMPTY, reduce } from "./view/view.js";
-
-const SNAPSHOT = 500; // frames between two views that are kept, so that moving through a replay is quick
 
 export class Tape {
   /** @param {string} id */
   constructor(id) {
     this.id = id;
-    this.view = EMPTY;
     /** @type {Frame[]} */
     this.frames = [];
+    /** @type {View | null} as the server projects it; null before it has come */
+    this.view = null;
+    this.conversation = new Conversation();
     this.rows = new Rows();
-    /** @type {View[]} */
-    this.snapshots = [EMPTY];
+    this.walks = new Walks();
     /** @type {{code: string, sentence: string} | null} why it is followed no more */
     this.ended = null;
   }
 
+  /** The last event that is here. */
+  get seq() {
+    return this.frames.length;
+  }
+
   /** @param {Frame} frame */
   push(frame) {
-    const before = this.view;
-    this.view = reduce(before, frame);
-    if (frame.seq == null || this.view === before) return;
-    this.frames.push(frame);
-    this.rows.push(frame);
-    if (this.frames.length % SNAPSHOT === 0) this.snapshots.push(this.view);
+    if (frame.event === "session.view") this.#show(frame.metadata);
+    else if (frame.seq == null) {
+      if (frame.event === "turn.delta" || frame.event === "turn.thinking") this.conversation.stream(frame);
+    } else if (frame.seq > this.seq) {
+      this.frames.push(frame);
+      this.rows.push(frame);
+      this.conversation.push(frame);
+    }
+  }
+
+  /** @param {Wire.ViewChanged} change */
+  #show({ view, whole }) {
+    const shown = /** @type {View} */ (merge(whole ? {} : this.view, view));
+    this.view = shown;
+    this.conversation.settle(shown);
+    this.walks.see(shown);
   }
 
   /** What was had does not count: the whole history follows. */
   forget() {
     Object.assign(this, new Tape(this.id));
-  }
-
-  /** The view as it was after an event. @param {number} seq */
-  at(seq) {
-    const start = Math.min(Math.floor(seq / SNAPSHOT), this.snapshots.length - 1);
-    return this.frames.slice(start * SNAPSHOT, seq).reduce(reduce, this.snapshots[start]);
   }
 }

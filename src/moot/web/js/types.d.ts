@@ -5,7 +5,9 @@ type Part = import("./part.js").Part;
 type Tape = import("./tape.js").Tape;
 type PlanEditor = import("./elements/plan-editor.js").PlanEditor;
 
-type Language = "zh" | "en";
+/** The code of a language that the server has texts for. */
+type Language = Wire.LanguageChanged["language"];
+type Spoken = { code: Language; name: string; short: string };
 type Translate = (key: string, params?: Record<string, string | number>) => string;
 
 /** What `h` and `set` take: attributes, some properties, `text`, and listeners as `onclick`. */
@@ -19,7 +21,7 @@ type Keep = <T>(
   parent: Element, items: Iterable<T>, keyOf: (item: T) => string, make: (item: T) => HTMLElement, update?: (node: HTMLElement, item: T) => void,
 ) => void;
 
-// the protocol
+// the protocol; Wire is types.generated.d.ts
 
 /** The envelope of the event protocol, as far as every module relies on it. */
 interface Frame {
@@ -39,20 +41,18 @@ interface Frame {
 type Logged = Frame & { session_id: string; seq: number; hash: string };
 type Head = { seq: number; hash: string };
 
+type CommandName = keyof Wire.Commands;
+
 /** moved, logged, passing, done, denied, exported, reset, ended, sever */
 type Happening = { type: string; [name: string]: any };
 
 // what the page knows
 
-type Entry = {
-  session_id: string; seq: number; updated_at: string; created_at: string; title: string; team: string; flow: string;
-  status: string; waiting_for: string | null; busy: boolean; pause_reason: string | null; messages: number;
-  last: { by: string; text: string } | null; removed_at: string | null;
-};
+type Entry = Wire.SessionEntry;
 /** How this browser has a session in its list: `away` is the seq at which it was archived, `read` counts messages. */
 type Kept = { pinned?: boolean; away?: number | null; read?: number };
 /** A command; seq once it is done, shown once its message is seen in the log. */
-type Sent = { id: string; event: string; fields: any; session: string | null; seq: number; shown?: number };
+type Sent = { id: string; event: CommandName; fields: any; session: string | null; seq: number; shown?: number };
 type Toast = { id: number; text: string; kind: string; action?: { label: string; run: () => void } };
 
 // what modules make for themselves and each other
@@ -71,144 +71,25 @@ type Edge = { from: string; to: string; triggers: string[]; path: string; isExte
 /** Of a plan: in which row, and what. */
 type Problem = { at: number; code: string; params: Record<string, string> };
 type Diff = { added: string[]; removed: Task[]; changed: Record<string, string[]>; isMoved: boolean; count: number };
-type Told = { said: any; title: string; frame: Frame; t: Translate; view: View; language: Language };
+type Told = { said: any; title: string; frame: Frame; t: Translate; view: View | null; language: Language };
 
-// a session as it is shown: the fold of its frames
+// a session as it is shown
 
-interface View {
-  session_id: string;
-  seq: number;
-  at: string;
-  title: string;
-  team: string;
-  flow: string;
-  language: Language;
-  team_task: string;
-  members: Member[];
-  status: "paused" | "active" | "completed";
-  waiting_for: string | null;
-  pause_reason: string | null;
-  executing: string | null;
-  pending: string[];
-  hops: number;
-  max_hops: number;
-  messages: Line[];
-  notices: Notice[];
-  questions: Question[];
-  running: RunningTurn[];
-  counters: Counters;
-  work: Work | null;
-  supervision: Job | null;
-  /** questions that are closed */
-  answers: { seq: number; by?: string; outcome: string; what: string; code: string; chosen: Option[]; said: string; label: string }[];
-  /** landmarks of the work */
-  marks: Mark[];
-  /** where in the shared state of a supervisor's job its result stands */
-  delivers: string[];
-  /** the last message named nobody */
-  is_unaddressed: boolean;
-}
-type Member = { id: string; kind: "human" | "ai"; name: string; display_name: string; order: number; role?: string };
-type Option = { id: string; label: string; description?: string };
-type Line = { seq: number; at: string; member: string; name: string; author: string; text: string; turn_id?: string };
-type Notice = { seq: number; at: string; code: string; text: string };
-type Step = { seq: number; thought?: string; action?: string; observation?: string };
-type Mark = { seq: number; name: string; params: Record<string, string | number> };
-type RunningTurn = { turn_id: string; member: string; name: string; started_at: string; steps: Step[]; streamed: string; thinking: string };
-type Counters = { messages: number; turns: number; failed_turns: number; tokens: number; cost_usd: number };
-interface Question {
-  step_id: string;
-  seq: number;
-  kind: string;
-  text: string;
-  options: Option[];
-  expires_at?: string | null;
-  default?: string | null;
-  asked_by?: string;
-  // what some kinds have beyond the others
-  tasks?: Task[];
-  plan_summary?: string;
-  task_id?: string;
-  code?: string;
-  selection?: string;
-  allow_custom_input?: boolean;
-  job?: string;
-  who?: string;
-}
+/** As the server projects it. What is null there is absent here after a merge. */
+type View = Omit<Wire.View, "questions" | "work"> & { questions: Question[]; work: Omit<Wire.Work, "tasks"> & { tasks: Record<string, TaskRun> } | null };
+type Member = Wire.Member;
+type Option = Wire.Option;
+type Question = Omit<Wire.Question, "tasks"> & { tasks: Task[] | null };
+type TaskRun = Omit<Wire.TaskRow, "task"> & { task: Task };
+/** What a running turn has written so far. */
+type Stream = { text: string; thinking: string; steps: { thought?: string; action?: string; observation?: string }[] };
+type Writing = Wire.RunningTurn & Stream;
+/** A frame of the conversation: its text, the title of its task, the question that it answers. */
+type NoteFrame = Frame & { text: string; title: string; asked?: Frame };
+type Task = { id: string; title: string; objective?: string; depends_on?: string[]; role?: string; member?: string };
 
 /** Where a machine stands, how it came there, and where it has been. */
 type Walk = { state: string; from: string; trigger: string; seen: string[] };
-
-// the plan flow
-
-type Task = { id: string; title: string; objective?: string; depends_on?: string[]; role?: string; member?: string };
-interface TaskRun {
-  task: Task;
-  walk: Walk;
-  attempt: number;
-  retries: number;
-  max_attempts: number;
-  /** when the next attempt comes; "" = no wait */
-  retry_at: string;
-  agent_id: string;
-  member: string;
-  done: number;
-  total: number | null;
-  percent: number | null;
-  step: string;
-  result: string;
-  error_type: string;
-  message: string;
-  feedback: string;
-  is_skipped: boolean;
-  /** in the line for room to run, when it was taken */
-  place: number | null;
-  started_at: string;
-}
-type Runs = Record<string, TaskRun>;
-interface Work {
-  question: string;
-  workflow: Walk;
-  summary: string;
-  /** what a plan offers, before it is approved */
-  proposed: any[];
-  plan_steps: number;
-  /** the planner's last one */
-  plan_step: string;
-  /** of the last plan that could not be run */
-  problems: string[];
-  tasks: Runs;
-  /** by agent id */
-  slots: Record<string, Walk>;
-  is_aggregating: boolean;
-  /** complete, partial, or why it ended */
-  outcome: string;
-  answer: string;
-}
-
-// the supervisor flow
-
-type Choice = {
-  seq: number; at: string; next: string; member?: string; guidance: string; focus_areas: string[]; corrected_from?: string;
-  correction?: string; fault: string;
-};
-type ToolRow = { call_id: string; agent: string; name: string; args: any; round: number; is_done: boolean; result?: any; error: string };
-interface Job {
-  goal: string;
-  asked_by: string;
-  acting: string;
-  steps: number;
-  choices: Choice[];
-  /** what the agents share */
-  state: Record<string, any>;
-  /** who wrote a key last */
-  writers: Record<string, string>;
-  /** of the newest round */
-  tools: ToolRow[];
-  review: { approved: boolean; iteration: number; fallback?: string } | null;
-  outcome: string;
-  reason: string;
-}
 
 // the inspector
 
@@ -231,10 +112,7 @@ interface Row {
   /** ok, failed, cancelled, waiting */
   outcome?: string;
 }
-type Machine = {
-  name: string; initial: string; final: string[]; states: string[];
-  transitions: { from: string; trigger: string; to: string; extension: boolean }[];
-};
+type Machine = Wire.MachineDocument;
 type Offer = { insert: string; label: string; hint: string };
 /** What stands between from and to is replaced. */
 type Completion = { from: number; to: number; offers: Offer[] };

@@ -1,4 +1,4 @@
-"""What a clause does: acknowledge, ask, order, stop the run. The kinds, and the shape of a language's table."""
+"""What a clause does (acknowledge, ask, order, stop the run), and the data that finds it in one language."""
 
 import re
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from msgspec import Struct
 
 
 class Act(StrEnum):
-    KEEP_RUNNING = "keep_running"  # "don't stop": names a control only to refuse it
+    KEEP_RUNNING = "keep_running"  # "don't stop": a control that is refused
     STATUS = "status"
     CANCEL = "cancel"
     PAUSE = "pause"
-    AWAY = "away"  # why the person is gone for a while: "I need to check something"
+    AWAY = "away"  # the person is busy for a while: "I need to check something"
     RESUME = "resume"
     GO_ON = "go_on"
-    DROP = "drop"  # "forget that": alone it ends the work, before an order it makes room
+    DROP = "drop"  # "forget that": ends the work, unless an order follows
     SWITCH = "switch"  # "something else:"
     RESTART = "restart"
     RETRY = "retry"
@@ -30,31 +30,32 @@ class Act(StrEnum):
 
 
 def split(block: str) -> frozenset[str]:
+    """Return the words of a block as a set."""
     return frozenset(block.split())
 
 
 def join(block: str) -> str:
-    """A pattern may be written over several lines; the indentation is no part of it."""
+    """Join the lines of a pattern, without their indentation."""
     return "".join(line.strip() for line in block.splitlines())
 
 
 def phrases(block: str, **slots: str) -> Pattern[str]:
-    """`{run}` stands for the pattern of that slot."""
+    """Compile a pattern of several lines; `{name}` in it stands for the pattern `slots[name]`."""
     joined = join(block)
     for name, pattern in slots.items():
         joined = joined.replace(f"{{{name}}}", f"(?:{pattern})")
     return re.compile(joined)
 
 
-class Language(Struct, frozen=True, gc=False):
-    """A language as data. `acts` are tried in order; a pattern that must fill the whole clause says so with `$`."""
+class Lexicon(Struct, frozen=True, gc=False):
+    """The patterns of one language. `acts` are tried in order and match the start of a clause (all of it with `$`)."""
 
     acts: Mapping[Act, Pattern[str]]
-    lead: Pattern[str]  # what may stand before what is meant: "ok so now please"
-    additive: Pattern[str]  # "also", "as well": adds to what is there
-    pointing: Pattern[str]  # "it", "this", "the second one": leans on what is there
-    new_thing: Pattern[str]  # an order that makes a thing of its own: "write a …"
-    replaced: tuple[Pattern[str], ...]  # group "old", group "new", or both: "new instead of old"
-    widened: Pattern[str]  # a scope that grows beyond the goal
-    vague: Pattern[str]  # wants a change, names nothing: "change it"
-    trivia: Pattern[str]  # a question that needs no work to be answered
+    lead: Pattern[str]  # words in front that do not matter: "ok so now please"
+    additive: Pattern[str]  # adds to the work: "also", "as well"
+    pointing: Pattern[str]  # refers to the work: "it", "this", "the second one"
+    new_thing: Pattern[str]  # an order for something new: "write a …"
+    replaced: tuple[Pattern[str], ...]  # with the groups "old", "new", or both: "new instead of old"
+    widened: Pattern[str]  # the scope grows beyond the goal
+    vague: Pattern[str]  # asks for a change without naming one: "change it"
+    trivia: Pattern[str]  # a question of general knowledge

@@ -1,8 +1,8 @@
-"""English as data (see `acts.Language`). Patterns see one clause in lower case, its lead taken off."""
+"""The English patterns (see `acts.Lexicon`). They are matched against one clause in lower case, without its lead."""
 
-from moot.runtime.understanding.rules.acts import Act, Language, join, phrases, split
+from moot.runtime.understanding.rules.acts import Act, Lexicon, join, phrases, split
 
-_SLOTS = {  # those that hold others first
+_SLOTS = {  # a slot may name later ones
     "tail": join(r"""
         (?: (?:right now|right away|now|immediately|at once|asap|please|pls|for now|for good|for {time}|for me
         |then|ok|already|and wait|guys|everyone|everybody|dude|man|bro|completely|entirely|altogether|again
@@ -260,7 +260,7 @@ _ACTS: dict[Act, str] = {
     """,
 }
 
-ENGLISH = Language(
+ENGLISH = Lexicon(
     acts={
         **{act: phrases(block, **_SLOTS) for act, block in _ACTS.items()},
         Act.ORDER: phrases(rf"(?:{'|'.join(sorted(_VERBS, key=len, reverse=True))}|{_MORE_ORDERS}|{_BARE_ORDER})\b.*"),
@@ -294,8 +294,8 @@ ENGLISH = Language(
         |all)\b.*
     """),
     replaced=tuple(
-        phrases(each, **_SLOTS)
-        for each in (
+        phrases(pattern, **_SLOTS)
+        for pattern in (
             r"\binstead of (?P<old>[^,]{2,60}?)(?: (?:i|we|do|use|make|write|build|create|let's|just) (?P<new>.+)|$)",
             r"(?P<new>.+?) (?:instead of|rather than|in place of|and not|but not) (?P<old>.+)",
             r"\bnot (?:just|only|merely|simply)(?: (?:a|an|the|in|for|about))? (?P<old>.+)",

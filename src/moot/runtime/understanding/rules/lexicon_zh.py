@@ -1,6 +1,6 @@
-"""Chinese as data (see `acts.Language`). Patterns see one clause, its lead taken off."""
+"""The Chinese patterns (see `acts.Lexicon`). They are matched against one clause, without its lead."""
 
-from moot.runtime.understanding.rules.acts import Act, Language, join, phrases
+from moot.runtime.understanding.rules.acts import Act, Lexicon, join, phrases
 
 _SLOTS = {
     "run": join(r"""
@@ -177,7 +177,7 @@ _ACTS: dict[Act, str] = {
     """,
 }
 
-CHINESE = Language(
+CHINESE = Lexicon(
     acts={act: phrases(block, **_SLOTS) for act, block in _ACTS.items()},
     lead=phrases(r"""
         (?:(?:好的?|嗯+|哈+|呵+|哦|噢|呃|额|啊|诶|欸|喂|那么?|那就|请|请你|麻烦你?|帮我|帮忙|帮|给我|你(?:先|再|可以
@@ -203,8 +203,8 @@ CHINESE = Language(
         measure="个|首|封|张|份|篇|段|幅|条|则|套|款|部|本|支|句|道|场|次|趟|些|点|台|组|种|只|页|版",
     ),
     replaced=tuple(
-        phrases(each, **_SLOTS)
-        for each in (
+        phrases(pattern, **_SLOTS)
+        for pattern in (
             r"从(?P<old>.+?)(?:改|换|变|转)(?:成|为|到|做)(?P<new>.+)",
             r"(?:不|不要|别|不用|先不|不再)(?:{make})*(?P<old>[^,]{1,20}?)了",
             r"(?P<old>[^,]{2,20}?)(?:先)?(?:不要|不做|不用|不写|不拆|不弄|不搞|取消|作废|砍掉)了",

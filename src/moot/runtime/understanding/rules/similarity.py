@@ -1,59 +1,61 @@
-"""How much of what was said is already part of the work: the goal, the tasks, the last messages."""
+"""How many words of a message are already part of the work: its goal, its tasks, the last messages."""
 
 from msgspec import Struct
 
-from moot.core.intent import SemanticInput
-from moot.runtime.understanding.rules.words import first_pieces, is_chinese, pieces
+from moot.core.intake.intent import SemanticInput
+from moot.runtime.understanding.rules.tokens import first_tokens, is_chinese, tokens_of
 
-MESSAGES, MESSAGE_CHARS = 6, 1_000  # of the history, newest first; how much of each
-TASKS = 100
-CORE_PIECES = 12  # pairs of characters are smaller than words: twice as many
+MESSAGES, MESSAGE_CHARS = 6, 1_000  # of the history: the newest messages, and the start of each
+TASKS, TITLE_CHARS = 100, 200
+CORE_TOKENS = 12  # doubled for Chinese: a pair of characters is less than a word
 
 
 class Context(Struct, frozen=True, gc=False):
-    text: str  # the goal as it was said
+    """What is known about the work; sets hold tokens (see `tokens.tokens_of`)."""
+
+    goal_text: str
     goal: frozenset[str]
-    core: frozenset[str]  # what the goal is about, as far as its first words tell
+    core: frozenset[str]  # the first tokens of the goal, which say what it is about
     work: frozenset[str]  # goal, task titles and recent messages together
-    asked: str  # what the agent asked last, if the last word was a question
+    last_question: str  # the agent's last message, if it asks something
 
 
-class Nearness(Struct, frozen=True, gc=False):
-    """Shares of what was said that the goal, and the whole context, know. 0 also when nothing was said."""
+class Overlap(Struct, frozen=True, gc=False):
+    """Which share of the message's tokens occurs in the goal and in the whole context; 0 if it has no tokens."""
 
     goal: float
     work: float
-    said: frozenset[str]
+    tokens: frozenset[str]
 
 
-def read_context(given: SemanticInput) -> Context:
-    task = given.system_state.current_task
-    text = task.goal[:MESSAGE_CHARS] if task else ""
-    goal = pieces(text)
+def read_context(request: SemanticInput) -> Context:
+    task = request.system_state.current_task
+    goal_text = task.goal[:MESSAGE_CHARS] if task else ""
+    goal = tokens_of(goal_text)
     work = set(goal)
-    for each in given.tasks[:TASKS]:
-        work |= pieces(each.title[:200])
-    for message in given.recent_history[-MESSAGES:]:
-        work |= pieces(message.content[:MESSAGE_CHARS])
+    for known_task in request.tasks[:TASKS]:
+        work |= tokens_of(known_task.title[:TITLE_CHARS])
+    for message in request.recent_history[-MESSAGES:]:
+        work |= tokens_of(message.content[:MESSAGE_CHARS])
     return Context(
-        text,
+        goal_text,
         goal,
-        first_pieces(text, CORE_PIECES * 2 if is_chinese(text) else CORE_PIECES),
+        first_tokens(goal_text, CORE_TOKENS * 2 if is_chinese(goal_text) else CORE_TOKENS),
         frozenset(work),
-        _last_question(given),
+        _last_question(request),
     )
 
 
-def compare(text: str, context: Context) -> Nearness:
-    said = pieces(text)
-    if not said:
-        return Nearness(0.0, 0.0, said)
-    return Nearness(len(said & context.goal) / len(said), len(said & context.work) / len(said), said)
+def measure_overlap(text: str, context: Context) -> Overlap:
+    tokens = tokens_of(text)
+    if not tokens:
+        return Overlap(0.0, 0.0, tokens)
+    return Overlap(len(tokens & context.goal) / len(tokens), len(tokens & context.work) / len(tokens), tokens)
 
 
-def _last_question(given: SemanticInput) -> str:
-    """People answer what was asked last; a question further back was answered or forgotten."""
-    last = given.recent_history[-1] if given.recent_history else None
+def _last_question(request: SemanticInput) -> str:
+    """Return the end of the last message if an agent asks something there. Older questions count as answered."""
+    last = request.recent_history[-1] if request.recent_history else None
     if last is None or last.role != "agent":
         return ""
     end = last.content.strip()[-400:]

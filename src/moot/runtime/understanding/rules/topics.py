@@ -1,12 +1,12 @@
-"""What the world is about, coarsely, as data: fields of life, rival technologies, kinds of deliverables.
+"""Word lists about the world: fields of life and work, rival technologies, kinds of deliverables.
 
-Words are compared as `words.pieces` makes them: stems, and pairs of Chinese characters.
+Texts are compared by their tokens (see `tokens.tokens_of`).
 """
 
-from moot.runtime.understanding.rules.words import pieces
+from moot.runtime.understanding.rules.tokens import tokens_of
 
 FIELDS: dict[str, frozenset[str]] = {
-    name: pieces(block)
+    name: tokens_of(block)
     for name, block in {
         "software": """
             code function class method module variable bug error exception test unit regression refactor compile build
@@ -95,14 +95,14 @@ FIELDS: dict[str, frozenset[str]] = {
         """,
     }.items()
 }
-# A goal in one of the first row makes room for orders in any of them: sites have texts, decks have charts.
-_NEAR: tuple[frozenset[str], ...] = (
+# Fields that often occur in the same work: sites have pictures, reports have texts.
+_RELATED_FIELDS: tuple[frozenset[str], ...] = (
     frozenset({"software", "pictures"}),
     frozenset({"writing", "office", "translation"}),
     frozenset({"household", "verse"}),
 )
 RIVALS: tuple[frozenset[str], ...] = tuple(
-    pieces(block)
+    tokens_of(block)
     for block in (
         "react vue angular svelte nextjs nuxt solidjs jquery htmx",
         "flutter swiftui kotlin swift uniapp",
@@ -119,8 +119,9 @@ RIVALS: tuple[frozenset[str], ...] = tuple(
         "微信 支付宝 抖音 快手 小红书 微博 知乎 b站",
     )
 )
-_TONGUES = "英德法日韩俄西葡"
-DELIVERABLES: frozenset[str] = pieces("""
+_LANGUAGES = "英德法日韩俄西葡"
+# Kinds that are a work of their own. A table or a chart is mostly part of one.
+DELIVERABLES: frozenset[str] = tokens_of("""
     article post essay newsletter tweet video podcast book story poem report deck presentation infographic poster
     landing
     website shop app application api cli library plugin bot game dashboard platform microservice monolith extension
@@ -128,51 +129,49 @@ DELIVERABLES: frozenset[str] = pieces("""
     文章 笔记 短视频 视频 脚本 播客 海报 长图 报告 路线图 幻灯片 网站 官网 商城 小程序 公众号 插件 平台 微服务 单体
     手册 教程 书籍 白皮书 问卷
     直播 推文 引擎
-""")  # kinds that are a work of their own; a table or a chart is mostly part of one
-
-
-COMPANIONS: frozenset[str] = pieces("""
+""")
+# Parts of almost any work: an order for one of them stays within it.
+COMMON_PARTS: frozenset[str] = tokens_of("""
     test tests readme documentation docs comment changelog commit example benchmark script config log logging error
     message title summary section chart button page component function class file folder table column diagram
     screenshot
     faq validation type endpoint route hook migration seed fixture mock footer header slide paragraph heading list
     测试 用例 文档 注释 示例 例子 日志 报错 标题 摘要 小节 图表 按钮 页面 组件 函数 文件 目录 表格 字段 说明 接口
     参数 脚本 配置 封面 目录
-""")  # what belongs to almost any work: asking for one does not leave it
+""")
+PRIVATE_FIELDS = frozenset({"household", "travel", "trivia", "verse", "letters", "money", "body"})
 
 
-def fields_of(found: frozenset[str]) -> frozenset[str]:
-    return frozenset(name for name, known in FIELDS.items() if found & known)
+def fields_of(tokens: frozenset[str]) -> frozenset[str]:
+    return frozenset(name for name, known in FIELDS.items() if tokens & known)
 
 
-def is_home(word: str, context: frozenset[str]) -> bool:
-    """A thing of the same field as the work, even if nobody has spoken of it: the header of a web page."""
-    return bool(fields_of(frozenset({word})) & fields_of(context))
+def shares_field(word: str, work: frozenset[str]) -> bool:
+    """Whether a word is of the same field as the work, as "header" is if the work is a web page."""
+    return bool(fields_of(frozenset({word})) & fields_of(work))
 
 
-LIFE = frozenset({"household", "travel", "trivia", "verse", "letters", "money", "body"})
+def is_private(tokens: frozenset[str], work: frozenset[str]) -> bool:
+    """Whether the tokens are of private fields only, and unrelated to the work."""
+    fields = fields_of(tokens)
+    return bool(fields) and fields <= PRIVATE_FIELDS and is_unrelated(tokens, work)
 
 
-def is_private(said: frozenset[str], context: frozenset[str]) -> bool:
-    """Of a field of life that the work has nothing to do with; fields of work overlap too much to tell."""
-    ours = fields_of(said)
-    return bool(ours) and ours <= LIFE and is_far(said, context)
-
-
-def is_far(said: frozenset[str], context: frozenset[str]) -> bool:
-    """The fields of what was said have nothing to do with those of the work. Unknown words say nothing."""
-    ours, theirs = fields_of(said), fields_of(context)
-    if not ours or not theirs or ours & theirs:
+def is_unrelated(tokens: frozenset[str], work: frozenset[str]) -> bool:
+    """Whether the fields of the tokens have nothing to do with those of the work. False if either has none."""
+    fields, work_fields = fields_of(tokens), fields_of(work)
+    if not fields or not work_fields or fields & work_fields:
         return False
-    return not any(ours & near and theirs & near for near in _NEAR)
+    return not any(fields & related and work_fields & related for related in _RELATED_FIELDS)
 
 
-def rivals_of(found: frozenset[str], goal: frozenset[str]) -> frozenset[str]:
-    """Technologies (or tongues, platforms) that would take the place of one the goal names."""
-    found, goal = _as_tongues(found), _as_tongues(goal)
-    return frozenset().union(*((group & found) - goal for group in RIVALS if group & goal))
+def find_rivals(tokens: frozenset[str], goal: frozenset[str]) -> frozenset[str]:
+    """Find technologies, languages or platforms that would replace one that the goal names."""
+    tokens, goal = _unify_languages(tokens), _unify_languages(goal)
+    return frozenset().union(*((group & tokens) - goal for group in RIVALS if group & goal))
 
 
-def _as_tongues(found: frozenset[str]) -> frozenset[str]:
-    """英文 and 英语 are the same tongue."""
-    return found | {f"{piece[0]}语" for piece in found if len(piece) == 2 and piece[1] == "文" and piece[0] in _TONGUES}
+def _unify_languages(tokens: frozenset[str]) -> frozenset[str]:
+    """Add 英语 for 英文, and so on: both name the same language."""
+    names = (token for token in tokens if len(token) == 2 and token[1] == "文" and token[0] in _LANGUAGES)
+    return tokens | {f"{name[0]}语" for name in names}

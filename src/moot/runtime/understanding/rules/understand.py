@@ -1,8 +1,8 @@
-"""`rules`: understanding without a model (plan: the front door). Pure and deterministic, Chinese and English."""
+"""`rules`: understands Chinese and English messages without a model; deterministic (see docs/plan.md)."""
 
 import re
 
-from moot.core.intent import (
+from moot.core.intake.intent import (
     ContextDependency,
     IntentAnalysis,
     KnownTask,
@@ -16,13 +16,13 @@ from moot.core.intent import (
     TaskRelation,
     Urgency,
 )
-from moot.core.intent_routing import ACTIVE
+from moot.core.intake.intent_routing import ACTIVE
+from moot.core.texts import render
 from moot.runtime.ports import Understood
 from moot.runtime.understanding.explicit import read_explicit
 from moot.runtime.understanding.rules.assessment import assess
 from moot.runtime.understanding.rules.clauses import read_clauses
 from moot.runtime.understanding.rules.patches import find_patches, find_tasks
-from moot.runtime.understanding.rules.reasons import CLARIFICATION, REASONS, say
 from moot.runtime.understanding.rules.relation import (
     CONTROL,
     DIFFERENT,
@@ -33,8 +33,8 @@ from moot.runtime.understanding.rules.relation import (
     Reading,
     relate,
 )
-from moot.runtime.understanding.rules.similarity import Nearness, compare, read_context
-from moot.runtime.understanding.rules.words import normalise, read_prose
+from moot.runtime.understanding.rules.similarity import Overlap, measure_overlap, read_context
+from moot.runtime.understanding.rules.tokens import normalise, read_prose
 
 GOAL_CHARS, ENTITIES = 200, 20
 _URGENT = re.compile(
@@ -57,40 +57,40 @@ _PHASES: dict[Relation, NextPhase] = {
 }
 
 
-def analyse(given: SemanticInput) -> IntentAnalysis:
-    text = normalise(given.raw_input)
+def analyse(request: SemanticInput) -> IntentAnalysis:
+    """Say what a message means for the work that is under way."""
+    text = normalise(request.raw_input)
     prose = read_prose(text)
-    context = read_context(given)
-    status = given.system_state.workflow_status
-    patches = find_patches(prose.text, given.tasks, context) if status in ACTIVE else ()
-    near = compare(prose.text, context)
-    said = Message(prose, read_clauses(prose), context, near, status, bool(patches))
-    reading = relate(said)
-    return _assemble(given, text, reading, near, patches)
+    context = read_context(request)
+    status = request.system_state.workflow_status
+    patches = find_patches(prose.text, request.tasks, context) if status in ACTIVE else ()
+    overlap = measure_overlap(prose.text, context)
+    reading = relate(Message(prose, read_clauses(prose), context, overlap, status, bool(patches)))
+    return _assemble(request, text, reading, overlap, patches)
 
 
 class RulesUnderstander:
-    """The port's form of `analyse`; markers and slash commands come first."""
+    """`analyse` as an Understander. Markers and slash commands are read first."""
 
-    async def understand(self, given: SemanticInput) -> Understood:
-        return Understood(analysis=read_explicit(given) or analyse(given))
+    async def understand(self, request: SemanticInput) -> Understood:
+        return Understood(analysis=read_explicit(request) or analyse(request))
 
 
 def find_entities(text: str, tasks: tuple[KnownTask, ...]) -> tuple[str, ...]:
-    """What an input refers to: tasks by id, files, quoted things, members."""
+    """Find what a text refers to: ids of tasks, files, quoted words, members."""
     quoted = [first or second for first, second in _QUOTED.findall(text)]
-    found = [*(task.id for task in find_tasks(text, tasks)), *_FILE.findall(text), *quoted, *_MEMBER.findall(text)]
-    return tuple(dict.fromkeys(found))[:ENTITIES]
+    entities = [*(task.id for task in find_tasks(text, tasks)), *_FILE.findall(text), *quoted, *_MEMBER.findall(text)]
+    return tuple(dict.fromkeys(entities))[:ENTITIES]
 
 
 def _assemble(
-    given: SemanticInput, text: str, reading: Reading, near: Nearness, patches: tuple[PlanPatch, ...]
+    request: SemanticInput, text: str, reading: Reading, overlap: Overlap, patches: tuple[PlanPatch, ...]
 ) -> IntentAnalysis:
-    relation, language = reading.relation, given.language
-    reason = say(REASONS[reading.reason], language)
+    relation, language = reading.relation, request.language
+    reason = render(f"intent.{reading.reason}", language)
     goal = " ".join(text.split())[:GOAL_CHARS]
-    is_active = given.system_state.workflow_status in ACTIVE
-    asks = relation in (MAJOR, DIFFERENT) and is_active
+    is_active = request.system_state.workflow_status in ACTIVE
+    leaves_task = relation in (MAJOR, DIFFERENT) and is_active
     scope: Scope = (
         "meta_control" if relation == CONTROL else "full_task" if relation in (MAJOR, DIFFERENT) else "partial_task"
     )
@@ -106,17 +106,17 @@ def _assemble(
             needs_current_task_context=is_active and relation != DIFFERENT,
             needs_execution_history=reading.reason in ("answer", "retry", "question", "status_query", "resume"),
             needs_resource_status=reading.control is not None,
-            referenced_entities=find_entities(text, given.tasks),
+            referenced_entities=find_entities(text, request.tasks),
         ),
         suggested_route=SuggestedRoute(
             next_phase="wait_user" if reading.is_vague else _PHASES[relation],
             reason=reason,
-            requires_user_confirmation=asks or reading.is_vague,
+            requires_user_confirmation=leaves_task or reading.is_vague,
         ),
-        assessment=assess(reading, reason, near) if is_active else None,
+        assessment=assess(reading, reason, overlap) if is_active else None,
         control_action=reading.control,
         plan_patches=patches if relation == MINOR else (),
-        clarification=say(CLARIFICATION, language) if reading.is_vague else "",
+        clarification=render("intent.clarification", language) if reading.is_vague else "",
     )
 
 

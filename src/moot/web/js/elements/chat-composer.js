@@ -2,6 +2,7 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
+import { nameOf } from "../view/names.js";
 import { recall, remember } from "../prefs.js";
 import { accept, complete } from "../text/complete.js";
 
@@ -60,7 +61,7 @@ export class ChatComposer extends Part {
       keyed(speaker, names, (each) => each.id, (each) => h("option", { value: each.id, text: each.display_name }));
       set(speaker, { value: app.speaksAs ?? "" });
     }
-    const acting = view?.running[0]?.name;
+    const acting = view?.running[0] && nameOf(view, view.running[0].member);
     const hint = app.me?.role === "viewer" ? t("viewer") : isOver ? t("session_over") : acting ? t("composer.busy", { name: acting }) : t(recall("enter") === "breaks" ? "composer.hint.ctrl" : "composer.hint");
     set(find(this, ".hint"), { text: hint });
     set(this.#box, { placeholder: t(innerWidth > 720 ? "composer" : "composer.short") });
@@ -94,7 +95,7 @@ export class ChatComposer extends Part {
     remember(`draft.${this.#session}`, this.#box.value || null);
     this.#grow();
     const { value, selectionStart } = this.#box;
-    this.#offer(offers ? complete(value, selectionStart, this.app.view?.members ?? [], this.app.t) : null);
+    this.#offer(offers ? complete(value, selectionStart, this.app.view?.members ?? [], this.app.languages, this.app.t) : null);
   }
 
   #grow() {

@@ -1,10 +1,10 @@
 // What stands in a conversation, one maker each.
 
 import { find, h, set, tell } from "../dom.js";
-import { failure, optionLabel, word } from "../i18n.js";
+import { word } from "../i18n.js";
 import { body } from "../text/body.js";
-import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/names.js";
+import { noteText } from "../view/note-text.js";
 
 const NEWEST_CHARS = 160; // of a thought that is folded up
 
@@ -24,31 +24,31 @@ function place(app, seq) {
   return h("button", { class: "ghost place", text: `#${seq}`, title: app.t("to_event"), "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 }
 
-/** What a member does in the team, where it is not the name already. @param {App} app @param {Line} line */
-function roleOf({ t, view }, { member, name }) {
-  const { kind, role = "" } = view?.members.find((each) => each.id === member) ?? {};
+/** What a member does in the team, where it is not the name already. @param {App} app @param {string} member */
+function roleOf({ t, view }, member) {
+  const { kind, role = "", display_name: name = "" } = view?.members.find((each) => each.id === member) ?? {};
   const told = word(t, "role", role).replaceAll("_", " ").replace(/ agent$/, "");
   return kind === "ai" && told.toLowerCase() !== name.toLowerCase() ? told : "";
 }
 
-/** @param {App} app @param {Line} line */
-export function makeMessage(app, line) {
-  const isHuman = app.view?.members.find((each) => each.id === line.member)?.kind === "human";
-  const isMine = isHuman && line.member === app.speaksAs;
+/** @param {App} app @param {NoteFrame} frame */
+export function makeMessage(app, { seq = 0, timestamp, text, source = {}, metadata: { member } }) {
+  const isHuman = app.view?.members.find((each) => each.id === member)?.kind === "human";
+  const isMine = isHuman && member === app.speaksAs;
   const content = h("div", { class: "body" });
-  content.append(body(app.view?.flow === "supervisor" ? withoutDecision(line.text) : line.text.trim(), app.t));
-  return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": line.seq, onmouseenter: () => tell("highlight", line.seq), onmouseleave: () => tell("highlight", null) },
-    avatar(app, line.member),
-    h("header", {}, h("b", { text: line.name }), h("span", { class: "author", text: roleOf(app, line), title: line.author }),
-      h("time", { datetime: line.at, text: clock(line.at, app.language) }), place(app, line.seq)),
+  content.append(body(text.trim(), app.t));
+  return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": seq, onmouseenter: () => tell("highlight", seq), onmouseleave: () => tell("highlight", null) },
+    avatar(app, member),
+    h("header", {}, h("b", { text: nameOf(app.view, member) }), h("span", { class: "author", text: roleOf(app, member), title: `${source.loop_id ?? ""}.${source.role ?? ""}` }),
+      h("time", { datetime: timestamp, text: clock(timestamp, app.language) }), place(app, seq)),
     content);
 }
 
-/** @param {App} app @param {RunningTurn} turn */
+/** @param {App} app @param {Writing} turn */
 export function makeTurn(app, turn) {
   const node = h("article", { class: "message ai writing", "aria-busy": "true" },
     avatar(app, turn.member),
-    h("header", {}, h("b", { text: turn.name }), h("span", { class: "author" })),
+    h("header", {}, h("b", { text: nameOf(app.view, turn.member) }), h("span", { class: "author" })),
     h("ol", { class: "thoughts" }),
     h("details", { class: "thinking" }, h("summary", {}, h("b", { text: app.t("step.thought") }), h("span", { class: "newest" })), h("p", {})),
     h("div", { class: "body" }));
@@ -56,7 +56,7 @@ export function makeTurn(app, turn) {
   return node;
 }
 
-/** @param {App} app @param {HTMLElement} node @param {RunningTurn} turn */
+/** @param {App} app @param {HTMLElement} node @param {Writing} turn */
 export function updateTurn(app, node, turn) {
   const list = find(node, ".thoughts");
   for (const step of turn.steps.slice(list.childElementCount)) {
@@ -68,8 +68,8 @@ export function updateTurn(app, node, turn) {
   set(find(node, ".thinking"), { hidden: !thought });
   set(find(node, ".thinking .newest"), { text: thought.slice(thought.lastIndexOf("\n") + 1).slice(-NEWEST_CHARS) });
   set(find(node, ".thinking p"), { text: thought });
-  set(find(node, ".body"), { text: turn.streamed || "" });
-  node.classList.toggle("silent", !turn.streamed);
+  set(find(node, ".body"), { text: turn.text });
+  node.classList.toggle("silent", !turn.text);
 }
 
 /** @param {App} app @param {Sent} sent */
@@ -79,18 +79,12 @@ export function makeUnsent(app, { fields }) {
     h("div", { class: "body", text: fields.content }));
 }
 
-/** A line of Moot's own: a notice, an answered question, a landmark of the work. @param {App} app @param {string} kind @param {any} item */
+/** A line of Moot's own. @param {App} app @param {string} kind @param {NoteFrame} item */
 export function makeNote(app, kind, item) {
-  const text = kind === "notice" ? item.text : kind === "answer" ? answerText(app, item) : markText(app, item);
-  const isJob = item.name?.startsWith("job."), more = (isJob || item.name === "task_done") && item.params.text;
-  return h("div", { class: `note ${kind} ${item.name ?? item.code ?? ""}`, "data-seq": item.seq },
-    more ? result(app, text, item.params.text, isJob) : h("span", { text }), place(app, item.seq));
-}
-
-/** @param {App} app @param {Mark} mark */
-function markText({ t }, { name, params }) {
-  const { error, text } = params;
-  return t(`mark.${name}`, error ? { ...params, text: failure(t, String(error), String(text)) } : params);
+  const { name, text } = noteText(app, kind, item), isJob = item.event === "supervisor.ended";
+  const more = (isJob || item.event === "solver.completed") && item.text;
+  return h("div", { class: `note ${kind} ${name}`, "data-seq": item.seq },
+    more ? result(app, text, more, isJob) : h("span", { text }), place(app, item.seq ?? 0));
 }
 
 /** What a task brought, folded up to its first line; what a whole job brought, to be read.
@@ -99,15 +93,6 @@ function result(app, summary, text, isOpen) {
   const content = h("div", { class: "body" });
   content.append(body(text.trim(), app.t));
   return h("details", { open: isOpen }, h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: text.trim().split("\n")[0].slice(0, 160) })), content);
-}
-
-/** @param {App} app @param {any} answer */
-function answerText(app, { by, outcome, what, code, chosen, said }) {
-  const { view, t } = app;
-  const labels = chosen.map((/** @type {any} */ option) => optionLabel(app, code, option)).join(", ");
-  const label = [labels, said].filter(Boolean).join(": ");
-  if (outcome !== "answered") return `${t(`answer.${outcome}`)}: ${what}`;
-  return `✓ ${t("answer.by", { name: by ? nameOf(view, by) : "?", label })}`;
 }
 
 /** @param {Element} log @param {number | null} seq @returns {Element | null} the item at the event, or the first after it */

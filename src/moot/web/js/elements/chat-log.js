@@ -2,7 +2,6 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
-import { withoutDecision } from "../view/supervisor.js";
 import { makeMessage, makeNote, makeTurn, makeUnsent, markSelected, updateTurn } from "./chat-items.js";
 
 const PAGE = 150; // items in the document; earlier ones come when they are asked for
@@ -38,14 +37,14 @@ export class ChatLog extends Part {
   /** @param {App} app @param {View | null} view */
   render(app, view) {
     const log = this.#log, { t } = app;
-    const session = `${view?.session_id ?? ""} ${app.replay ? "replay" : ""}`;
+    const session = `${app.tape?.id ?? ""} ${app.replay ? "replay" : ""}`;
     const isNew = session !== this.#session;
     if (isNew) {
       this.#session = session;
       this.#shown = PAGE;
     }
     const isFollowing = isNew || this.#isAtEnd;
-    const all = view ? itemsOf(app, view) : [];
+    const all = app.tape ? itemsOf(app, view, app.tape) : [];
     const items = all.slice(-this.#shown);
     keyed(log, items, (item) => `${session} ${item.key}`, (item) => this.#make(item), (node, item) => this.#change(node, item));
     set(find(this, ".earlier"), { hidden: all.length <= items.length, text: t("earlier", { count: all.length - items.length }) });
@@ -53,7 +52,7 @@ export class ChatLog extends Part {
     set(this, { hidden: !app.tape });
     const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && !["turn", "hint"].includes(item.kind)).length;
     set(find(this, ".newer"), { hidden: unseen === 0, text: `↓ ${t("newer", { count: unseen })}` });
-    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : view?.seq && !all.length ? t("say_something") : "";
+    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : app.seq && !all.length ? t("say_something") : "";
     set(find(this, ".blank"), { text: blank, hidden: !blank });
     if (this.#selected !== app.selected || isNew) this.#select(app.selected);
   }
@@ -83,7 +82,7 @@ export class ChatLog extends Part {
   #scrolled() {
     this.#follows = this.#isAtEnd;
     if (!this.#follows) return;
-    this.#seen = this.app.view?.seq ?? 0;
+    this.#seen = this.app.seq;
     set(find(this, ".newer"), { hidden: true });
   }
 
@@ -94,35 +93,27 @@ export class ChatLog extends Part {
   }
 }
 
-/** Nothing but a decision, which is told in words. @param {View} view @param {Line} line */
-const isDecision = (view, line) => view.flow === "supervisor" && line.text.includes('"next_agent"') && !withoutDecision(line.text);
-
-/** Messages, notices and answers by their place in the log; then who writes, then what is unsent.
- * @param {App} app @param {View} view @returns {Item[]} */
-function itemsOf(app, view) {
-  /** @type {Item[]} */
-  const items = [];
-  for (const item of view.messages) {
-    if (!isDecision(view, item)) items.push({ key: `m${item.seq}`, seq: item.seq, kind: "message", item });
+/** What was said and done, by its place in the log; then who writes, then what is unsent.
+ * @param {App} app @param {View | null} view null before it has come @param {Tape} tape @returns {Item[]} */
+function itemsOf(app, view, { conversation }) {
+  const { seq } = app, items = app.replay ? conversation.items.filter((item) => item.seq <= seq) : [...conversation.items];
+  for (const turn of view?.running ?? []) {
+    const item = app.replay ? { ...turn, text: "", thinking: "", steps: [] } : { ...turn, ...conversation.streamOf(turn.turn_id) };
+    items.push({ key: `t${turn.turn_id}`, seq, kind: "turn", item });
   }
-  for (const item of view.notices) items.push({ key: `n${item.seq}`, seq: item.seq, kind: "notice", item });
-  for (const item of view.answers) items.push({ key: `a${item.seq}`, seq: item.seq, kind: "answer", item });
-  for (const item of view.marks) items.push({ key: `k${item.seq}`, seq: item.seq, kind: "mark", item });
-  items.sort((a, b) => a.seq - b.seq);
-  for (const item of view.running) items.push({ key: `t${item.turn_id}`, seq: view.seq, kind: "turn", item });
-  if (isUnaddressed(view)) items.push({ key: `h${view.seq}`, seq: view.seq, kind: "hint", item: { text: hintOf(app, view) } });
-  if (!app.replay) {
-    for (const item of app.unsent) {
-      if (item.event === "user.message") items.push({ key: `u${item.id}`, seq: view.seq, kind: "unsent", item });
-    }
+  if (app.replay) return items;
+  if (view && isUnaddressed(view, conversation)) items.push({ key: `h${seq}`, seq, kind: "hint", item: { text: hintOf(app, view) } });
+  for (const item of app.unsent) {
+    if (item.event === "user.message") items.push({ key: `u${item.id}`, seq, kind: "unsent", item });
   }
   return items;
 }
 
-/** The last word of a conversation named nobody: it waits, and a newcomer may wait with it. @param {View} view */
-function isUnaddressed({ status, messages, is_unaddressed }) {
-  const last = messages.at(-1);
-  return status === "paused" && is_unaddressed && last !== undefined && last.turn_id === undefined;
+/** The last word of a conversation named nobody: it waits, and a newcomer may wait with it.
+ * @param {View} view @param {Tape["conversation"]} conversation */
+function isUnaddressed({ status }, { items, isUnaddressed }) {
+  const last = items.findLast((each) => each.kind === "message")?.item;
+  return status === "paused" && isUnaddressed && last !== undefined && last.metadata.turn_id === undefined;
 }
 
 /** @param {App} app @param {View} view */

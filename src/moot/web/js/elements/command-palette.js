@@ -32,7 +32,7 @@ export class CommandPalette extends Part {
   /** @returns {Deed[]} */
   get #deeds() {
     const { app } = this, { t, view } = app;
-    const sent = (/** @type {string} */ event) => () => void app.send(event);
+    const sent = (/** @type {CommandName} */ event) => () => void app.send(event);
     const isOpen = app.mayWrite && view?.status !== "completed";
     return [
       app.mayCreate && { name: t("new_session"), run: () => tell("new") },
@@ -46,7 +46,7 @@ export class CommandPalette extends Part {
       app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },
       app.tape && { name: t("export"), run: () => find(document, "top-bar .export").click() },
       ...["system", "light", "dark"].map((theme) => ({ name: t(`theme.${theme}`), run: () => tell("theme", theme) })),
-      { name: "中文", run: () => tell("language", "zh") }, { name: "English", run: () => tell("language", "en") },
+      ...app.languages.map(({ code, name }) => ({ name, run: () => tell("language", code) })),
       { name: t("inspector_toggle"), run: () => tell("inspector") },
       { name: t("help"), run: () => tell("help") },
       { name: t("logout"), run: () => void app.logout() },

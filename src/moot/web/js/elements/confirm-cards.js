@@ -1,7 +1,6 @@
 // Questions that wait for one answer: one card that can show any of them, plans with their tasks.
 
 import { find, h, keyed, set } from "../dom.js";
-import { optionLabel } from "../i18n.js";
 import { Part } from "../part.js";
 import { nameOf } from "../view/names.js";
 import { planCard } from "./plan-card.js";
@@ -71,8 +70,8 @@ function choices(app, question) {
     app.answer(step_id, { choice, ...(to ? { answer: to } : {}) });
   };
   const listed = options.map((option) => isMany
-    ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: optionLabel(app, question.code, option) }), describe(option))
-    : h("div", { class: "option" }, h("button", { text: optionLabel(app, question.code, option), onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
+    ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: option.label }), describe(option))
+    : h("div", { class: "option" }, h("button", { text: option.label, onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
     (isOpen || isMany) && h("form", { class: "open", onsubmit: (event) => { event.preventDefault(); send(); } },
       isOpen && box, h("button", { class: "primary", text: t("card.send") })),
@@ -108,12 +107,12 @@ function outputForm(app, { step_id, job: role }) {
 const describe = ({ description }) => (description ? h("small", { text: description }) : null);
 
 /** @param {App} app @param {Question} question */
-function leftText(app, { expires_at, default: otherwise, options, code }) {
+function leftText(app, { expires_at, default: otherwise, options }) {
   const { t, language } = app;
   if (!expires_at) return "";
   const seconds = Math.max(0, Math.round((Date.parse(expires_at) - Date.now()) / 1000));
   const time = new Intl.NumberFormat(language, { minimumIntegerDigits: 2 }).format(seconds % 60);
   const known = options.find((option) => option.id === otherwise);
-  const after = known ? optionLabel(app, code, known) : otherwise;
+  const after = known ? known.label : otherwise;
   return t("card.left", { time: `${Math.floor(seconds / 60)}:${time}` }) + (after ? ` · ${t("card.default", { option: after })}` : "");
 }

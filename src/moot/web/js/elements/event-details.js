@@ -6,7 +6,7 @@ import { describe } from "../view/row-text.js";
 
 /** @param {App} app @param {Frame} frame */
 export function details(app, frame) {
-  const { t } = app, view = (app.tape?.view), said = frame.metadata ?? {}, source = frame.source ?? {};
+  const { t } = app, view = app.tape?.view, said = frame.metadata ?? {}, source = frame.source ?? {};
   const json = JSON.stringify(frame, null, 2), row = app.tape?.rows.list.find((each) => each.frame === frame);
   const facts = [
     [t("fact.who"), source.member ? nameOf(view, source.member) : "Moot"],

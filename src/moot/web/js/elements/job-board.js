@@ -25,11 +25,12 @@ export class JobBoard extends Part {
     this.#list("tools", job.tools, (row) => row.call_id + row.is_done, (row) => h("li", { class: row.error ? "failed" : row.is_done ? "done" : "running" },
       h("b", { text: `${row.is_done ? (row.error ? "✗" : "✓") : "⏳"} ${row.name}` }), h("span", { class: "who", text: roleName(view, row.agent) }),
       h("p", { text: short(row.args) }), h("p", { class: "result", text: row.error || (row.is_done ? short(row.result) : "") })));
-    this.#list("choices", [...job.choices].reverse(), (choice) => String(choice.seq), (choice) => h("li", { class: choice.fault || choice.corrected_from ? "corrected" : "" },
-      h("button", { class: "ghost place", text: `#${choice.seq}`, "aria-label": `${t("to_event")} ${choice.seq}`, onclick: () => app.select(choice.seq) }),
+    const seqs = choiceSeqs(app);
+    this.#list("choices", [...job.choices].reverse(), (choice) => String(choice.number), (choice) => h("li", { class: choice.fault || choice.corrected_from ? "corrected" : "" },
+      place(app, seqs[choice.number - 1]),
       h("b", { text: choice.fault ? t("job.undecided") : `→ ${roleName(view, choice.next)}` }),
       choice.corrected_from && h("span", { class: "who", text: t("job.corrected", { from: roleName(view, choice.corrected_from) }) }),
-      h("p", { text: choice.guidance }), choice.focus_areas.length ? h("p", { class: "who", text: choice.focus_areas.join(" · ") }) : null));
+      h("p", { text: choice.guidance || choice.given }), choice.focus_areas.length ? h("p", { class: "who", text: choice.focus_areas.join(" · ") }) : null));
     const keys = Object.keys(job.state).filter((key) => job.writers[key]);
     this.#list("shared", keys, (key) => key + JSON.stringify(job.state[key]), (key) => h("li", {}, h("details", {},
       h("summary", {}, h("code", { text: key }), h("span", { class: "who", text: nameOf(view, job.writers[key]) })), h("pre", { tabindex: 0, text: JSON.stringify(job.state[key], null, 2) }))));
@@ -42,6 +43,16 @@ export class JobBoard extends Part {
     keyed(find(section, "ul"), items, keyOf, make);
   }
 }
+
+/** Where the choices of the job stand in the log. @param {App} app */
+function choiceSeqs({ tape, seq }) {
+  const frames = tape?.frames.slice(0, seq) ?? [];
+  return frames.slice(frames.findLastIndex((frame) => frame.event === "supervisor.started"))
+    .filter((frame) => frame.event === "supervisor.decided" || frame.event === "supervisor.undecided").map((frame) => frame.seq ?? 0);
+}
+
+/** @param {App} app @param {number | undefined} seq */
+const place = (app, seq) => seq !== undefined && h("button", { class: "ghost place", text: `#${seq}`, "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 
 /** @param {unknown} value */
 const short = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").slice(0, 300);

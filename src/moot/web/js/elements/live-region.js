@@ -2,8 +2,8 @@
 
 import { h } from "../dom.js";
 import { Part } from "../part.js";
-import { withoutDecision } from "../view/supervisor.js";
 import { nameOf } from "../view/names.js";
+import { noteText } from "../view/note-text.js";
 
 const SPOKEN_CHARS = 200;
 const LOSS_MS = 5_000;
@@ -11,7 +11,7 @@ const LOSS_MS = 5_000;
 export class LiveRegion extends Part {
   polite = h("p", { "aria-live": "polite" });
   assertive = h("p", { "aria-live": "assertive" });
-  /** @type {View | null} */
+  /** @type {{id: string, seq: number, view: View} | null} */
   #before = null;
   #isLossSaid = false;
 
@@ -22,22 +22,21 @@ export class LiveRegion extends Part {
 
   /** @param {App} app @param {View | null} view */
   render(app, view) {
-    const before = this.#before;
-    this.#before = view;
-    if (!view || !before || app.replay || before.session_id !== view.session_id || view.seq - before.seq > 200) return;
-    const said = [];
+    const before = this.#before, { tape, seq, t } = app;
+    this.#before = view && tape ? { id: tape.id, seq, view } : null;
+    if (!view || !tape || !before || app.replay || before.id !== tape.id || seq - before.seq > 200) return;
+    const said = [], was = before.view;
     for (const turn of view.running) {
-      if (!before.running.some((each) => each.turn_id === turn.turn_id)) said.push(app.t("live.acts", { name: turn.name }));
+      if (!was.running.some((each) => each.turn_id === turn.turn_id)) said.push(t("live.acts", { name: nameOf(view, turn.member) }));
     }
-    for (const line of view.messages.slice(-3)) {
-      const text = view.flow === "supervisor" ? withoutDecision(line.text) : line.text;
-      if (line.seq > before.seq && text) said.push(`${line.name}: ${text.slice(0, SPOKEN_CHARS)}`);
+    for (const { kind, item } of tape.conversation.items.slice(-5).filter((each) => each.seq > before.seq)) {
+      if (kind === "message") said.push(`${nameOf(view, item.metadata.member)}: ${item.text.slice(0, SPOKEN_CHARS)}`);
+      if (kind === "notice") said.push(noteText(app, kind, item).text);
     }
-    for (const notice of view.notices.slice(-2)) if (notice.seq > before.seq) said.push(notice.text);
-    for (const each of view.questions) if (each.seq > before.seq) said.push(`${app.t("live.asks")} ${each.text}`);
-    const isMine = view.waiting_for !== null && view.waiting_for === app.speaksAs;
-    if (isMine && view.seq > before.seq && before.status !== "paused") said.push(app.t("live.your_turn"));
-    else if (view.waiting_for && before.status !== "paused") said.push(app.t("status.waiting", { name: nameOf(view, view.waiting_for) }));
+    for (const each of view.questions) if (!was.questions.some((asked) => asked.step_id === each.step_id)) said.push(`${t("live.asks")} ${each.text}`);
+    const isMine = Boolean(view.waiting_for) && view.waiting_for === app.speaksAs;
+    if (isMine && seq > before.seq && was.status !== "paused") said.push(t("live.your_turn"));
+    else if (view.waiting_for && was.status !== "paused") said.push(t("status.waiting", { name: nameOf(view, view.waiting_for) }));
     if (said.length) this.polite.textContent = said.join("\n");
   }
 

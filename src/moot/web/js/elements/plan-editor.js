@@ -2,6 +2,7 @@
 
 import { dialogHead, find, h, hear, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
+import { answerLabel } from "../view/note-text.js";
 import { diff, findProblems, freshId, moveTask } from "../plan/edit.js";
 import { recallJson, remember } from "../prefs.js";
 import { makeRow, updateRow } from "./plan-row.js";
@@ -122,11 +123,11 @@ export class PlanEditor extends Part {
 
   render() {
     if (!this.#dialog.open) return;
-    const answer = this.#question ? null : this.app.view?.answers.at(-1);
-    set(find(this, ".gone"), { text: this.#question ? "" : this.app.t("plan.gone", { label: answer?.label ?? "", name: answer?.by ?? "" }), hidden: Boolean(this.#question) });
+    const answer = this.#question ? null : this.app.tape?.conversation.lastAnswer, by = answer?.metadata.by;
+    set(find(this, ".gone"), { text: this.#question ? "" : this.app.t("plan.gone", { label: answer ? answerLabel(this.app, answer) : "", name: by ?? "" }), hidden: Boolean(this.#question) });
     if (!this.#question) {
       remember(`plan.${this.#stepId}`, null);
-      if (answer && answer.by === this.app.speaksAs) this.#dialog.close();
+      if (answer && by === this.app.speaksAs) this.#dialog.close();
     }
     set(find(this, ".approve"), { disabled: !this.#question || findProblems(this.tasks).length > 0 });
   }

@@ -2,15 +2,15 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
-import { nameOf } from "../view/names.js";
-import { queueLine } from "../view/view.js";
+import { nameOf, queueLine, runsOf } from "../view/names.js";
 
 const SHOWN = 6;
 
 export class QueueBar extends Part {
   /** @param {Translate} t */
   build(t) {
-    const act = (/** @type {string} */ event, /** @type {object} */ fields = {}) => () => void this.app.send(event, fields);
+    /** @type {<Name extends CommandName>(event: Name, fields?: Wire.Commands[Name]) => () => void} */
+    const act = (event, fields) => () => void this.app.send(event, fields);
     const button = (/** @type {string} */ name, /** @type {() => void} */ onclick) =>
       h("button", { class: name, text: t(`queue.${name}`), title: t(`queue.${name}.hint`), onclick });
     this.append(
@@ -44,7 +44,7 @@ export class QueueBar extends Part {
 
   tick() {
     for (const each of /** @type {NodeListOf<HTMLElement>} */ (this.querySelectorAll(".elapsed"))) {
-      set(each, { text: elapsed(each.dataset.since ?? "", this.app.replay?.view.at) });
+      set(each, { text: elapsed(each.dataset.since ?? "", this.app.replay?.at) });
     }
   }
 
@@ -79,7 +79,7 @@ export class QueueBar extends Part {
 
 /** Who runs a task. @param {View} view */
 function workers(view) {
-  return Object.values(view.work?.tasks ?? {}).filter((run) => run.walk.state === "RUNNING").map((run) => ({
+  return runsOf(view).filter((run) => run.state === "RUNNING").map((run) => ({
     key: `task ${run.task.id} ${run.attempt}`, member: run.member, at: -1, what: run.task.title, since: run.started_at,
   }));
 }

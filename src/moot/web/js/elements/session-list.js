@@ -89,7 +89,7 @@ export class SessionList extends Part {
   #show(item, entry) {
     const { app } = this, { t, tape } = app, { session_id: id, last, messages } = entry, isOpen = tape?.id === id, name = entry.title || entry.team;
     const { read = isOpen ? -1 : messages, pinned } = keptOf(id), unread = isOpen ? 0 : messages - read;
-    const state = stateOf(app, isOpen && tape.view.seq >= entry.seq ? tape.view : entry);
+    const state = stateOf(app, isOpen && tape.view && tape.seq >= entry.seq ? tape.view : entry);
     if (isOpen && !document.hidden && read < messages) keep(id, { read: messages });
     set(find(item, "a"), { "aria-current": isOpen ? "page" : null, "data-state": state });
     set(find(item, ".name"), { text: `${pinned ? "★ " : ""}${name}` });

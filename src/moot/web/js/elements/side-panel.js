@@ -3,6 +3,7 @@
 import { find, h, set } from "../dom.js";
 import { Part } from "../part.js";
 import { recall, remember } from "../prefs.js";
+import { runsOf } from "../view/names.js";
 
 const TABS = ["timeline", "tasks", "state"];
 /** @type {Record<string, string[]>} */
@@ -39,7 +40,7 @@ export class SidePanel extends Part {
 
   /** @param {App} app @param {View | null} view */
   render(app, view) {
-    const failed = Object.values(view?.work?.tasks ?? {}).filter((run) => run.walk.state === "BLOCKED" && !run.is_skipped).length;
+    const failed = runsOf(view).filter((run) => run.state === "BLOCKED" && !run.is_skipped).length;
     for (const name of TABS) {
       const isShown = name === this.#tab;
       set(find(this, `#tab-${name}`), { "aria-selected": String(isShown), tabindex: isShown ? 0 : -1, "data-failed": name === "tasks" && failed ? failed : null });

@@ -34,7 +34,6 @@ export class StateMap extends Part {
 
   /** @param {App} app */
   render(app) {
-    void app.lookInside();
     const { t } = app, lit = walks(app);
     const picker = find(this, "select");
     keyed(picker, lit, (each) => each.id, (each) => h("option", { value: each.id }));

@@ -3,8 +3,7 @@
 import { find, h, keyed, set } from "../dom.js";
 import { failure, word } from "../i18n.js";
 import { Part } from "../part.js";
-import { isFinished } from "../view/tasks.js";
-import { nameOf, slotName } from "../view/names.js";
+import { isFinished, nameOf, runsOf, slotName } from "../view/names.js";
 
 /** @type {Record<string, string>} */
 const COLUMNS = {
@@ -28,7 +27,7 @@ export class TaskBoard extends Part {
   /** @param {App} app @param {View | null} view */
   render(app, view) {
     const work = view?.work, { t } = app;
-    const runs = Object.values(work?.tasks ?? {});
+    const runs = runsOf(view);
     const done = runs.filter(isFinished).length;
     set(find(this, ".empty"), { hidden: runs.length > 0 });
     set(find(this, ".goal"), { text: work ? `${work.question}` : "", hidden: !work?.question });
@@ -50,7 +49,7 @@ export class TaskBoard extends Part {
   #columnOf(run) {
     const focused = this.querySelector(`[data-task="${CSS.escape(run.task.id)}"]:focus-within`);
     if (focused && this.#held.has(run.task.id)) return this.#held.get(run.task.id);
-    const column = run.is_skipped ? "done" : COLUMNS[run.walk.state] ?? "ready";
+    const column = run.is_skipped ? "done" : COLUMNS[run.state] ?? "ready";
     this.#held.set(run.task.id, column);
     return column;
   }
@@ -58,7 +57,7 @@ export class TaskBoard extends Part {
   /** @param {TaskRun} run */
   #make({ task: { id } }) {
     const { t } = this.app;
-    const act = (/** @type {string} */ name, /** @type {string} */ event) => h("button", { class: name, text: t(`task.${name}`), onclick: () => void this.app.send(event, { task_id: id }) });
+    const act = (/** @type {string} */ name, /** @type {"user.cancel_task" | "user.restart_task"} */ event) => h("button", { class: name, text: t(`task.${name}`), onclick: () => void this.app.send(event, { task_id: id }) });
     return h("li", { class: "task", "data-task": id },
       h("p", { class: "head" }, h("b", {}), h("span", { class: "who" })),
       h("p", { class: "how" }, h("progress", { max: 100, "aria-label": t("progress") }), h("span", { class: "count" })),
@@ -86,12 +85,12 @@ export class TaskBoard extends Part {
 
   /** @param {HTMLElement} node @param {TaskRun} run */
   #show(node, run) {
-    const { app } = this, { t } = app, { task, walk } = run;
+    const { app } = this, { t } = app, { task, state } = run;
     const view = /** @type {any} */ (app.view);
-    set(node, { "data-state": walk.state });
+    set(node, { "data-state": state });
     set(find(node, "b"), { text: task.title });
     set(find(node, ".who"), { text: run.agent_id ? slotName(view, run.agent_id) : nameOf(view, run.member || task.member) || task.role || "" });
-    const isCounted = walk.state === "RUNNING";
+    const isCounted = state === "RUNNING";
     set(find(node, ".how"), { hidden: !isCounted });
     const percent = run.percent ?? (run.total ? (100 * run.done) / run.total : null);
     if (percent === null) find(node, "progress").removeAttribute("value");
@@ -100,22 +99,22 @@ export class TaskBoard extends Part {
     const rest = [task.objective, task.depends_on?.length && t("after", { tasks: task.depends_on.map((id) => app.view?.work?.tasks[id]?.task.title ?? id).join(", ") }), run.feedback && `${t("feedback")}: ${run.feedback}`, run.result].filter(Boolean);
     set(find(node, ".result"), { text: rest.join("\n\n") });
     set(find(node, "details"), { hidden: !rest.length });
-    const isOver = isFinished(run) || walk.state === "CANCELLED";
-    const isMine = app.mayWrite && Boolean(app.view?.work) && !["COMPLETED", "FAILED"].includes(app.view?.work?.workflow.state ?? "");
+    const isOver = isFinished(run) || state === "CANCELLED";
+    const isMine = app.mayWrite && Boolean(app.view?.work) && !["COMPLETED", "FAILED"].includes(app.view?.work?.status ?? "");
     const isOpen = isMine && !isFinished(run);
-    set(find(node, ".retry"), { hidden: !isOpen || !["EXECUTION_FAILED", "DISPATCH_FAILED", "BLOCKED", "CANCELLED"].includes(walk.state) });
+    set(find(node, ".retry"), { hidden: !isOpen || !["EXECUTION_FAILED", "DISPATCH_FAILED", "BLOCKED", "CANCELLED"].includes(state) });
     const others = find(node, ".others"), options = [...find(others, "select").options];
     for (const option of options) option.disabled = option.value === run.member;
     const other = options.find((option) => !option.disabled);
     set(find(node, ".reassign"), { hidden: !isOpen || !other });
     if (!isOpen) others.hidden = true;
     if (others.hidden && other) find(others, "select").value = other.value;
-    set(find(node, ".cancel"), { hidden: !isMine || isOver || walk.state === "BLOCKED" });
+    set(find(node, ".cancel"), { hidden: !isMine || isOver || state === "BLOCKED" });
   }
 
   /** What is said of a task counts down: the next attempt. */
   tick() {
-    for (const run of Object.values(this.app?.view?.work?.tasks ?? {})) {
+    for (const run of runsOf(this.app?.view)) {
       const node = this.querySelector(`[data-task="${CSS.escape(run.task.id)}"] .say`);
       if (node) set(node, { text: sayOf(this.app, run) });
     }
@@ -132,7 +131,7 @@ function toggle(button) {
 
 /** What happened, what was tried, what comes. @param {App} app @param {TaskRun} run */
 function sayOf({ t }, run) {
-  const { state } = run.walk;
+  const { state } = run;
   if (run.is_skipped) return t("task.skipped");
   if (state === "DONE") return "";
   const said = [state === "RUNNING" && run.attempt === 1 ? "" : t(`state.${state}`)];

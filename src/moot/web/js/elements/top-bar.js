@@ -25,7 +25,7 @@ export class TopBar extends Part {
         h("a", { class: "icon export", title: t("export"), "aria-label": t("export"), text: "⤓", download: "" }),
         button("palette", "⌘", () => tell("palette")),
         button("theme", "◐", () => tell("theme", THEMES[(THEMES.indexOf(this.#theme) + 1) % 3])),
-        h("button", { class: "icon language", lang: "", onclick: () => tell("language", this.app.language === "zh" ? "en" : "zh") }),
+        h("button", { class: "icon language", lang: "", onclick: () => tell("language", this.#nextLanguage.code) }),
         button("inspector_toggle", "◨", () => tell("inspector"))));
   }
 
@@ -33,11 +33,16 @@ export class TopBar extends Part {
     return document.documentElement.dataset.theme ?? "system";
   }
 
+  get #nextLanguage() {
+    const { language, languages } = this.app;
+    return languages[(languages.findIndex((each) => each.code === language) + 1) % languages.length];
+  }
+
   /** @param {App} app @param {View | null} view */
   render(app, view) {
     const { t } = app;
     set(find(this, ".title"), { text: view?.title || view?.team || "Moot" });
-    set(find(this, ".status"), { text: view?.seq ? statusText(app, view) : "", "data-status": view?.questions.length ? "paused" : view?.status ?? "" });
+    set(find(this, ".status"), { text: app.seq && view ? statusText(app, view) : "", "data-status": view?.questions.length ? "paused" : view?.status ?? "" });
     this.tick();
     const hops = view?.max_hops && view.flow === "chat" ? t("hops", { hops: view.hops, max: view.max_hops }) : "";
     set(find(this, ".hops"), { text: hops, title: t("hops.hint"), hidden: !hops });
@@ -46,9 +51,9 @@ export class TopBar extends Part {
     set(find(this, ".spent"), { text: `${t("tokens", { count: tokens, n: new Intl.NumberFormat(app.language).format(tokens) })}${cost}`, hidden: !tokens });
     const theme = /** @type {keyof typeof ICONS} */ (this.#theme);
     set(find(this, ".theme"), { text: ICONS[theme], title: t(`theme.${theme}`), "aria-label": t(`theme.${theme}`) });
-    const other = app.language === "zh" ? "en" : "zh";
-    set(find(this, ".language"), { text: other === "zh" ? "中文" : "EN", lang: other, title: other === "zh" ? "中文" : "English" });
-    set(find(this, ".replay"), { disabled: !app.tape?.view.seq, "aria-pressed": String(app.replay !== null) });
+    const { code, name, short } = this.#nextLanguage;
+    set(find(this, ".language"), { text: short, lang: code, title: name });
+    set(find(this, ".replay"), { disabled: !app.tape?.view, "aria-pressed": String(app.replay !== null) });
     set(find(this, ".export"), { href: app.tape ? `/api/sessions/${app.tape.id}/export?lang=${app.language}` : null, hidden: !app.tape });
   }
 

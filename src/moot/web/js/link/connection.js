@@ -1,4 +1,4 @@
-// The machine of a link (seed 004 §8), the same table as core/machines/connection.py.
+// The machine of a link, the same table as core/machines/connection.py.
 
 /** @type {Record<LinkState, Record<string, LinkState>>} */
 export const CONNECTION = {

@@ -1,9 +1,7 @@
-// One session that is followed: how far it is, and whether a frame is what comes next (protocol/following.py).
+// One session that is followed: how far it is, and whether a frame is what comes next. Unlike protocol/following.py it
+// does not recompute hashes: it only sends the last one when it reconnects, and the server compares it.
 
-import { storedText } from "./raw.js";
-import { sha256 } from "./sha256.js";
-
-const RESTARTS = 3; // of the history, when the same place does not verify again and again
+const RESTARTS = 3; // when the same event is missing again and again
 
 export class Following {
   /** @param {string} sessionId @param {Head} [head] what is had already; hash "" = not known */
@@ -14,7 +12,7 @@ export class Following {
     /** @type {number | null} asked where to go on, not answered: what comes now does not count */
     this.askedAt = null;
     this.restarts = 0;
-    this.brokenAt = 0;
+    this.missingSeq = 0;
   }
 
   get unacked() {
@@ -32,18 +30,15 @@ export class Following {
 
   /**
    * Whether this is the next event; only then the cursor moves.
-   * @param {Frame} frame @param {string} text
-   * @returns {"next" | "old" | "hole" | "broken"}
+   * @param {Frame} frame
+   * @returns {"next" | "old" | "hole"}
    */
-  judge(frame, text) {
+  judge(frame) {
     const seq = frame.seq ?? 0, hash = frame.hash ?? "";
     if (this.askedAt !== null || seq <= this.head.seq) return "old";
     if (seq > this.head.seq + 1) return "hole";
-    const stored = storedText(text, frame);
-    const isKnown = this.head.hash !== "" || this.head.seq === 0;
-    if (stored === null || (isKnown && sha256(this.head.hash + stored) !== hash)) return "broken";
     this.head = { seq, hash };
-    if (seq > this.brokenAt) this.restarts = 0;
+    if (seq > this.missingSeq) this.restarts = 0;
     return "next";
   }
 
@@ -52,9 +47,9 @@ export class Following {
     this.ackedSeq = 0;
   }
 
-  /** Whether asking for the history again is worth it: not when it broke at the same place several times. */
+  /** Whether asking again is worth it: not when the same event was missing several times. */
   mayRestart() {
-    this.brokenAt = Math.max(this.brokenAt, this.head.seq + 1);
+    this.missingSeq = Math.max(this.missingSeq, this.head.seq + 1);
     this.restarts += 1;
     return this.restarts <= RESTARTS;
   }

@@ -3,7 +3,6 @@
 import { advance } from "./connection.js";
 import { Following } from "./following.js";
 import { Pace, backoff } from "./pace.js";
-import { parts } from "./raw.js";
 import { ANSWER_S, RETRY_S, SENDS, Unanswered } from "./unanswered.js";
 
 const GIVE_UP_S = 300;
@@ -101,8 +100,8 @@ export class ClientHalf {
     /** @type {Happening[]} */
     const happened = [];
     try {
-      const texts = message.startsWith("[") ? [...parts(message)].map((part) => part.value) : [message];
-      for (const text of texts) happened.push(...this.#read(JSON.parse(text), text, now));
+      const frames = JSON.parse(message);
+      for (const frame of Array.isArray(frames) ? frames : [frames]) happened.push(...this.#read(frame, now));
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
       happened.push({ type: "sever", reason: `the server sent what is no frame: ${error.message}` });
@@ -139,10 +138,10 @@ export class ClientHalf {
 
   // what the server says
 
-  /** @param {Frame} frame @param {string} text @param {number} now @returns {Happening[]} */
-  #read(frame, text, now) {
+  /** @param {Frame} frame @param {number} now @returns {Happening[]} */
+  #read(frame, now) {
     if (typeof frame?.event !== "string") throw new TypeError("a frame has an event");
-    if (frame.seq != null) return this.#readLogged(frame, text, now);
+    if (frame.seq != null) return this.#readLogged(frame, now);
     const said = frame.metadata ?? {};
     switch (frame.event) {
       case "system.connected":
@@ -180,28 +179,25 @@ export class ClientHalf {
     return [{ type: "reset", session_id: said.session_id, reason: said.reason ?? "" }];
   }
 
-  /** @param {Frame} frame @param {string} text @param {number} now @returns {Happening[]} */
-  #readLogged(frame, text, now) {
+  /** @param {Frame} frame @param {number} now @returns {Happening[]} */
+  #readLogged(frame, now) {
     const { session_id = "", seq } = frame, following = this.following.get(session_id);
-    switch (following?.judge(frame, text)) {
+    switch (following?.judge(frame)) {
       case "next": return [{ type: "logged", session_id, seq, frame }];
-      case "hole": return this.#restart((following), now, false);
-      case "broken": return this.#restart((following), now, true);
+      case "hole": return this.#askAgain(following, now);
       default: return [];
     }
   }
 
-  /** @param {Following} following @param {number} now @param {boolean} forget @returns {Happening[]} */
-  #restart(following, now, forget) {
+  /** An event is missing: ask for it, but not for ever. @param {Following} following @param {number} now @returns {Happening[]} */
+  #askAgain(following, now) {
     const session_id = following.sessionId;
     if (!following.mayRestart()) {
       this.following.delete(session_id);
       return [{ type: "ended", session_id, code: "diverged", sentence: "" }];
     }
-    const had = following.head.seq;
-    if (forget) following.forget();
     this.#post(following.ask(now));
-    return forget && had ? [{ type: "reset", session_id, reason: "diverged" }] : [];
+    return [];
   }
 
   /** @param {Frame} frame @param {any} said */

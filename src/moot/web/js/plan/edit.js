@@ -2,7 +2,7 @@
 
 const TASKS = 100;
 
-/** The same rules as core/plan/tasks.py, as far as they can be known here; the server has the last word.
+/** The same rules as core/flows/plan/tasks.py, as far as they can be known here; the server has the last word.
  * @param {Task[]} tasks @returns {Problem[]} */
 export function findProblems(tasks) {
   /** @type {Problem[]} */

@@ -1,20 +1,21 @@
 // What the composer offers while somebody types: members after @ or [NEXT:, commands after a slash at the start.
 
-const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "/retry", "/pause", "/resume", "/rename", "/lang zh", "/lang en", "/end"];
+const COMMANDS = ["/help", "/status", "/queue", "/queue skip", "/queue clear", "/retry", "/pause", "/resume", "/rename", "/lang", "/end"];
 
 const SHOWN = 12;
 
 /**
  * @param {string} text @param {number} caret
- * @param {Member[]} members @param {Translate} t
+ * @param {Member[]} members @param {Spoken[]} languages @param {Translate} t
  * @returns {Completion | null}
  */
-export function complete(text, caret, members, t) {
+export function complete(text, caret, members, languages, t) {
   const before = text.slice(0, caret);
   const slash = /^\/[a-z ]*$/i.exec(before);
   if (slash) {
-    const offers = COMMANDS.filter((each) => each.startsWith(before.toLowerCase()) && each !== before)
-      .map((each) => ({ insert: each, label: each, hint: t(`slash.${each.slice(1).replace(" ", "_")}`) }));
+    const typed = COMMANDS.flatMap((each) => each === "/lang" ? languages.map(({ code }) => `/lang ${code}`) : [each]);
+    const offers = typed.filter((each) => each.startsWith(before.toLowerCase()) && each !== before)
+      .map((each) => ({ insert: each, label: each, hint: explain(each, languages, t) }));
     return offers.length ? { from: 0, to: caret, offers } : null;
   }
   const next = /\[NEXT:\s*(?:[^\]\n]*[,，]\s*)?([^\],，\n]*)$/i.exec(before);
@@ -32,6 +33,12 @@ export function complete(text, caret, members, t) {
     .slice(0, SHOWN);
   if (!offers.length) return null;
   return { from: caret - typed.length - (next ? 0 : 1), to: caret, offers };
+}
+
+/** @param {string} command @param {Spoken[]} languages @param {Translate} t */
+function explain(command, languages, t) {
+  const language = languages.find(({ code }) => command === `/lang ${code}`);
+  return language ? t("slash.lang", { name: language.name }) : t(`slash.${command.slice(1).replace(" ", "_")}`);
 }
 
 /** @param {string} text @param {Completion} completion @param {Offer} offer @returns {{text: string, caret: number}} */

@@ -4,7 +4,7 @@
 export function connectionText({ connection, tape, unsent, heardAt, t, language }) {
   const clock = (/** @type {number} */ at) => new Intl.DateTimeFormat(language, { timeStyle: "medium" }).format(at);
   const waiting = unsent.length ? ` · ${t("unsent", { count: unsent.length })}` : "";
-  const seq = tape?.view.seq ?? 0;
+  const seq = tape?.seq ?? 0;
   switch (connection.state) {
     case "CONNECTED":
       if (tape && !tape.ended && seq < connection.target) {

@@ -32,8 +32,8 @@ const TELL = {
 
 /** @param {Row} row @param {App} app @returns {string} */
 export function describe({ frame, title }, { t, language, tape }) {
-  const said = frame.metadata ?? {}, view = /** @type {View} */ (tape?.view);
-  const job = said.job && view.flow === "plan" ? word(t, "work", said.job.split(":")[0]) : "";
+  const said = frame.metadata ?? {}, view = tape?.view ?? null;
+  const job = said.job && view?.flow === "plan" ? word(t, "work", said.job.split(":")[0]) : "";
   const about = [job, title].filter(Boolean).join(" · ");
   const tell = TELL[frame.event];
   if (tell) return tell({ said, title: about, frame, t, view, language });

@@ -1,0 +1,231 @@
+"""Agent type `cli`: a member played by a command-line agent, one program a turn."""
+
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from moot.agents.agent_type import AgentType, Seat
+from moot.agents.cli.failures import read_failure
+from moot.agents.cli.lines import JsonLines
+from moot.agents.cli.memory import Conversation
+from moot.agents.cli.presets import Permissions, Preset, find_preset
+from moot.agents.cli.text import TextReader
+from moot.agents.context import NO_PROMPTS, build_context
+from moot.agents.environment import pick_environment
+from moot.agents.output_limits import OutputLimiter, PartialOutput, censor, censor_error
+from moot.agents.process import Bounds, Child, Ended, Program, start
+from moot.agents.run_environment import RunEnvironment
+from moot.config.agent_specs import EnvAllowList, Folder
+from moot.config.problem import Problem
+from moot.config.quantities import Command, Text
+from moot.config.trust import Start
+from moot.core import limits
+from moot.core.errors import AgentError
+from moot.core.flows.turns import TurnInput
+from moot.core.session.usage import Usage
+from moot.core.text import is_blank
+from moot.extensions import PRESETS
+from moot.runtime.ports import Delta, Output, Result
+
+TEXT_BYTES = 2 * limits.OUTPUT_CHARS
+EVENT_BYTES = 64 * 1_048_576  # JSON lines say much besides the text
+PLAIN_TEXT = "text"  # the `output` of a program whose whole output is its answer
+
+
+class CliAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="cli"):
+    """A command-line agent: a known one (`preset`), or any `command` and the way its `output` is read."""
+
+    preset: Annotated[Text | None, Meta(description="Claude Code, Codex or Gemini CLI")] = None
+    model: Annotated[Text | None, Meta(description="of a preset; default: its own")] = None
+    permissions: Annotated[Permissions | None, Meta(description="what a preset may do unasked; default: read")] = None
+    command: Annotated[
+        Command | None, Meta(description="any other program, as a list: what it is told comes by stdin")
+    ] = None
+    output: Annotated[
+        Text | None,
+        Meta(description="how the output of a command is read; default: text, all of it is the answer"),
+    ] = None
+    cwd: Folder = None
+    env: EnvAllowList = ()
+
+    def starts(self, member: str) -> tuple[Start, ...]:
+        return (Start(member=member, argv=self.list_command(), folder=self.cwd or "", names=self.env),)
+
+    def make(self, seat: Seat) -> "CliMember":
+        return CliMember(self, seat.instructions, seat.run_environment, prompts=seat.prompts)
+
+    def find_preset(self) -> Preset | None:
+        return find_preset(self.preset) if self.preset else None
+
+    def find_reader(self) -> Preset | None:
+        """The preset in whose way the output is read; None for plain text."""
+        if self.preset:
+            return self.find_preset()
+        return find_preset(self.output) if self.output and self.output != PLAIN_TEXT else None
+
+    def list_command(self, resume: str | None = None) -> tuple[str, ...]:
+        """What is started: the command of the team file, or that of the preset. `resume` is a conversation's id."""
+        preset = self.find_preset()
+        return preset.argv(self.model, self.permissions or "read", resume) if preset else self.command or ()
+
+    @classmethod
+    def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:
+        has_preset, has_command = entry.get("preset") is not None, entry.get("command") is not None
+        if has_preset and has_command:
+            yield Problem(path=("command",), text="a cli agent takes a preset or a command, not both")
+        elif not has_preset and not has_command:
+            yield Problem(text="a cli agent needs a preset or a command")
+        elif has_preset and entry.get("output") is not None:
+            yield Problem(path=("output",), text="output goes with a command; a preset knows its own")
+        elif has_command:
+            for key in ("model", "permissions"):
+                if entry.get(key) is not None:
+                    yield Problem(path=(key,), text=f"{key} goes with a preset; write it into the command")
+
+    @classmethod
+    def choices(cls) -> dict[str, list[str]]:
+        presets = PRESETS.names()
+        return {"preset": sorted(presets), "output": sorted([PLAIN_TEXT, *presets])}
+
+
+class CliMember:
+    """`prompts`: the team's own templates, by phase."""
+
+    def __init__(
+        self,
+        spec: CliAgent,
+        instructions: str,
+        run_environment: RunEnvironment,
+        bounds: Bounds | None = None,
+        prompts: Mapping[str, str] = NO_PROMPTS,
+    ) -> None:
+        self._spec = spec
+        self._instructions = instructions
+        self._prompts = prompts
+        self._around = run_environment
+        self._bounds = bounds or Bounds(output_bytes=EVENT_BYTES if spec.find_reader() else TEXT_BYTES)
+        preset = spec.find_preset()
+        names = (*spec.env, *(preset.names if preset else ()))
+        self._environment = pick_environment(names, fixed=preset.environment if preset else None)
+
+    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        """A conversation that the CLI has lost is begun again, once."""
+        known = self._find_conversation(turn)
+        try:
+            async with aclosing(self._play(turn, known)) as outputs:
+                async for output in outputs:
+                    yield output
+                return
+        except AgentError as error:
+            if known is None or error.error_type != "lost":
+                raise
+        self._around.conversations.forget(turn.session_id, turn.member.id)
+        async with aclosing(self._play(turn, None)) as outputs:
+            async for output in outputs:
+                yield output
+
+    def _find_conversation(self, turn: TurnInput) -> Conversation | None:
+        """Tasks of a plan may run side by side: each is a conversation of its own."""
+        if self._spec.preset is None or turn.job != "chat":
+            return None
+        return self._around.conversations.find(turn.session_id, turn.member.id, self._spec.list_command())
+
+    async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
+        context = build_context(turn, self._instructions, prompts=self._prompts, is_resumed=known is not None)
+        program = Program(
+            argv=self._spec.list_command(known.session_id if known else None),
+            environment=self._environment,
+            folder=self._around.place(self._spec.cwd),
+            stdin=context.text.encode(errors="replace"),
+        )
+        reading = _Reading(self._spec, known.spent if known else Usage())
+        async with start(program, self._bounds, self._around.book) as child:
+            async with aclosing(child.chunks()) as chunks:
+                async for chunk in chunks:
+                    for output in reading.feed(chunk):
+                        yield censor(output, self._environment)
+            for output in reading.close():
+                yield censor(output, self._environment)
+            result = await self._finish(child, reading, is_resumed=known is not None)
+        if turn.job == "chat" and self._spec.preset:
+            kept, argv = self._around.conversations, self._spec.list_command()
+            kept.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
+        yield censor(result, self._environment)
+
+    async def _finish(self, child: Child, reading: "_Reading", *, is_resumed: bool) -> Result:
+        ended = await child.ended()
+        try:
+            return reading.finish(ended)
+        except AgentError as error:
+            if is_resumed and _is_lost(f"{error} {ended.stderr}"):
+                raise AgentError("lost", str(error)) from None
+            raise censor_error(error, self._environment) from None
+
+
+def _is_lost(said: str) -> bool:
+    """The CLI does not know the conversation that it was to go on with."""
+    return any(
+        words in said.lower() for words in ("no conversation found", "no rollout found", "session not found")
+    ) or ("resum" in said.lower() and "error" in said.lower())
+
+
+class _Reading:
+    """One turn's output, by the dialect of the CLI."""
+
+    def __init__(self, spec: CliAgent, spent: Usage) -> None:
+        self._name = spec.preset or Path((spec.command or ("agent",))[0]).name
+        reader = spec.find_reader()
+        self._plain = None if reader else TextReader()
+        self._lines = JsonLines()
+        self._dialect = reader.reader(spent) if reader else None
+        self._measure = OutputLimiter(self._name)
+
+    @property
+    def session_id(self) -> str | None:
+        return self._dialect.session_id if self._dialect else None
+
+    @property
+    def spent(self) -> Usage:
+        return self._dialect.spent if self._dialect else Usage()
+
+    def feed(self, chunk: bytes) -> Iterator[PartialOutput]:
+        if self._plain:
+            yield from self._measure.admit([Delta(self._plain.feed(chunk))])
+            return
+        for event in self._lines.feed(chunk):
+            if self._dialect:
+                yield from self._measure.admit(self._dialect.read(event))
+
+    def close(self) -> Iterator[PartialOutput]:
+        if self._plain:
+            yield from self._measure.admit([Delta(self._plain.close())])
+            return
+        for event in self._lines.close():
+            if self._dialect:
+                yield from self._measure.admit(self._dialect.read(event))
+
+    def finish(self, ended: Ended) -> Result:
+        """The answer, or AgentError: what the CLI said of its end counts more than its exit code."""
+        told = self._dialect.result() if self._dialect else None
+        if told is not None and not is_blank(told.text):
+            return told
+        if self._plain and ended.code == 0 and not is_blank(self._plain.text):
+            return Result(text=self._plain.text)
+        raise self._explain(ended, is_whole=told is not None)
+
+    def _explain(self, ended: Ended, *, is_whole: bool) -> AgentError:
+        said = ended.stderr or self._lines.noise or (self._plain.text if self._plain else "")
+        if ended.code in (137, -9):
+            return AgentError("agent", f"{self._name} was killed (exit 137), perhaps for lack of memory")
+        if ended.code < 0:
+            return AgentError("agent", f"{self._name} was ended by signal {-ended.code}")
+        if ended.code:
+            return read_failure(self._name, said[-1_000:] or f"exit code {ended.code}")
+        if not is_whole and self._lines.noise:
+            return AgentError("bad_agent_output", f"{self._name} wrote what cannot be read: {self._lines.noise[:500]}")
+        if ended.stderr:
+            return AgentError("agent", f"{self._name} wrote nothing but this to stderr: {ended.stderr[-500:]}")
+        return AgentError("agent", f"{self._name} ended without an answer")

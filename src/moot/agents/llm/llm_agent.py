@@ -1,0 +1,155 @@
+"""Agent type `llm`: a member that is played by a model behind an API."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import aclosing
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from moot.agents.agent_type import AgentType, Seat
+from moot.agents.context import build_context
+from moot.agents.llm.models import ModelAddress, open_model
+from moot.agents.llm.structured_output import SHAPES
+from moot.agents.starts import list_addresses, list_tools
+from moot.config.agent_specs import Extra, Json, McpServer, check_servers
+from moot.config.problem import Problem
+from moot.config.quantities import Duration, EnvName, FunctionPath, Text
+from moot.config.trust import Start
+from moot.core.backoff import Backoff
+from moot.core.errors import AgentError
+from moot.core.flows.turns import Job, TurnInput
+from moot.core.session.usage import Usage, add_usage
+from moot.core.texts import render
+from moot.runtime import telemetry
+from moot.runtime.ports import Clock, Output, Result, Step
+
+if TYPE_CHECKING:
+    from pydantic_ai import Agent
+
+    from moot.agents.llm.model_run import ModelRun
+
+RETRYABLE = ("rate_limit", "network", "agent")
+TRIES = 3
+RETRY = Backoff(base_s=1.0)
+LONGEST_DELAY_S = 60.0  # a provider that wants us to wait longer is not waited for
+
+
+class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="llm"):
+    """A model behind an API. Keys come from the environment only."""
+
+    model: Annotated[Text, Meta(description="provider:name; just a name with base_url")]
+    base_url: Annotated[Text | None, Meta(description="of a server that speaks OpenAI's API, or the provider's")] = None
+    key: Annotated[EnvName | None, Meta(description="variable with the key; default: the provider's usual one")] = None
+    tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions that it may call")] = ()
+    mcp: Annotated[tuple[McpServer, ...], Meta(description="servers of tools")] = ()
+    settings: Annotated[Json, Meta(description="for the provider, as they are: temperature, max_tokens…")] = {}
+    output: Annotated[
+        Literal["text", "native", "tool"], Meta(description="how plans and reviews are asked for; text suits any model")
+    ] = "text"
+    start_timeout_s: Annotated[Duration, Meta(description="until the first word")] = 300.0
+    idle_timeout_s: Annotated[Duration, Meta(description="between two pieces of a stream")] = 60.0
+
+    extra: ClassVar[Extra] = Extra("llm", "pydantic_ai")
+
+    @property
+    def address(self) -> ModelAddress:
+        return ModelAddress(name=self.model, base_url=self.base_url, key=self.key)
+
+    def starts(self, member: str) -> Iterator[Start]:
+        yield from list_addresses(member, self.address)
+        yield from list_tools(member, self.tools, self.mcp)
+
+    def make(self, seat: Seat) -> "LlmMember":
+        return LlmMember(self, seat.clock, seat.instructions, seat.prompts, seat.run_environment.folder)
+
+    @classmethod
+    def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:
+        yield from check_servers(entry)
+
+
+class LlmMember:
+    """Plays turns with a model.
+
+    Args:
+        prompts: the team's own templates, by phase.
+        folder: where the programs of its tools run.
+    """
+
+    def __init__(
+        self,
+        spec: LlmAgent,
+        clock: Clock,
+        instructions: str = "",
+        prompts: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._spec = spec
+        self._folder = folder
+        self._clock = clock
+        self._instructions = instructions
+        self._prompts = prompts or {}
+        self._address = spec.address
+        self._agents: dict[Job, Agent[None, Any]] = {}
+
+    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        context = build_context(turn, self._instructions, prompts=self._prompts)
+        spent = Usage()
+        for attempt in count(1):
+            run = await self._begin(turn)
+            try:
+                async with aclosing(run.outputs(context)) as outputs:
+                    async for output in outputs:
+                        yield _with_usage(output, spent)
+            except AgentError as failure:
+                spent = failure.usage = add_usage(spent, failure.usage)
+                delay_s = self._delay_s(failure, attempt)
+                if turn.job != "chat" or run.has_shown_output or delay_s is None:
+                    raise
+                problem = str(failure)
+            else:
+                return
+            yield Step(observation=render("llm.wait", turn.language, problem=problem, delay_s=delay_s))
+            await self._clock.sleep(delay_s)
+
+    def _delay_s(self, failure: AgentError, attempt: int) -> float | None:
+        """Before the next attempt; None when there is none. Only chat needs it: plans have rules of their own."""
+        delay_s = max(failure.retry_after_s, RETRY.delay(attempt))
+        has_hope = failure.error_type in RETRYABLE and attempt < TRIES and delay_s <= LONGEST_DELAY_S
+        return delay_s if has_hope else None
+
+    async def _begin(self, turn: TurnInput) -> "ModelRun":
+        if turn.job not in self._agents:
+            # In a thread: importing the library takes a second, which would block all sessions.
+            self._agents[turn.job] = await asyncio.to_thread(self._make_agent, turn.job)
+        from moot.agents.llm.model_run import ModelRun, SilenceLimits
+
+        limits = SilenceLimits(self._spec.start_timeout_s, self._spec.idle_timeout_s)
+        agent = self._agents[turn.job]
+        return ModelRun(agent, self._address, SHAPES.get(turn.job), limits, self._clock, turn.language)
+
+    def _make_agent(self, job: Job) -> "Agent[None, Any]":
+        spec = self._spec
+        model = open_model(self._address)  # first: it reports a missing library
+        if telemetry.is_on():
+            from moot.agents.llm.traced import TracedModel
+
+            model = TracedModel(model)
+        from moot.agents.llm.model_run import make_agent
+        from moot.agents.llm.model_tools import open_tools
+        from moot.agents.llm.no_stream_retry import NoStreamRetry
+
+        longest_s = max(spec.start_timeout_s, spec.idle_timeout_s)
+        # The library must not retry: it would do so silently and might repeat text that was already shown.
+        settings = {"timeout": longest_s + 10, **spec.settings, "max_retries": 0}
+        return make_agent(
+            NoStreamRetry(model), SHAPES.get(job), spec.output, settings, open_tools(spec.tools, spec.mcp, self._folder)
+        )
+
+
+def _with_usage(output: Output, spent: Usage) -> Output:
+    """Add the usage of earlier attempts to a result."""
+    return replace(output, usage=add_usage(spent, output.usage)) if isinstance(output, Result) else output

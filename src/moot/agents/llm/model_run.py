@@ -1,0 +1,203 @@
+"""One run of a model: from the prompt to the answer, with tool calls, timeouts and usage.
+
+Imports pydantic_ai; to be imported when a model is first used.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import Any, Literal, TypeVar, cast
+
+from msgspec import Struct
+from pydantic_ai import Agent, AgentRetries, NativeOutput, StructuredDict, TextOutput, ToolOutput
+from pydantic_ai.agent import AgentRunEvents
+from pydantic_ai.exceptions import ModelRetry, UserError
+from pydantic_ai.messages import AgentStreamEvent, ModelResponse
+from pydantic_ai.models import Model
+from pydantic_ai.run import AgentRunResult, AgentRunResultEvent
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.toolsets import AbstractToolset
+from pydantic_ai.usage import RunUsage
+
+from moot.agents.context import Context
+from moot.agents.llm.model_failures import explain
+from moot.agents.llm.models import ModelAddress
+from moot.agents.llm.stream_reader import StreamReader
+from moot.agents.llm.structured_output import Json, Shape
+from moot.core.errors import AgentError
+from moot.core.session.team import Language
+from moot.core.session.usage import Usage
+from moot.core.texts import render
+from moot.runtime.ports import Clock, Output, Result, Step
+
+ASK_AGAIN = 2
+OutputMode = Literal["text", "native", "tool"]
+T = TypeVar("T")
+
+
+class SilenceLimits(Struct, frozen=True):
+    """How long a model may be silent: before its first output, and after it."""
+
+    start_s: float
+    idle_s: float
+
+
+def make_agent(
+    model: "Model[Any]", shape: Shape | None, mode: OutputMode, settings: Json, tools: Sequence[AbstractToolset[None]]
+) -> Agent[None, Any]:
+    """Make the library's agent. `shape` is the form of the answer, None for free text."""
+    agent: Agent[None, Any] = Agent(
+        model,
+        output_type=str if shape is None else _output_of(shape, mode),
+        model_settings=cast("ModelSettings", settings),  # checked by the provider
+        retries=AgentRetries(tools=ASK_AGAIN, output=ASK_AGAIN),
+        toolsets=tools,
+        name="moot",
+    )
+    if shape is not None and mode != "text":
+
+        @agent.output_validator
+        def check(answer: Json) -> Json:
+            return _check_or_retry(shape.check, answer)
+
+    return agent
+
+
+def _output_of(shape: Shape, mode: OutputMode) -> Any:
+    def read(text: str) -> Json:
+        return _check_or_retry(shape.read, text)
+
+    match mode:
+        case "text":
+            return TextOutput(read)
+        case "native":
+            return NativeOutput(StructuredDict(shape.schema, name=shape.result))
+        case "tool":
+            return ToolOutput(StructuredDict(shape.schema), name=shape.result)
+
+
+def _check_or_retry(check: Callable[[T], Json], answer: T) -> Json:
+    """Check an answer; have the model answer again if it is wrong."""
+    try:
+        return check(answer)
+    except ValueError as error:
+        raise ModelRetry(f"The answer cannot be used: {error}. Answer again with the JSON object only.") from None
+
+
+class ModelRun:
+    """Asks a model once. Result and AgentError both carry the usage."""
+
+    def __init__(
+        self,
+        agent: Agent[None, Any],
+        address: ModelAddress,
+        shape: Shape | None,
+        limits: SilenceLimits,
+        clock: Clock,
+        language: Language,
+    ) -> None:
+        self._agent = agent
+        self._address = address
+        self._shape = shape
+        self._limits = limits
+        self._clock = clock
+        self._language = language
+        self._reader = StreamReader(language)
+        self._events: AgentRunEvents[Any] | None = None
+
+    @property
+    def has_shown_output(self) -> bool:
+        """Whether others have seen output: then the run cannot be repeated unnoticed."""
+        return self._reader.has_shown_output
+
+    @property
+    def usage(self) -> Usage:
+        """The usage so far, with the cost if the library knows the model's price."""
+        try:
+            spent = self._events.usage if self._events else RunUsage()
+        except UserError:  # it has not started
+            return Usage()
+        cost_usd = float(spent.cost or 0)
+        return Usage(input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cost_usd=cost_usd)
+
+    async def outputs(self, context: Context) -> AsyncGenerator[Output, None]:
+        """Yield the outputs of the model, the last one a Result. Raises AgentError."""
+        reader = self._reader
+        try:
+            async with self._open(context) as events, aclosing(self._with_timeouts(events)) as timed:
+                async for event in timed:
+                    if isinstance(event, AgentRunResultEvent):
+                        yield self._result(event.result)
+                        return
+                    for output in reader.read(event):
+                        yield output
+                    if reader.is_too_long:
+                        yield Result(text=reader.text, usage=self.usage)  # it is cut when it is logged
+                        return
+        except Exception as error:
+            failure = explain(error, self._address)
+            failure.usage = self.usage
+            if reader.text:
+                yield Step(observation=render("llm.incomplete", self._language, text=reader.text))
+            raise failure from None
+
+    @asynccontextmanager
+    async def _open(self, context: Context) -> AsyncIterator[AgentRunEvents[Any]]:
+        """Start the run. Leaving the block ends the request, the connection and the servers of tools."""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._agent)
+            run = self._agent.run_stream_events(context.prompt, instructions=context.system)
+            self._events = await stack.enter_async_context(run)
+            yield self._events
+
+    async def _with_timeouts(
+        self, events: AgentRunEvents[Any]
+    ) -> AsyncGenerator[AgentStreamEvent | AgentRunResultEvent[Any], None]:
+        """Yield the events. Raises AgentError if the model is silent for too long while no tool runs."""
+        reader = self._reader
+        while True:
+            limit_s = self._limits.idle_s if reader.has_shown_output else self._limits.start_s
+            try:
+                async with self._limit(None if reader.waits_for_tools else limit_s):
+                    event = await anext(events)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                raise AgentError("timeout", f"{self._address.name} said nothing for {limit_s:g} s") from None
+            yield event
+
+    @asynccontextmanager
+    async def _limit(self, limit_s: float | None) -> AsyncIterator[None]:
+        """Like asyncio.timeout, but on our clock, which tests control."""
+        async with asyncio.timeout(None) as scope:
+            loop = asyncio.get_running_loop()
+            timer = None
+            if limit_s is not None:
+                timer = self._clock.call_later(limit_s, lambda: scope.reschedule(loop.time()))
+            try:
+                yield
+            finally:
+                if timer:
+                    timer.cancel()
+
+    def _result(self, result: AgentRunResult[Any]) -> Result:
+        end = _end_of(result.response)
+        if end == "content_filter":
+            raise AgentError("refused", f"{self._address.name} refused to go on")
+        if end is None:
+            raise AgentError("network", f"{self._address.name}: the stream ended before the answer did")
+        if self._shape is not None:
+            return Result(usage=self.usage, **{self._shape.result: self._shape.pick(result.output)})
+        text: str = result.output
+        if end == "length":
+            text = f"{text}\n\n{render('llm.cut', self._language)}"
+        return Result(text=text, usage=self.usage)
+
+
+def _end_of(last: ModelResponse) -> str | None:
+    """Return why the model stopped, None if its stream broke off.
+
+    For OpenAI's chat API the library reports a missing reason as "stop"; then missing usage reveals the break.
+    """
+    is_complete = "finish_reason" in (last.provider_details or {}) or last.usage.has_values()
+    return last.finish_reason if is_complete else None

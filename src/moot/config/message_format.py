@@ -1,0 +1,49 @@
+"""Formats values and choices for messages about problems."""
+
+import difflib
+from collections.abc import Iterable
+
+_SHOWN_CHARS = 60
+
+
+def shorten(value: object) -> str:
+    """Return the repr of a value, without control characters and cut to one line."""
+    if isinstance(value, int) and abs(value) > 10**_SHOWN_CHARS:
+        return "a very long number"  # writing out thousands of digits is refused by Python itself
+    # repr leaves no control character; a string is cut first, so that a megabyte is not escaped for nothing
+    text = repr(value[: _SHOWN_CHARS + 1]) if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SHOWN_CHARS + 2 else f"{text[:_SHOWN_CHARS]}…"
+
+
+def describe_value(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return f"text {shorten(value)}"
+        case int() | float():
+            return f"the number {shorten(value)}"
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def join_choices(choices: Iterable[object]) -> str:
+    return ", ".join(str(choice) for choice in choices)
+
+
+def suggest(written: object, choices: Iterable[object], plural: str) -> str:
+    """Return `did you mean 'x'?`, or all choices if none is similar."""
+    texts = [str(choice) for choice in choices]
+    if isinstance(written, str):
+        # difflib is quadratic: nothing that long is a misspelling
+        near = difflib.get_close_matches(written[:100].lower(), [text.lower() for text in texts], n=1)
+        for text in texts:
+            if near and text.lower() == near[0]:
+                return f"did you mean {text!r}?"
+    return f"{plural}: {join_choices(texts)}"

@@ -1,0 +1,59 @@
+"""Files for their owner only: tokens, keys, which programs are trusted. They are replaced as a whole."""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+Version = tuple[int, int, int]
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Replace a file. A crash leaves the old one or the new one; neither can be read by other users."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+def keep_secret(path: Path) -> bytes:
+    """Return the secret in this file; a missing or empty file gets a new one."""
+    try:
+        secret = path.read_bytes().strip()
+    except FileNotFoundError:
+        secret = b""
+    if not secret:
+        secret = secrets.token_urlsafe(32).encode()
+        write_private(path, secret + b"\n")
+    return secret
+
+
+def version_of(path: Path) -> Version | None:
+    """Return a value that differs after every replacement of the file; None if there is no file."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock beside the file, so that one process at a time changes it. Waits for the lock."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,77 @@
+"""The envelope of a stored event: what stands between its timestamp and its metadata.
+
+These are `step_id`, `source` (who caused it), `timeline` (its name on the timeline) and `content`. Each kind of fact
+declares them as class variables (`moot.core.facts`); this module encodes them.
+"""
+
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from moot.core.facts import Fact
+from moot.core.session.team import Kind, Team
+
+_encode = msgspec.json.Encoder().encode
+
+Describe = Callable[[Team, Any], bytes]
+
+# By flow: the roles of members that direct others. In the envelope they count as part of the orchestrator.
+LEADING_ROLES: dict[str, frozenset[str]] = {}
+
+
+class Source(Struct, frozen=True, omit_defaults=True):
+    loop_id: str
+    role: str
+    member: str | None = None
+
+
+_MOOT = b',"source":' + _encode(Source("moot-orchestrator", "orchestrator"))
+
+
+@lru_cache(maxsize=4096)
+def _encode_source(flow: str, kind: Kind, member_id: str, role: str) -> bytes:
+    if kind is Kind.HUMAN:
+        source = Source("moot-orchestrator", "user", member_id)
+    else:
+        leads = role in LEADING_ROLES.get(flow, ())
+        source = Source("moot-orchestrator" if leads else "moot-executor", role or "executor", member_id)
+    return b',"source":' + _encode(source)
+
+
+def _find_source(team: Team, member_id: str | None) -> bytes:
+    if not member_id:
+        return _MOOT
+    member = team.member(member_id)
+    return _encode_source(team.flow, member.kind, member_id, member.role)
+
+
+@cache
+def describer(kind: type[Fact]) -> Describe:
+    """Return the function that encodes the envelope of this kind of fact. Cached, because stamping is hot."""
+    author, content = kind.author, kind.content
+    timeline = f',"timeline":"{kind.timeline}"'.encode() if kind.timeline else b""
+    if "step_id" in kind.__struct_fields__:
+        return lambda team, fact: (
+            b',"step_id":%b%b%b'
+            % (
+                _encode(fact.step_id),
+                _find_source(team, getattr(fact, author) if author else None),
+                timeline,
+            )
+        )
+    if not author:
+        fixed = _MOOT + timeline
+        return lambda _team, _fact: fixed
+    if content:
+        return lambda team, fact: (
+            b'%b%b,"content":%b'
+            % (
+                _find_source(team, getattr(fact, author)),
+                timeline if fact.is_on_timeline else b"",
+                _encode(getattr(fact, content)),
+            )
+        )
+    return lambda team, fact: _find_source(team, getattr(fact, author)) + timeline

@@ -1,0 +1,234 @@
+"""The chat flow: members speak one at a time, and messages name who speaks next (docs/chat.md)."""
+
+from moot.core import text
+from moot.core.draft import Draft
+from moot.core.errors import Refused
+from moot.core.fact_lines import Change, Lines
+from moot.core.flows.chat import chat_slice, queue, routing
+from moot.core.flows.chat.chat_events import CHAT_FACTS, QueueChanged
+from moot.core.flows.chat.chat_slice import ChatSlice
+from moot.core.flows.flow import Flow
+from moot.core.intake import front_door
+from moot.core.intake.intent import AddressingType, WorkflowStatus
+from moot.core.intake.markers import Markers, parse
+from moot.core.machines.interrupt import State as Interrupt
+from moot.core.machines.session import Status
+from moot.core.session import budgets, steps
+from moot.core.session.commands import Answer, ChangeQueue, CompleteTurn, FailTurn, ReportUnderstanding
+from moot.core.session.events import (
+    NoticePosted,
+    PauseRequested,
+    RoutingDecided,
+    SessionActivated,
+    StepAsked,
+    TurnCompleted,
+)
+from moot.core.session.notices import queue_line
+from moot.core.session.session_lines import SESSION_LINES
+from moot.core.session.state import State, Turn
+from moot.core.session.team import Member
+from moot.core.session.usage import safe_usage
+
+CHAT_LINES = Lines(SESSION_LINES)
+
+
+@CHAT_LINES.on(QueueChanged)
+def _change_queue(change: Change[QueueChanged]) -> list[str]:
+    """Show the queue when a member gets the floor, and not while it is being rearranged."""
+    before, after = queue_line(change.before), queue_line(change.after)
+    return [after] if after and after != before and change.fact.executing else []
+
+
+class ChatFlow(Flow):
+    name = "chat"
+    slice_type = ChatSlice
+    facts = CHAT_FACTS
+    fold = chat_slice.fold
+    follow = chat_slice.follow
+    lines = CHAT_LINES
+
+    def receive(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
+        """Take a human's message into the history. An AI that is acting goes on acting."""
+        draft.post(speaker, raw, markers, turn_id=None)
+        if markers.done:  # beats [NEXT:] in the same message
+            self.stop(draft, "session_ended")
+            draft.end("done")
+        elif draft.team.understanding == "explicit" or markers.next or markers.drop or text.is_blank(markers.clean):
+            route(draft, speaker, markers)
+        else:
+            front_door.receive(draft, speaker.id, markers.clean)
+
+    def understand(self, draft: Draft, command: ReportUnderstanding) -> None:
+        """Act on a message without markers: it controls the session (pause, cancel …), or is routed like any other."""
+        routed = front_door.complete(draft, command, self)
+        if routed is None:
+            return
+        input_, decision = routed
+        speaker = draft.team.member(input_.member)
+        try:
+            match decision.payload.control_action if decision.route == "control_action" else None:
+                case "pause":
+                    self.pause(draft, speaker)
+                case "resume":
+                    self.resume(draft)
+                case "cancel":
+                    self.cancel(draft, speaker)
+                case "status_query":
+                    draft.add(self.status(draft.state))
+                case None:
+                    route(draft, speaker, parse(input_.text))
+        except Refused as refusal:  # a notice, because no command waits for the refusal
+            draft.add(NoticePosted(code=refusal.code, who=str(refusal.params.get("who", ""))))
+
+    def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None:
+        """Post what an AI wrote and route it. [DONE] and [FROM:] of an AI are ignored."""
+        speaker = draft.team.member(turn.member)
+        raw = text.cut(text.clean(command.text))
+        markers = parse(raw)
+        draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
+        if not text.is_blank(markers.clean):
+            draft.post(speaker, raw, markers, turn_id=turn.turn_id)
+        route(draft, speaker, markers)
+
+    def fail_turn(self, draft: Draft, turn: Turn, command: FailTurn) -> None:
+        """Post a notice, keep the queue, and wait for the first human."""
+        draft.fail_turn(turn, command)
+        queue.set_queue(draft, None, draft.state.part(ChatSlice).entries)
+        reason = draft.post_failure(turn, command, draft.team.chat.turn_timeout_s)
+        draft.pause(draft.team.first_human, reason)
+
+    def pause(self, draft: Draft, by: Member | None) -> None:
+        """Stop the queue after the running turn, or at once if nothing runs."""
+        state = draft.state
+        if state.interrupt is Interrupt.EXECUTION:
+            draft.add(PauseRequested(member=by.id if by else None))
+        if not state.running:
+            draft.pause(by or state.floor_holder, "user_pause")
+
+    def resume(self, draft: Draft) -> None:
+        state = draft.state
+        if state.running and state.interrupt is not Interrupt.PAUSING:
+            raise Refused("still_running", who=state.team.member(state.running[0].member).display_name)
+        if not state.running and not state.part(ChatSlice).entries:
+            raise Refused("nothing_to_resume")
+        draft.add(SessionActivated())
+        if not state.running:
+            give_floor(draft)
+
+    def retry(self, draft: Draft) -> None:
+        """Repeat the turn that failed or was cancelled last, ahead of the queue."""
+        state = draft.state
+        if state.running:
+            raise Refused("still_running", who=state.team.member(state.running[0].member).display_name)
+        turn = state.failed
+        if turn is None:
+            raise Refused("nothing_to_retry")
+        draft.add(SessionActivated())
+        if start_turn(draft, draft.team.member(turn.member), retry_of=turn.turn_id):
+            queue.set_queue(draft, turn.member, draft.state.part(ChatSlice).entries)
+
+    def cancel(self, draft: Draft, by: Member | None) -> None:
+        """Cancel what runs. The queue is kept and the floor goes to the human who asked."""
+        state = draft.state
+        if not state.running:
+            raise Refused("nothing_running")
+        draft.cancel_turns("user_cancel")
+        queue.set_queue(draft, None, state.part(ChatSlice).entries)
+        draft.pause(by or state.team.first_human, "user_pause")
+
+    def stop(self, draft: Draft, reason: str) -> None:
+        draft.cancel_turns(reason)
+        queue.set_queue(draft, None, ())
+
+    def status(self, state: State) -> NoticePosted:
+        team, (executing, _) = state.team, state.slice.queue
+        acting = f" ({team.member(executing).display_name} ⏳)" if executing else ""
+        waiting_for = team.member(state.waiting_for).display_name if state.waiting_for else "-"
+        return NoticePosted(code="status", detail=f"{state.status}{acting}", who=waiting_for, limit=state.hops)
+
+    def workflow_status(self, state: State) -> WorkflowStatus:
+        if state.interrupt is not Interrupt.EXECUTION:
+            return "paused"
+        return "execution" if state.running or state.part(ChatSlice).entries else "idle"
+
+    def change_queue(self, draft: Draft, command: ChangeQueue) -> None:
+        queue.change(draft, command)
+
+    def ask_to_clear_queue(self, draft: Draft, by: Member | None) -> None:
+        queue.ask_to_clear(draft, by)
+
+    def answer(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
+        if step.code == queue.CLEAR:
+            queue.answer_clear(draft, step, command, by)
+        else:
+            steps.answer(draft, step, command, by)
+
+    def expire(self, draft: Draft, step: StepAsked) -> None:
+        """Do nothing: the question is closed already."""
+
+
+def route(draft: Draft, speaker: Member, markers: Markers) -> None:
+    """Route a message: [DROP:] first, then explicit NEXT, then the queue, then the first human."""
+    team, is_running = draft.team, bool(draft.state.running)
+    chat = draft.state.part(ChatSlice)
+    entries, unknown = routing.take_out(chat.entries, markers.drop, team)
+    decision = routing.decide(markers.next, entries, team)
+    draft.add(
+        RoutingDecided(
+            confidence=1.0,
+            action=decision.action,
+            queue_updates=tuple([entry.member for entry in decision.queue_updates]),
+            skipped=decision.skipped,
+        )
+    )
+    queue.set_queue(draft, chat.executing if is_running else None, decision.queue)
+    action = decision.action
+    is_unresolved = action.type is AddressingType.ERROR_UNRESOLVED  # pause and keep the queue
+    skipped = unknown if is_unresolved else unknown + decision.skipped
+    if skipped:
+        draft.add(NoticePosted(code="names_skipped", names=skipped))
+    if is_unresolved:
+        draft.add(NoticePosted(code="unresolved", names=action.addressees, available=action.available_members))
+    if is_running:
+        return
+    if is_unresolved:
+        draft.pause(speaker if speaker.is_human else team.first_human, "unresolved")
+    else:
+        give_floor(draft)
+
+
+def give_floor(draft: Draft) -> None:
+    """Give the floor to the head of the queue, or to the first human if the queue is empty."""
+    entries = draft.state.part(ChatSlice).entries
+    if not entries:
+        draft.pause(draft.team.first_human, "fallback")
+        return
+    head = draft.team.member(entries[0].member)
+    if head.is_human:
+        queue.set_queue(draft, None, entries[1:])
+        draft.pause(head, "addressed")
+    elif start_turn(draft, head):
+        queue.set_queue(draft, head.id, entries[1:])
+
+
+def start_turn(draft: Draft, member: Member, retry_of: str | None = None) -> bool:
+    """Start a turn and return True. If a pause is requested or a limit reached, give a human the floor instead."""
+    state = draft.state
+    if state.interrupt is Interrupt.PAUSING:
+        by = state.pause_requested_by
+        draft.pause(draft.team.member(by) if by else draft.team.first_human, "user_pause")
+        return False
+    max_hops = draft.team.chat.max_hops
+    if max_hops and state.hops >= max_hops:
+        draft.add(NoticePosted(code="hop_limit", limit=max_hops))
+        draft.pause(draft.team.first_human, "hop_limit")
+        return False
+    overrun = budgets.find_overrun(state, member)
+    if overrun:
+        draft.add(overrun)
+        draft.pause(draft.team.first_human, "budget")
+        return False
+    if state.status is Status.PAUSED:
+        draft.add(SessionActivated())
+    draft.start_turn(member, retry_of=retry_of)
+    return True

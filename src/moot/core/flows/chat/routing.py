@@ -1,0 +1,114 @@
+"""Route a message of a chat: explicit [NEXT:], then the queue, then the first human (docs/chat.md).
+
+The functions take a team, a queue and names. The chat flow turns their results into events; `moot route chat` prints
+them.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from moot.core import limits
+from moot.core.flows.chat.chat_slice import Entry
+from moot.core.intake.intent import Addressing, AddressingType
+from moot.core.intake.markers import DROP_ALL, Priority, Target
+from moot.core.session.team import Member, Team
+
+_P1, _P2, _P3 = Priority
+
+
+class Resolution(Struct, frozen=True, gc=False):
+    resolved: tuple[Member, ...]
+    unresolved: tuple[str, ...]
+
+
+class RoutingDecision(Struct, frozen=True, kw_only=True, gc=False):
+    """`queue` is the queue after appending, with its head; `skipped` are names that were not enqueued."""
+
+    action: Addressing
+    queue_updates: tuple[Entry, ...] = ()
+    queue: tuple[Entry, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+def resolve_addressees(addressees: Iterable[str], team: Team) -> Resolution:
+    """Find the members with these names, in order and with duplicates; other names are unresolved."""
+    resolved: list[Member] = []
+    unresolved: list[str] = []
+    for name in addressees:
+        member = team.find(name)
+        if member:
+            resolved.append(member)
+        else:
+            unresolved.append(name)
+    return Resolution(tuple(resolved), tuple(unresolved))
+
+
+def get_fallback_target(team: Team) -> Member:
+    """Return the first human by `order`; every team has one."""
+    return team.first_human
+
+
+def decide(addressees: Sequence[Target], queue: tuple[Entry, ...], team: Team) -> RoutingDecision:
+    """Decide what to append to the queue, and who gets the floor."""
+    room = min(limits.NEXT_TARGETS, limits.QUEUE_ENTRIES - len(queue))
+    entries: list[Entry] = []
+    unknown: list[str] = []
+    for target in addressees[:room]:
+        member = team.find(target.name)
+        if member:
+            entries.append(Entry(member.id, target.priority))
+        else:
+            unknown.append(target.name)
+    skipped = (*unknown, *[target.name for target in addressees[room:]])
+    if unknown and not entries:  # no name was resolved
+        action = Addressing(
+            type=AddressingType.ERROR_UNRESOLVED,
+            addressees=skipped,
+            available_members=tuple(member.display_name for member in team.members),
+        )
+        return RoutingDecision(action=action, queue=queue, skipped=skipped)
+    after, updates = enqueue(queue, entries)
+    if queue:  # the queue goes on; new entries wait behind it
+        action = Addressing(type=AddressingType.CONTINUE_QUEUE)
+    else:  # the new head, or without one the first human
+        head = team.member(after[0].member) if after else get_fallback_target(team)
+        action = Addressing(
+            type=AddressingType.WAIT_FOR_HUMAN if head.is_human else AddressingType.SEND_TO_AI, member=head.id
+        )
+    return RoutingDecision(action=action, queue_updates=updates, queue=after, skipped=skipped)
+
+
+def enqueue(queue: tuple[Entry, ...], new: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    """Return the queue with `new` inserted, and the entries that were inserted.
+
+    P1 goes to the front in the order named, P2 behind every P1 and P2, P3 to the end. A member is never enqueued twice
+    in a row.
+    """
+    result, added, front = list(queue), [], 0
+    for entry in new:
+        is_first = entry.priority is _P1
+        at = front if is_first else len(result)
+        if entry.priority is _P2:
+            while at and result[at - 1].priority is _P3:
+                at -= 1
+        if at < len(result) and result[at].member == entry.member:
+            front += is_first  # already in place: the next P1 goes behind it
+            continue
+        if at and result[at - 1].member == entry.member:
+            continue
+        result.insert(at, entry)
+        added.append(entry)
+        front += is_first
+    return tuple(result), tuple(added)
+
+
+def take_out(queue: tuple[Entry, ...], names: tuple[str, ...], team: Team) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Return the queue without the named members (`[DROP:]`), and the names that match no member."""
+    if not names:
+        return queue, ()
+    if names == DROP_ALL:
+        return (), ()
+    resolution = resolve_addressees(names, team)
+    dropped = {member.id for member in resolution.resolved}
+    return tuple(entry for entry in queue if entry.member not in dropped), resolution.unresolved

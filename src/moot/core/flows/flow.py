@@ -1,0 +1,165 @@
+"""The interface of a flow: everything that differs between a chat, a plan and a supervisor's job.
+
+A flow is a package beside this file. It owns its part of the state (a `Slice`), its facts and how they fold, the
+commands that only it knows, its effects, the inputs of its turns, its questions, its view and its lines. One entry in
+`registry.py` registers it: the kernel, the engine, the gateway and the interfaces call a `Flow` and never test
+its name.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import ClassVar
+
+from moot.core.draft import Draft
+from moot.core.effects import Effect
+from moot.core.errors import Refused
+from moot.core.fact_lines import Lines
+from moot.core.facts import Fact, Fold, Follow
+from moot.core.flows.turns import TurnInput, plain_input
+from moot.core.intake.intent import CurrentTask, KnownTask, RoutingDecision, WorkflowStatus
+from moot.core.intake.markers import Markers
+from moot.core.session.commands import (
+    Answer,
+    ChangeQueue,
+    Command,
+    CompleteTurn,
+    FailTurn,
+    HumanCommand,
+    ReportStep,
+    ReportUnderstanding,
+    TurnReport,
+)
+from moot.core.session.events import NoticePosted, StepAsked
+from moot.core.session.session_lines import SESSION_LINES
+from moot.core.session.state import Slice, State, Turn
+from moot.core.session.team import Language, Member, Team
+
+
+class Flow(ABC):
+    """The rules of one flow. Methods that take a draft add facts to it, or raise Refused and change nothing.
+
+    Every path through such a method ends in a running turn, in a named human who has the floor, or at the end of the
+    session: a session is never stuck.
+    """
+
+    name: ClassVar[str]
+    slice_type: ClassVar[type[Slice]]
+    facts: ClassVar[tuple[type[Fact], ...]] = ()
+    commands: ClassVar[tuple[type[HumanCommand], ...]] = ()  # that only this flow obeys
+    fold: ClassVar[Fold[State]]  # the flow's own facts
+    follow: ClassVar[Follow[State]]  # facts of every session that change the slice too, after the session's own fold
+    lines: ClassVar[Lines] = SESSION_LINES  # its facts as text for people
+    tells_tools: ClassVar[bool] = False  # whether members are told which tools they may call between turns
+    leading_roles: ClassVar[frozenset[str]] = frozenset()  # roles of members that direct others
+
+    def check(self, team: Team) -> None:
+        """Raise Refused if this flow cannot run with this team."""
+        return
+
+    # what people do
+
+    @abstractmethod
+    def receive(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
+        """Take a message from a human."""
+
+    @abstractmethod
+    def understand(self, draft: Draft, command: ReportUnderstanding) -> None:
+        """Act on what an input was understood to mean."""
+
+    @abstractmethod
+    def answer(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
+        """Take the answer to one of the flow's own questions."""
+
+    @abstractmethod
+    def expire(self, draft: Draft, step: StepAsked) -> None:
+        """Act on a question that nobody answered in time. It is closed already."""
+
+    @abstractmethod
+    def pause(self, draft: Draft, by: Member | None) -> None: ...
+
+    @abstractmethod
+    def resume(self, draft: Draft) -> None: ...
+
+    @abstractmethod
+    def retry(self, draft: Draft) -> None: ...
+
+    @abstractmethod
+    def cancel(self, draft: Draft, by: Member | None) -> None: ...
+
+    @abstractmethod
+    def stop(self, draft: Draft, reason: str) -> None:
+        """End what runs, because the session ends."""
+
+    @abstractmethod
+    def status(self, state: State) -> NoticePosted:
+        """Return a notice about how far the session is."""
+
+    def change_queue(self, draft: Draft, command: ChangeQueue) -> None:
+        raise Refused("queue_empty")
+
+    def ask_to_clear_queue(self, draft: Draft, by: Member | None) -> None:
+        raise Refused("queue_empty")
+
+    def obey(self, draft: Draft, command: HumanCommand, by: Member | None) -> None:
+        """Carry out a command that only some flows know."""
+        raise Refused("not_in_this_flow", detail=command.event)
+
+    # what members do
+
+    @abstractmethod
+    def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None: ...
+
+    @abstractmethod
+    def fail_turn(self, draft: Draft, turn: Turn, command: FailTurn) -> None: ...
+
+    def step_turn(self, draft: Draft, turn: Turn, step: ReportStep) -> bool:
+        """Log a step under a name of its own. `False` leaves it to the session, as `turn.step`."""
+        return False
+
+    def obey_worker(self, draft: Draft, command: TurnReport) -> bool:
+        """Take a report about something that is under way and is not one of the session's turns.
+
+        Returns `False` if the report is about nothing of this flow.
+        """
+        return False
+
+    def obey_event(self, draft: Draft, command: Command) -> None:
+        """Take a report or a timer that only some flows know."""
+        raise Refused("stale_turn", detail=type(command).__name__)
+
+    # called by the shell
+
+    def effects(self, state: State) -> Iterable[Effect]:
+        """Return the effects besides those of the session's turns and questions."""
+        return ()
+
+    def turn_timeout_s(self, state: State) -> float:
+        return state.team.chat.turn_timeout_s
+
+    def turn_input(self, session_id: str, state: State, turn_id: str) -> TurnInput:
+        """Return the input of a turn. Raises KeyError if the turn does not run."""
+        turn = state.turn(turn_id)
+        if turn is None:
+            raise KeyError(turn_id)
+        return plain_input(session_id, state, turn.turn_id, turn.member, turn.index)
+
+    def recover(self, state: State) -> Command | None:
+        """Return the command to decide first after a restart, when the workers of the last process are gone."""
+        return None
+
+    # context for understanding inputs
+
+    @abstractmethod
+    def workflow_status(self, state: State) -> WorkflowStatus: ...
+
+    def current_task(self, state: State) -> CurrentTask | None:
+        """Return a summary of the work that is under way."""
+        return None
+
+    def known_tasks(self, state: State) -> tuple[KnownTask, ...]:
+        """Return the parts of the work that a person may refer to."""
+        return ()
+
+    def adapt_route(self, decision: RoutingDecision, language: Language) -> RoutingDecision:
+        """Return the routing decision with this flow's changes."""
+        return decision

@@ -1,0 +1,58 @@
+"""Turns of the plan flow that are not a task: plan, patch, review, aggregate."""
+
+from typing import Literal
+
+from moot.core.draft import Draft
+from moot.core.flows.plan import staffing
+from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.flows.plan.plan_state import Work
+from moot.core.machines.interrupt import State as Interrupt
+from moot.core.session import budgets
+from moot.core.session.events import PauseRequested
+from moot.core.session.team import Member
+
+Job = Literal["plan", "patch", "review", "aggregate"]
+
+
+def work_of(draft: Draft) -> Work:
+    """Return the current work. Raises LookupError if there is none, which callers rule out."""
+    return draft.state.part(PlanSlice).current
+
+
+def count_turns(draft: Draft, member: str, task_id: str) -> int:
+    """Return how many turns the member had for a task."""
+    return draft.state.part(PlanSlice).task_turns.get(member, {}).get(task_id, 0) if task_id else 0
+
+
+def ask_for_budget(draft: Draft, member: Member) -> None:
+    """Request a pause if a budget is used up, before a member gets work. A human then decides whether to go on."""
+    overrun = budgets.find_overrun(draft.state, member)
+    if overrun and draft.state.interrupt is Interrupt.EXECUTION:
+        draft.add(overrun)
+        draft.add(PauseRequested(member=None))
+
+
+def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None:
+    ask_for_budget(draft, member)
+    draft.start_turn(member, job=job, task_id=task_id, task_index=count_turns(draft, member.id, task_id))
+
+
+def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
+    """Start a turn that failed once more."""
+    team = draft.team
+    match job:
+        case "plan" | "patch":
+            start_job(draft, staffing.planner(team), job)
+        case "review":
+            start_job(draft, staffing.reviewer(team) or staffing.planner(team), job, task_id)
+        case "aggregate":
+            start_job(draft, staffing.aggregator(team), job)
+        case _:
+            raise ValueError(f"{job!r} is not a job of the plan flow")
+
+
+def cancel_review(draft: Draft, task_id: str) -> None:
+    """Cancel the running review of a task."""
+    for turn in draft.state.running:
+        if turn.job == "review" and turn.task_id == task_id:
+            draft.cancel_turn(turn, "superseded")

@@ -1,0 +1,135 @@
+"""Making a plan: the planner's turn, checking what it returns, and the human's confirmation."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from moot.core import limits, text
+from moot.core.draft import Draft
+from moot.core.flows.plan import questions, staffing, workflow
+from moot.core.flows.plan.jobs import start_job, work_of
+from moot.core.flows.plan.plan_events import PlanApproved, PlanCompleted, PlanRefused, PlanStarted
+from moot.core.flows.plan.plan_state import Work
+from moot.core.flows.plan.runs import find_ready, renew
+from moot.core.flows.plan.tasks import InvalidPlan, Task, TaskProblem, find_order, plan_hash, read_tasks
+from moot.core.instants import later
+from moot.core.json_text import find_object
+from moot.core.machines.workflow import Trigger
+from moot.core.session import steps
+from moot.core.session.commands import CompleteTurn
+
+SHAPE = '{"summary": "…", "tasks": [{"id", "title", "objective", "depends_on"}]}'
+
+
+def start_planning(draft: Draft, feedback: str = "", snapshot_id: str | None = None) -> None:
+    work, planner = work_of(draft), staffing.planner(draft.team)
+    draft.add(
+        PlanStarted(
+            question=work.question,
+            plan_id=f"p{work.counts.plans + 1}",
+            feedback=feedback,
+            snapshot_id=snapshot_id,
+            member=planner.id,
+        )
+    )
+    start_job(draft, planner, "plan")
+
+
+def receive_plan(draft: Draft, command: CompleteTurn) -> None:
+    """The planner returned: a plan is shown, anything else goes back to it with what is wrong."""
+    proposal = command.plan or find_object(command.text, "tasks")
+    if proposal is None:
+        refuse(draft, InvalidPlan([TaskProblem("plan", f"no plan found: return JSON {SHAPE}")]), "plan")
+        return
+    try:
+        tasks = read_tasks(proposal.get("tasks"), draft.team)
+    except InvalidPlan as invalid:
+        refuse(draft, invalid, "plan")
+        return
+    _propose(draft, tasks, _summary(proposal))
+
+
+def _summary(proposal: dict[str, Any]) -> str:
+    said = proposal.get("summary") or proposal.get("plan_summary") or ""
+    return text.cut(text.clean(str(said)), limits.HISTORY_CHARS)
+
+
+def refuse(draft: Draft, invalid: InvalidPlan, job: str) -> None:
+    """Twice at most, then the human decides."""
+    tries = work_of(draft).refusals + 1
+    draft.add(PlanRefused(problems=tuple(str(problem) for problem in invalid.problems), n=tries))
+    if tries < limits.PLAN_TRIES:
+        start_job(draft, staffing.planner(draft.team), "patch" if job == "patch" else "plan")
+        return
+    options = ("retry", "continue", "replan") if job == "patch" else ("retry", "abort")
+    steps.ask(draft, "plan_refused", options, job=job, detail=str(invalid)[:2_000])
+
+
+def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
+    work, settings = work_of(draft), draft.team.plan
+    kept = find_kept(work, tasks)
+    documents, digest = tuple(task.document for task in tasks), plan_hash(tasks)
+    draft.add(
+        PlanCompleted(
+            tasks=documents,
+            plan_summary=summary,
+            plan_id=work.plan_id,
+            plan_hash=digest,
+            kept=kept,
+            member=staffing.planner(draft.team).id,
+        )
+    )
+    if settings.confirm == "never":
+        approve(draft, tasks, None, Trigger.PLAN_APPROVED)
+        return
+    steps.ask(
+        draft,
+        questions.CONFIRM,
+        ("approve", "reject"),
+        step_id=f"{questions.CONFIRM}_{work.plan_id}",
+        kind="plan",
+        expires_at=later(draft.at, settings.confirm_timeout_s),
+        default="reject",
+        asked_by=work.asked_by or None,
+        tasks=documents,
+        plan_summary=summary,
+        plan_id=work.plan_id,
+        plan_hash=digest,
+    )
+    workflow.move(draft, Trigger.PLAN_NEEDS_USER_CONFIRMATION)
+
+
+def find_kept(work: Work, tasks: tuple[Task, ...]) -> tuple[str, ...]:
+    """Finished work that still fits: the same task with nothing new about it, and nothing new in what it builds on."""
+    if not work.tasks:
+        return ()
+    kept: list[str] = []
+    by_id = {task.id: task for task in tasks}
+    for task_id in find_order({task.id: task.depends_on for task in tasks}):
+        task, run = by_id[task_id], work.tasks.get(task_id)
+        is_same = run is not None and run.is_finished and _essence(run.task) == _essence(task)
+        if is_same and all(needed in kept for needed in task.depends_on):
+            kept.append(task.id)
+    return tuple(kept)
+
+
+def _essence(task: Task) -> Task:
+    """Who does it does not change what was done."""
+    return replace(task, document={}, role="", member="")
+
+
+def approve(draft: Draft, tasks: tuple[Task, ...], by: str | None, trigger: Trigger) -> None:
+    """These tasks run: those that were shown, or as the human edited them."""
+    work = work_of(draft)
+    kept = find_kept(work, tasks)
+    draft.add(
+        PlanApproved(
+            tasks=tuple(task.document for task in tasks),
+            plan_hash=plan_hash(tasks),
+            plan_id=work.plan_id,
+            by=by,
+            kept=kept,
+            ready=find_ready(renew(work.tasks, tasks, kept)),
+        )
+    )
+    workflow.move(draft, trigger)

@@ -1,0 +1,57 @@
+"""Which member does what in a plan: planner, reviewer, aggregator, and the slot for a task."""
+
+from collections.abc import Sequence
+
+from moot.core.flows.plan.plan_state import Slots, TaskRun, Work
+from moot.core.flows.plan.tasks import candidates
+from moot.core.machines.agent import AGENT
+from moot.core.machines.agent import State as Slot
+from moot.core.session.team import Member, Team
+
+_FREE = (Slot.IDLE, Slot.ERROR, Slot.BREAKER_OPEN)
+
+
+def planner(team: Team) -> Member:
+    return _with_role(team, "planner") or team.ais[0]
+
+
+def reviewer(team: Team) -> Member | None:
+    return _with_role(team, "reviewer")
+
+
+def aggregator(team: Team) -> Member:
+    return _with_role(team, "aggregator") or planner(team)
+
+
+def _with_role(team: Team, role: str) -> Member | None:
+    return next((member for member in team.ais if member.role == role), None)
+
+
+def may_run(run: TaskRun, team: Team) -> list[Member]:
+    """Return the members that may be offered the task; those who refused it come last."""
+    if run.given_to:
+        return [team.member(run.given_to)]
+    choice = candidates(run.task, team)
+    return sorted(choice, key=lambda member: run.refused_by.count(member.id)) if run.refused_by else choice
+
+
+def find_slot(run: TaskRun, work: Work, team: Team) -> tuple[Member, str] | None:
+    """Return the first free slot for the task; None if all are busy or their breaker is open."""
+    for member in may_run(run, team):
+        slots = work.slots.get(member.id)
+        if slots is not None and slots.is_open and not slots.may_probe:
+            continue
+        slot = _free_slot(member, slots, work, team)
+        if slot:
+            return member, slot
+    return None
+
+
+def _free_slot(member: Member, slots: Slots | None, work: Work, team: Team) -> str | None:
+    states = slots.states if slots else {}
+    taken: Sequence[str] = [work.tasks[task_id].agent_id for task_id in work.dispatches.values()]
+    for number in range(1, (member.concurrency or team.plan.max_parallel) + 1):
+        name = f"{member.id}#{number}"
+        if name not in taken and states.get(name, AGENT.initial) in _FREE:
+            return name
+    return None

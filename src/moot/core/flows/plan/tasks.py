@@ -1,0 +1,209 @@
+"""Read and check the tasks of a plan, as planners and people write them (docs/plan.md).
+
+A task is an object with `id` and `title`; the rest is optional. Unknown keys are kept, so that the tasks can be sent
+back exactly as they were shown.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
+from math import isfinite
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from moot.core import limits, text
+from moot.core.session.team import Member, Team
+
+Json = dict[str, Any]  # a task as it was written
+EXECUTOR = "executor"
+LARGEST_INT = 2**53 - 1  # JSON parsers disagree on larger ones
+
+
+class Task(Struct, frozen=True, kw_only=True, gc=False):
+    """A task. `document` is the whole object as written, cleaned."""
+
+    id: str
+    title: str
+    document: Json
+    objective: str = ""
+    depends_on: tuple[str, ...] = ()
+    role: str = ""
+    member: str = ""
+
+
+class TaskProblem(Struct, frozen=True):
+    """Something wrong with a plan: a path such as `tasks[2].depends_on`, and a sentence."""
+
+    path: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.text}"
+
+
+class InvalidPlan(Exception):
+    """A plan that cannot be run, with its problems."""
+
+    def __init__(self, problems: Sequence[TaskProblem]) -> None:
+        super().__init__("; ".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+def read_tasks(raw: object, team: Team) -> tuple[Task, ...]:
+    """Return the tasks of a plan. Raises InvalidPlan."""
+    if not isinstance(raw, Sequence) or isinstance(raw, str | bytes):
+        raise InvalidPlan([TaskProblem("tasks", "a plan needs a list of tasks")])
+    if not raw:
+        raise InvalidPlan([TaskProblem("tasks", "a plan needs at least one task")])
+    if len(raw) > limits.TASKS:
+        raise InvalidPlan([TaskProblem("tasks", f"a plan has at most {limits.TASKS} tasks, this one has {len(raw)}")])
+    problems: list[TaskProblem] = []
+    tasks = [_read_task(document, f"tasks[{at}]", problems) for at, document in enumerate(raw)]
+    problems += _find_problems(tasks, team)
+    if problems:
+        raise InvalidPlan(problems[: limits.PROBLEMS])
+    return tuple(tasks)
+
+
+def plan_hash(tasks: Sequence[Task]) -> str:
+    """Return a hash of the tasks. It proves that the plan that runs is the one that was shown."""
+    shown = msgspec.json.encode([task.document for task in tasks], order="sorted")
+    return hashlib.sha256(shown).hexdigest()
+
+
+def executors(team: Team) -> list[Member]:
+    """Return the members that may run any task, by order."""
+    return [member for member in team.ais if member.role in (EXECUTOR, "")]
+
+
+def candidates(task: Task, team: Team) -> list[Member]:
+    """Return the members that may run this task, the first choice first."""
+    if task.member:
+        named = team.find(task.member)
+        return [named] if named and not named.is_human else []
+    if task.role and task.role != EXECUTOR:
+        return [member for member in team.ais if member.role == task.role]
+    return executors(team)
+
+
+def _read_task(raw: object, path: str, problems: list[TaskProblem]) -> Task:
+    document = dict(raw) if isinstance(raw, Mapping) else {}
+    if not document:
+        problems.append(TaskProblem(path, "a task is an object with id and title"))
+    document = {text.clean(str(key)): clean_json(value) for key, value in document.items()}
+
+    def read(name: str, limit: int) -> str:
+        value = document.get(name)
+        if value is None:
+            return ""
+        if name in ("id", "member") and type(value) is int:  # a number as id counts as its decimal string
+            value = str(value)
+        if not isinstance(value, str):
+            problems.append(TaskProblem(f"{path}.{name}", "must be text"))
+            return ""
+        if len(value) > limit:
+            problems.append(TaskProblem(f"{path}.{name}", f"has {len(value)} characters, the limit is {limit}"))
+        return value.strip()
+
+    task_id = read("id", limits.NAME_CHARS)
+    title = read("title", limits.TITLE_CHARS)
+    if document and not task_id:
+        problems.append(TaskProblem(f"{path}.id", "is missing"))
+    if document and not title:
+        problems.append(TaskProblem(f"{path}.title", "is missing"))
+    depends_on = _read_dependencies(document.get("depends_on"), f"{path}.depends_on", problems)
+    document = {**document, "id": task_id, "title": title, "depends_on": list(depends_on)}
+    if len(msgspec.json.encode(document)) > limits.TASK_BYTES:
+        problems.append(TaskProblem(path, f"is larger than {limits.TASK_BYTES} bytes"))
+    return Task(
+        id=task_id,
+        title=title,
+        document=document,
+        objective=read("objective", limits.TASK_BYTES),
+        depends_on=depends_on,
+        role=read("role", limits.NAME_CHARS),
+        member=read("member", limits.NAME_CHARS),
+    )
+
+
+def clean_json(value: Any) -> Any:
+    """Clean a value that a planner wrote. What cannot be stored becomes text or null."""
+    return text.clean_data(value, depth=limits.TASK_DEPTH + 1, largest_int=LARGEST_INT, instead=_as_text)
+
+
+def _as_text(value: object) -> str | None:
+    is_lost = isinstance(value, Mapping | list | tuple) or (isinstance(value, float) and not isfinite(value))
+    return None if is_lost else text.clean(str(value))
+
+
+def _read_dependencies(raw: object, path: str, problems: list[TaskProblem]) -> tuple[str, ...]:
+    if raw is None:
+        return ()
+    if not isinstance(raw, Sequence) or isinstance(raw, str | bytes):
+        problems.append(TaskProblem(path, "must be a list of task ids"))
+        return ()
+    ids: list[str] = []
+    for at, task_id in enumerate(raw):
+        if type(task_id) is int or isinstance(task_id, str):
+            ids.append(str(task_id).strip())
+        else:
+            problems.append(TaskProblem(f"{path}[{at}]", "must be a task id"))
+    return tuple(dict.fromkeys(ids))
+
+
+def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
+    first: dict[str, int] = {}
+    for at, task in enumerate(tasks):
+        if not task.id:  # reported already
+            continue
+        earlier = first.setdefault(task.id, at)
+        if earlier != at:
+            yield TaskProblem(f"tasks[{at}].id", f"{task.id!r} is the id of tasks[{earlier}] already")
+    for at, task in enumerate(tasks):
+        for dependency in task.depends_on:
+            if dependency not in first:
+                yield TaskProblem(f"tasks[{at}].depends_on", f"no task has the id {dependency!r}")
+        if not candidates(task, team):
+            named = f"member {task.member!r}" if task.member else f"role {task.role or EXECUTOR!r}"
+            names = ", ".join(member.id for member in team.ais)
+            field = ".member" if task.member else ".role" if task.role else ""
+            yield TaskProblem(f"tasks[{at}]{field}", f"nobody can run it: no AI has the {named}; there are {names}")
+    circle = find_circle({task.id: task.depends_on for task in tasks if task.id})
+    if circle:
+        at = first[circle[0]]
+        yield TaskProblem(f"tasks[{at}].depends_on", f"tasks wait for each other: {' → '.join(circle)}")
+
+
+def find_circle(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return ids that depend on each other in a circle, the first one again at the end, or an empty list."""
+    try:
+        _sorter(depends_on).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle[::-1]  # graphlib names what is depended on first
+    return []
+
+
+def find_order(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the ids, each after those that it depends on, else as they are; without those in or behind a circle."""
+    sorter = _sorter(depends_on)
+    with suppress(CycleError):  # what does not wait for the circle can still be ordered
+        sorter.prepare()
+    order: list[str] = []
+    while ready := sorter.get_ready():
+        order += ready
+        sorter.done(*ready)
+    return order
+
+
+def _sorter(depends_on: Mapping[str, Sequence[str]]) -> TopologicalSorter[str]:
+    """A sorter that keeps the order of `depends_on` where it may; dependencies on unknown ids are left out."""
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for task in depends_on:
+        sorter.add(task)
+    for task, dependencies in depends_on.items():
+        sorter.add(task, *(dependency for dependency in dependencies if dependency in depends_on))
+    return sorter

@@ -1,0 +1,54 @@
+"""The workflow of a piece of work: each move along its machine is an event."""
+
+from moot.core.draft import Draft
+from moot.core.flows.plan import questions
+from moot.core.flows.plan.jobs import work_of
+from moot.core.flows.plan.plan_events import SnapshotSaved, WorkflowChanged
+from moot.core.flows.plan.plan_state import Work
+from moot.core.machines.workflow import WORKFLOW, Trigger, WorkflowState
+
+
+def begin(draft: Draft, question: str, asked_by: str, *, is_deferred: bool = False) -> None:
+    draft.add(
+        WorkflowChanged(
+            state=WORKFLOW.initial, trigger="new_task", question=question, asked_by=asked_by, is_deferred=is_deferred
+        )
+    )
+
+
+def move(draft: Draft, trigger: Trigger, reason: str | None = None) -> None:
+    was = work_of(draft).status
+    draft.add(WorkflowChanged(was=was, state=WORKFLOW.advance(was, trigger), trigger=trigger, reason=reason))
+
+
+def carry_on(draft: Draft) -> None:
+    """Return to execution if no question about the work is open any more."""
+    work = work_of(draft)
+    waits = work.status is WorkflowState.WAIT_USER_DECISION and not work.proposed
+    if waits and not any(questions.is_about_work(step.code) for step in draft.state.open_steps.values()):
+        move(draft, Trigger.USER_CHOOSE_CONTINUE)
+
+
+def save_snapshot(draft: Draft, reason: str) -> str:
+    """Log the progress of the work, and return the id of the snapshot."""
+    work = work_of(draft)
+    snapshot_id = f"x{work.counts.snapshots + 1}"
+    draft.add(
+        SnapshotSaved(
+            snapshot_id=snapshot_id,
+            done=tuple(task_id for task_id, run in work.tasks.items() if run.is_finished),
+            failed=tuple(task_id for task_id, run in work.tasks.items() if run.error_type and not run.is_over),
+            running=tuple(work.dispatches.values()),
+            waiting=_waiting(work),
+            reason=reason,
+        )
+    )
+    return snapshot_id
+
+
+def _waiting(work: Work) -> tuple[str, ...]:
+    return tuple(
+        task_id
+        for task_id, run in work.tasks.items()
+        if not run.is_over and not run.is_under_way and not run.error_type
+    )

@@ -1,0 +1,86 @@
+"""Read the supervisor's decision from its message (docs/supervisor.md). Nothing is guessed."""
+
+from collections.abc import Collection
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from moot.core.flows.supervisor.supervisor_settings import END
+from moot.core.json_text import cut_objects, find_object
+
+TEXT_CHARS = 200
+FOCUS_AREAS = 5
+_SEPARATORS = str.maketrans("，;；", ",,,")
+
+# no_json: no object with next_agent. The others concern the value of next_agent. early_end: END, but the job may not
+# end yet; not_ready: an agent whose precondition is missing and that has no fallback.
+Fault = Literal["no_json", "empty", "not_text", "unknown", "early_end", "not_ready"]
+
+
+class Decision(Struct, frozen=True, kw_only=True, gc=False):
+    """A decision of the supervisor. `next_agent` is an agent of the team or END."""
+
+    next_agent: str
+    guidance: str = ""
+    context_from_previous: str = ""
+    focus_areas: tuple[str, ...] = ()
+
+
+class Unusable(Struct, frozen=True, kw_only=True, gc=False):
+    """Why a message has no usable decision. `given` is the invalid value of `next_agent`."""
+
+    fault: Fault
+    given: str = ""
+
+
+def extract_decision(message: str, agents: Collection[str]) -> Decision | Unusable:
+    """Read a decision. The last object with `next_agent` counts, even if only an earlier one is usable."""
+    document = find_object(message, "next_agent")
+    if document is None:
+        return Unusable(fault="no_json")
+    chosen = document["next_agent"]
+    if chosen is None:
+        return Unusable(fault="empty")
+    if not isinstance(chosen, str):
+        return Unusable(fault="not_text", given=_cut(_write(chosen)))
+    chosen = chosen.strip()
+    if not chosen:
+        return Unusable(fault="empty")
+    if chosen != END and chosen not in agents:
+        return Unusable(fault="unknown", given=_cut(chosen))
+    return Decision(
+        next_agent=chosen,
+        guidance=_read_text(document.get("guidance")),
+        context_from_previous=_read_text(document.get("context_from_previous")),
+        focus_areas=_read_areas(document.get("focus_areas")),
+    )
+
+
+def without_decision(message: str) -> str:
+    """Return the supervisor's message without the JSON of its decision, for people to read."""
+    return cut_objects(message, "next_agent")
+
+
+def _read_text(value: Any) -> str:
+    return _cut(value.strip()) if isinstance(value, str) else ""
+
+
+def _read_areas(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        items: list[Any] = value.translate(_SEPARATORS).split(",")
+    else:
+        items = value if isinstance(value, list) else []
+    written = (_cut(_write(item).strip()) for item in items)
+    return tuple(area for area in written if area)[:FOCUS_AREAS]
+
+
+def _write(value: Any) -> str:
+    """Return a value as text: other types than text as JSON, null as the empty string."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= TEXT_CHARS else f"{text[:TEXT_CHARS]}..."

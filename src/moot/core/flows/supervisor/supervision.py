@@ -1,0 +1,99 @@
+"""The state of a job of the supervisor flow: whose turn it is, the shared state, the decisions."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from moot.core.flows.supervisor.briefing import Taken
+from moot.core.flows.supervisor.decision import Decision, Unusable
+from moot.core.flows.supervisor.supervisor_events import Outcome
+from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
+from moot.core.session.events import ToolCall
+
+DECISIONS = 20  # the newest, for the prompt
+CHOICES = 50  # the newest, for screens
+TOOL_CHARS = 2_000  # of a tool's arguments and its result, for screens
+REVIEW_OUTPUT, STUCK = "review_output", "supervisor_stuck"  # codes of questions about the job
+INPUTS = 20  # of people, the newest, until the supervisor has decided on them
+
+
+class Heard(Struct, frozen=True, array_like=True, gc=False):
+    """Something a human said about the job."""
+
+    member: str
+    text: str
+
+
+class ToolResult(Struct, frozen=True, kw_only=True, gc=False):
+    """The result of a tool, or its error."""
+
+    call: ToolCall
+    result: Any = None
+    error: str = ""
+
+
+class Choice(Struct, frozen=True, kw_only=True, gc=False):
+    """A decision, or a turn of the supervisor without one (`fault`). `number` counts them from the job's beginning."""
+
+    number: int
+    next: str = ""
+    member: str | None = None
+    guidance: str = ""
+    focus_areas: tuple[str, ...] = ()
+    corrected_from: str | None = None
+    correction: str | None = None
+    fault: str = ""
+    given: str = ""
+
+
+class ToolUse(Struct, frozen=True, kw_only=True, gc=False):
+    """A tool that was called in the newest round; without `is_done` it runs. Arguments and result are JSON, cut."""
+
+    call_id: str
+    agent: str
+    name: str
+    args: str = ""
+    round: int = 1
+    is_done: bool = False
+    result: str = ""
+    error: str = ""
+
+
+class Review(Struct, frozen=True, kw_only=True, gc=False):
+    approved: bool
+    iteration: int
+    fallback: str | None = None
+
+
+class Supervision(Struct, frozen=True, kw_only=True, gc=False):
+    """A job. `node` is the supervisor or agent that acts, or acts next."""
+
+    goal: str
+    asked_by: str
+    outcome: Outcome | None = None
+    node: str = SUPERVISOR
+    state: dict[str, Any] = {}
+    decision: Decision | None = None  # the newest valid one, for the chosen agent
+    decisions: tuple[Taken, ...] = ()
+    unusable: Unusable | None = None
+    unusable_in_a_row: int = 0
+    is_fallback_used: bool = False  # since the last review
+    steps: int = 0  # AI turns since the job began, or since a human resumed it when it was stuck
+    tool_round: int = 0
+    calls: dict[str, ToolCall] = {}  # under way, by call id
+    caller: str = ""  # the member who called them
+    results: tuple[ToolResult, ...] = ()  # for the node's next turn
+    answers: dict[str, Any] = {}  # what people answered, by the question's key
+    feedback: str = ""  # of the human who rejected the node's output
+    heard: tuple[Heard, ...] = ()  # since the supervisor's turn began
+    given: tuple[Heard, ...] = ()  # passed to the supervisor, which has not decided since
+    # only for screens
+    choices: tuple[Choice, ...] = ()
+    writers: dict[str, str] = {}  # key of the shared state → the member who wrote it last
+    tools: tuple[ToolUse, ...] = ()
+    review: Review | None = None  # the newest
+    reason: str = ""  # why the job ended
+
+    @property
+    def is_active(self) -> bool:
+        return self.outcome is None

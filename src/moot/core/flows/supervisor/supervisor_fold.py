@@ -1,0 +1,135 @@
+"""Fold the facts of the supervisor flow into its job."""
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from moot.core.facts import Fold
+from moot.core.flows.supervisor import supervisor_events as events
+from moot.core.flows.supervisor.briefing import Taken
+from moot.core.flows.supervisor.decision import Unusable
+from moot.core.flows.supervisor.supervision import (
+    CHOICES,
+    DECISIONS,
+    INPUTS,
+    TOOL_CHARS,
+    Choice,
+    Heard,
+    Review,
+    Supervision,
+    ToolResult,
+    ToolUse,
+)
+from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
+
+job_fold: Fold[Supervision] = Fold()
+
+
+def start_turn(job: Supervision, node: str) -> Supervision:
+    """Begin a turn. The supervisor gets what people said; also what it got before, if its last answer was unusable."""
+    if node != SUPERVISOR:
+        return replace(job, node=node, steps=job.steps + 1)
+    given = (*job.given, *job.heard)[-INPUTS:]
+    return replace(job, node=node, steps=job.steps + 1, given=given, heard=())
+
+
+def complete_turn(job: Supervision, node: str) -> Supervision:
+    """End a turn. Its tool results and feedback are used up, and the supervisor is next."""
+    if node == SUPERVISOR:
+        return replace(job, results=()) if job.results else job
+    return replace(job, node=SUPERVISOR, results=(), feedback="")
+
+
+@job_fold.on(events.InputNoted)
+def _note(job: Supervision, fact: events.InputNoted) -> Supervision:
+    return replace(job, heard=(*job.heard, Heard(fact.member, fact.text))[-INPUTS:])
+
+
+@job_fold.on(events.SupervisorDecided)
+def _decide(job: Supervision, fact: events.SupervisorDecided) -> Supervision:
+    is_corrected = fact.next != fact.decision.next_agent
+    taken = Taken(
+        next_agent=fact.decision.next_agent,
+        guidance=fact.decision.guidance,
+        corrected_to=fact.next if is_corrected else "",
+    )
+    decided = replace(
+        job,
+        node=fact.next,
+        decision=fact.decision,
+        decisions=(*job.decisions, taken)[-DECISIONS:],
+        choices=_choose(
+            job,
+            next=fact.next,
+            member=fact.member,
+            guidance=fact.decision.guidance,
+            focus_areas=fact.decision.focus_areas,
+            corrected_from=fact.corrected_from,
+            correction=fact.correction,
+        ),
+        tool_round=0,
+        is_fallback_used=job.is_fallback_used or fact.correction == "quality_fallback",
+    )
+    if fact.correction == "quality_fallback":  # the supervisor itself has not decided
+        return decided
+    return replace(decided, unusable=None, unusable_in_a_row=0, given=())
+
+
+@job_fold.on(events.SupervisorUndecided)
+def _fail_to_decide(job: Supervision, fact: events.SupervisorUndecided) -> Supervision:
+    unusable = Unusable(fault=fact.fault, given=fact.given)
+    choices = _choose(job, member=fact.member, fault=fact.fault, given=fact.given)
+    return replace(job, node=SUPERVISOR, unusable=unusable, unusable_in_a_row=fact.count, choices=choices, tool_round=0)
+
+
+def _choose(job: Supervision, **choice: Any) -> tuple[Choice, ...]:
+    number = job.choices[-1].number + 1 if job.choices else 1
+    return (*job.choices, Choice(number=number, **choice))[-CHOICES:]
+
+
+@job_fold.on(events.StateUpdated)
+def _update(job: Supervision, fact: events.StateUpdated) -> Supervision:
+    writers = {**job.writers, **dict.fromkeys(fact.changes, fact.member or "")}
+    return replace(job, state={**job.state, **fact.changes}, writers=writers)
+
+
+@job_fold.on(events.ToolsCalled)
+def _call_tools(job: Supervision, fact: events.ToolsCalled) -> Supervision:
+    calls = {call.call_id: call for call in fact.calls}
+    tools = tuple(
+        ToolUse(call_id=call.call_id, agent=fact.agent, name=call.name, args=_write(call.args), round=fact.round)
+        for call in fact.calls
+    )
+    return replace(
+        job, node=fact.agent, tool_round=fact.round, calls=calls, tools=tools, caller=fact.member, results=()
+    )
+
+
+def _write(value: Any) -> str:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:TOOL_CHARS]
+
+
+@job_fold.on(events.ToolCompleted)
+def _complete_tool(job: Supervision, fact: events.ToolCompleted) -> Supervision:
+    result = ToolResult(call=job.calls[fact.call_id], result=fact.result, error=fact.error)
+    left = {call_id: call for call_id, call in job.calls.items() if call_id != fact.call_id}
+    tools = tuple(
+        replace(tool, is_done=True, result="" if fact.error else _write(fact.result), error=fact.error)
+        if tool.call_id == fact.call_id
+        else tool
+        for tool in job.tools
+    )
+    return replace(job, calls=left, tools=tools, results=(*job.results, result))
+
+
+@job_fold.on(events.Reviewed)
+def _review(job: Supervision, fact: events.Reviewed) -> Supervision:
+    review = Review(approved=fact.approved, iteration=fact.iteration, fallback=fact.fallback)
+    return replace(job, state={**job.state, "iterationCount": fact.iteration}, review=review, is_fallback_used=False)
+
+
+@job_fold.on(events.SupervisionEnded)
+def _end(job: Supervision, fact: events.SupervisionEnded) -> Supervision:
+    return replace(job, outcome=fact.outcome, reason=fact.reason, calls={}, results=(), heard=(), given=())

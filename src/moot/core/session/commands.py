@@ -1,0 +1,239 @@
+"""What a session can be asked to do. It may refuse.
+
+People and programs send a `HumanCommand`, workers report with a `WorkerCommand`, timers fire a `TimerCommand`. The time
+is an argument of `decide`, so that deciding needs no clock. Commands that only one flow knows are in its package.
+"""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, Struct
+
+from moot.core.intake.intent import IntentAnalysis
+from moot.core.session.events import Option
+from moot.core.session.team import Language, Team
+from moot.core.session.usage import Usage
+
+QueueAction = Literal["skip", "clear", "move"]
+
+
+class Command(Struct, frozen=True, kw_only=True, gc=False):
+    """The base of every command."""
+
+
+class CreateSession(Command, frozen=True, kw_only=True):
+    team: Team
+    title: str = ""
+
+
+class HumanCommand(Command, frozen=True, kw_only=True):
+    """Sent by a person or a program. `by` is the human that the connection speaks for, if that is known.
+
+    `event` is the name of the client frame that carries the command. Docstrings and descriptions of fields are shown in
+    the documents of the protocol (`moot.protocol.commands`).
+    """
+
+    event: ClassVar[str] = ""
+
+    by: str | None = None
+
+
+class Post(HumanCommand, frozen=True, kw_only=True):
+    """What a person types: text with markers, or a slash command."""
+
+    event: ClassVar[str] = "user.message"
+    text: str
+
+
+class Answer(HumanCommand, frozen=True, kw_only=True):
+    """The answer to an open step."""
+
+    event: ClassVar[str] = "user.response"
+    step_id: str
+    confirmed: Annotated[bool | None, Meta(description="yes or no, where the step asks for that")] = None
+    choice: Annotated[str | None, Meta(description="the id of the chosen option")] = None
+    answer: Annotated[str | None, Meta(description="a comment, or the answer in words")] = None
+    tasks: tuple[Any, ...] | None = None  # the edited plan; checked like any plan
+    selected_ids: Annotated[tuple[str, ...] | None, Meta(description="the options chosen for an agent")] = None
+    custom_input: Annotated[str | None, Meta(description="the answer for an agent in words")] = None
+    state: Annotated[dict[str, Any] | None, Meta(description="an agent's output as it was edited")] = None
+
+
+class End(HumanCommand, frozen=True, kw_only=True):
+    """End the session; running turns are killed."""
+
+    event: ClassVar[str] = "user.end"
+
+
+class Pause(HumanCommand, frozen=True, kw_only=True):
+    """Let what runs finish, then give the floor to people."""
+
+    event: ClassVar[str] = "user.pause"
+
+
+class Resume(HumanCommand, frozen=True, kw_only=True):
+    """Continue; after a limit was reached, with the same allowance again."""
+
+    event: ClassVar[str] = "user.resume"
+
+
+class Retry(HumanCommand, frozen=True, kw_only=True):
+    """Repeat the turn that failed or was cancelled last."""
+
+    event: ClassVar[str] = "user.retry"
+
+
+class CancelTurn(HumanCommand, frozen=True, kw_only=True):
+    """Stop what runs: the turn, or all of a plan. The next message starts anew."""
+
+    event: ClassVar[str] = "user.cancel"
+
+
+class ChangeQueue(HumanCommand, frozen=True, kw_only=True):
+    """Change who speaks next. `skip` removes the head or `member`, `clear` everyone, `move` puts `member` at `to`."""
+
+    event: ClassVar[str] = "user.queue"
+    action: QueueAction
+    member: str | None = None
+    to: int = 0
+
+
+class SetLanguage(HumanCommand, frozen=True, kw_only=True):
+    """Change the language of the session. Clients type `/lang` for it: no frame of its own asks for this."""
+
+    language: Language
+
+
+class Rename(HumanCommand, frozen=True, kw_only=True):
+    """Give the session another title, also after it has ended: it is still in the list."""
+
+    event: ClassVar[str] = "user.rename"
+    title: str
+
+
+class WorkerCommand(Command, frozen=True, kw_only=True):
+    """Reported by a worker, or on its behalf."""
+
+
+class ReportUnderstanding(WorkerCommand, frozen=True, kw_only=True):
+    """What an input means. `fallback_reason` is set if the rules had to answer for a model."""
+
+    input_id: str
+    analysis: IntentAnalysis
+    fallback_reason: str | None = None
+
+
+class OfferReport(WorkerCommand, frozen=True, kw_only=True):
+    """About a task that was offered, before it starts."""
+
+    dispatch_id: str
+
+
+class AckDispatch(OfferReport, frozen=True, kw_only=True):
+    """The worker takes the task. `place` is its position in the queue of tasks; None if it starts at once."""
+
+    place: int | None = None
+
+
+class NackDispatch(OfferReport, frozen=True, kw_only=True):
+    """The worker does not take the task."""
+
+    reason: str
+
+
+class StartTask(OfferReport, frozen=True, kw_only=True):
+    """The worker starts the task."""
+
+
+class TurnReport(WorkerCommand, frozen=True, kw_only=True):
+    """About a turn, or about a task that was started: then `turn_id` is the id of its dispatch."""
+
+    turn_id: str
+
+
+class ReportStep(TurnReport, frozen=True, kw_only=True):
+    """What an agent thinks, does or sees during its turn."""
+
+    thought: str | None = None
+    action: str | None = None
+    observation: str | None = None
+    total: int | None = None  # number of steps of a task, if the worker knows it
+
+    @property
+    def text(self) -> str:
+        return self.thought or self.action or self.observation or ""
+
+
+class AskHuman(TurnReport, frozen=True, kw_only=True):
+    """A worker needs a permission. The same `key` in the same turn is the same question: it is asked once.
+
+    The first option is what a plain yes means. `default` is chosen when a human declines or does not answer in time.
+    `asked` are the steps that this worker has asked for; those of an earlier worker, before a crash, are withdrawn.
+    """
+
+    key: str
+    question: str
+    options: tuple[Option, ...] = ()
+    default: str | None = None
+    asked: tuple[str, ...] | None = None
+
+
+class CompleteTurn(TurnReport, frozen=True, kw_only=True):
+    """The end of a turn. Planners and reviewers may return `plan`, `patches` or `review` instead of text; members of
+    the supervisor flow `state`, `tool_calls` and `ask`. These fields are untrusted: their reader validates them."""
+
+    text: str
+    usage: Usage = Usage()
+    plan: dict[str, Any] | None = None
+    patches: tuple[Any, ...] | None = None
+    review: dict[str, Any] | None = None
+    state: dict[str, Any] | None = None
+    tool_calls: tuple[Any, ...] | None = None
+    ask: dict[str, Any] | None = None
+
+
+TOO_MANY_QUESTIONS = "too_many_questions"  # the error type of a turn that asks for more than `limits.PERMISSIONS`
+
+
+class FailTurn(TurnReport, frozen=True, kw_only=True):
+    """A turn failed. `error_type` says whether to retry it; `usage` is what it cost."""
+
+    error_type: str
+    message: str
+    retry_after_s: float = 0.0
+    usage: Usage = Usage()
+
+
+class CompleteTool(WorkerCommand, frozen=True, kw_only=True):
+    """The result of a tool, or why there is none."""
+
+    call_id: str
+    result: Any = None
+    error: str = ""
+
+
+class TimerCommand(Command, frozen=True, kw_only=True):
+    """Sent when a deadline has passed."""
+
+
+class ExpireTurn(TimerCommand, frozen=True, kw_only=True):
+    """A turn took too long."""
+
+    turn_id: str
+
+
+class ExpireStep(TimerCommand, frozen=True, kw_only=True):
+    """A question was not answered in time."""
+
+    step_id: str
+
+
+class ExpireDispatch(TimerCommand, frozen=True, kw_only=True):
+    """A task that was offered was not taken or not started in time."""
+
+    dispatch_id: str
+
+
+class ExpireLease(TimerCommand, frozen=True, kw_only=True):
+    """The worker of a dispatch is gone; without an id all workers are, because their process has ended."""
+
+    dispatch_id: str | None = None

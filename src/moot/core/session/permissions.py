@@ -1,0 +1,92 @@
+"""Permissions that a worker asks for during its turn.
+
+The session does not pause for these questions. `Draft.add` withdraws them when their turn ends in any way.
+"""
+
+import hashlib
+from collections.abc import Container, Iterable, Iterator
+
+from moot.core import limits, text
+from moot.core.draft import Draft
+from moot.core.errors import Refused
+from moot.core.instants import later
+from moot.core.session import steps
+from moot.core.session.commands import Answer, AskHuman
+from moot.core.session.events import Option, StepAsked, StepClosed
+from moot.core.session.state import State
+from moot.core.session.team import Member
+
+YES, NO = "allow", "reject"
+
+
+def name_step(turn_id: str, key: str) -> str:
+    """Return the step id of a question: the same for the same question, also if the turn runs again after a crash."""
+    return f"tool_{turn_id}_{hashlib.sha256(key.encode(errors='replace')).hexdigest()[:12]}"
+
+
+def is_too_much(state: State, command: AskHuman) -> bool:
+    """Whether the turn has asked for as many permissions as it may."""
+    if _is_known(state, name_step(command.turn_id, command.key)):
+        return False
+    open_count = sum(step.turn_id == command.turn_id for step in state.open_steps.values())
+    answered_count = sum(reply.turn_id == command.turn_id for reply in state.replies.values())
+    return open_count + answered_count >= limits.PERMISSIONS
+
+
+def _is_known(state: State, step_id: str) -> bool:
+    return step_id in state.open_steps or step_id in state.replies
+
+
+def ask(draft: Draft, member: str, command: AskHuman) -> None:
+    """Ask the question, unless it is open or answered already."""
+    state = draft.state
+    step_id = name_step(command.turn_id, command.key)
+    if _is_known(state, step_id):
+        return
+    if command.asked is not None:
+        _withdraw(draft, command.turn_id, command.asked)
+    options = tuple(_tidy_options(command.options)) or steps.make_options((YES, NO), state.language)
+    default = command.default if command.options else NO
+    draft.add(
+        StepAsked(
+            step_id=step_id,
+            kind="tool",
+            options=options,
+            expires_at=later(draft.at, limits.PERMISSION_S),
+            default=default if any(option.id == default for option in options) else None,
+            who=draft.team.member(member).display_name,
+            question=_tidy(command.question, limits.QUESTION_CHARS),
+            turn_id=command.turn_id,
+        )
+    )
+
+
+def _withdraw(draft: Draft, turn_id: str, but: Container[str]) -> None:
+    """Withdraw the turn's open questions except `but`: those of a worker that is gone, because the turn runs again."""
+    for step in draft.state.open_steps.values():
+        if step.turn_id == turn_id and step.step_id not in but:
+            draft.add(StepClosed(step_id=step.step_id, outcome="superseded"))
+
+
+def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
+    """Log the chosen option. A plain yes means the first option, a plain no the default."""
+    choice, known = command.choice, [option.id for option in step.options]
+    if choice is None and command.confirmed is not None:
+        choice = known[0] if command.confirmed else step.default
+    elif choice not in known:
+        raise Refused("bad_answer", available=known)
+    steps.close(draft, step, command, by, choice)
+
+
+def _tidy_options(options: Iterable[Option]) -> Iterator[Option]:
+    """Clean the labels and leave out options whose id is unsafe to show: the worker needs its ids unchanged."""
+    seen: set[str] = set()
+    for option in tuple(options)[: limits.OPTIONS]:
+        is_safe = len(option.id) <= limits.LABEL_CHARS and text.clean(option.id) == option.id
+        if is_safe and not text.is_blank(option.id) and option.id not in seen:
+            seen.add(option.id)
+            yield Option(id=option.id, label=_tidy(option.label, limits.LABEL_CHARS) or option.id)
+
+
+def _tidy(words: str, chars: int) -> str:
+    return text.cut(text.clean(words).strip(), chars)

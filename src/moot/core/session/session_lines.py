@@ -1,0 +1,237 @@
+"""The lines of facts that every flow has: messages, notices, questions and answers, understanding and routing."""
+
+from msgspec.structs import asdict
+
+from moot.core.fact_lines import Change, Entry, Lines, Message, Outcome, indent
+from moot.core.session import events
+from moot.core.session.notices import queue_line, tell_failure
+from moot.core.session.steps import option_label
+from moot.core.session.team import Language
+from moot.core.texts import render
+
+SESSION_LINES = Lines()
+SESSION_LINES.ignore(
+    events.LanguageChanged,
+    events.UnderstandingStarted,
+    events.TurnStarted,
+    events.TurnCompleted,
+    events.TurnFailed,  # the notice or question that follows has the line
+    events.TurnCancelled,
+    events.SessionActivated,
+    events.PauseRequested,
+)
+
+
+@SESSION_LINES.on(events.SessionCreated)
+def _create(change: Change[events.SessionCreated]) -> list[str]:
+    names = ", ".join(member.display_name for member in change.fact.members)
+    return [f"— {change.fact.title or change.fact.team} · {names}"]
+
+
+@SESSION_LINES.message(events.MessagePosted)
+def say_message(fact: events.MessagePosted) -> Message:
+    return Message(fact.member, fact.text.strip() or (fact.raw or "").strip())
+
+
+@SESSION_LINES.on(events.TurnStepped)
+def _step(change: Change[events.TurnStepped]) -> list[str]:
+    fact = change.fact
+    return indent(f"  · {change.name(fact.member)}: ", fact.thought or fact.action or fact.observation or "")
+
+
+@SESSION_LINES.text(events.NoticePosted)
+def notice_text(fact: events.NoticePosted, language: Language) -> str:
+    """Render a notice. The details of a status notice begin with the name of a state, which is translated."""
+    params = asdict(fact)
+    if fact.code in ("status", "plan_status", "supervisor_status"):
+        status, *acting = fact.detail.split(" ", 1)
+        params["detail"] = " ".join([render(f"status_{status}", language), *acting])
+    return render(language=language, **params)
+
+
+@SESSION_LINES.on(events.NoticePosted, "landmark")
+def _notice(change: Change[events.NoticePosted]) -> list[str]:
+    return indent("", notice_text(change.fact, change.language))
+
+
+@SESSION_LINES.text(events.SessionRenamed)
+def _title_text(fact: events.SessionRenamed, language: Language) -> str:
+    return render("session_renamed", language, detail=fact.title)
+
+
+@SESSION_LINES.on(events.SessionRenamed, "landmark")
+def _rename(change: Change[events.SessionRenamed]) -> list[str]:
+    return indent("", _title_text(change.fact, change.language))
+
+
+@SESSION_LINES.on(events.SessionPaused)
+def _pause(change: Change[events.SessionPaused]) -> list[str]:
+    queue = queue_line(change.before)
+    return [*([queue] if queue else []), change.say("waiting_for", who=change.name(change.fact.waiting_for))]
+
+
+@SESSION_LINES.on(events.SessionCompleted)
+def _complete(change: Change[events.SessionCompleted]) -> list[str]:
+    return [change.say("session_over")]
+
+
+@SESSION_LINES.on(events.TeamTaskSet)
+def _set_goal(change: Change[events.TeamTaskSet]) -> list[str]:
+    return [f"🎯 {change.fact.team_task}"]
+
+
+@SESSION_LINES.text(events.TurnFailed)
+def _failure_text(fact: events.TurnFailed, language: Language) -> str:
+    return tell_failure(fact.error_type, fact.message, language)
+
+
+# questions
+
+
+@SESSION_LINES.text(events.StepAsked)
+def question_text(fact: events.StepAsked, language: Language) -> str | None:
+    """Return the question, in the reader's language if Moot asks; None if it has no text."""
+    if fact.kind == "tool":
+        return render("ask_permission", language, who=fact.who, detail=fact.question)
+    if not fact.code:
+        return fact.question or None
+    return render(
+        fact.code,
+        language,
+        who=fact.who,
+        detail=tell_failure(fact.error_type, fact.detail, language),
+        error_type=fact.error_type,
+        names=fact.names,
+        count=len(fact.tasks or ()),
+    )
+
+
+@SESSION_LINES.on(events.StepAsked, "landmark")
+def _ask(change: Change[events.StepAsked]) -> list[str]:
+    fact = change.fact
+    question = question_text(fact, change.language) or fact.step_id
+    names = tuple(option.id for option in fact.options)
+    return [*indent("? ", question), *([change.say("options", names=names)] if names else [])]
+
+
+@SESSION_LINES.on(events.StepClosed, "landmark")
+def tell_answer(change: Change[events.StepClosed]) -> list[str]:
+    """Return the line of an answer or expiry. A withdrawn question has none: the fact that replaced it has one."""
+    fact = change.fact
+    step = change.before.open_steps.get(fact.step_id)
+    if fact.outcome == "expired":
+        return [change.say("nobody_answered")]
+    if fact.outcome != "answered" or step is None:
+        return []
+    chosen = [option for option in step.options if option.id == fact.choice]
+    label = option_label(step.code, chosen[0], change.after.team.members, change.language) if chosen else None
+    parts = [part for part in (label, fact.answer) if part]
+    return indent("", change.say("answered", who=change.name(fact.by), detail=" · ".join(parts))) if parts else []
+
+
+# understanding and routing inputs
+
+
+@SESSION_LINES.on(events.UnderstandingCompleted)
+def _understand(change: Change[events.UnderstandingCompleted]) -> list[str]:
+    relation, work = change.fact.analysis.task_relation, change.before.slice
+    is_new = relation.type == "different_task" and not work.is_active
+    meaning = change.say("relation_new" if is_new else f"relation_{relation.type}")
+    percent = round(100 * relation.confidence)
+    return [change.say("understood", relation=meaning, percent=percent, reason=relation.reasoning)]
+
+
+@SESSION_LINES.text(events.RoutingDecided)
+def route_text(fact: events.RoutingDecided, language: Language) -> str | None:
+    """Return the text of a route in the reader's language; a model's own question is not translated."""
+    return render(fact.message_code, language) if fact.message_code else fact.user_message or None
+
+
+@SESSION_LINES.on(events.RoutingDecided)
+def _route(change: Change[events.RoutingDecided]) -> list[str]:
+    """Return the line of a route, unless a question about it follows."""
+    text = route_text(change.fact, change.language)
+    if change.fact.route is None or change.fact.user_confirmation_required or not text:
+        return []
+    return [f"→ {text}"]
+
+
+@SESSION_LINES.on(events.InputDeferred)
+def _defer(change: Change[events.InputDeferred]) -> list[str]:
+    return indent("", change.say("put_off", detail=change.fact.text))
+
+
+# the timeline
+
+
+@SESSION_LINES.row(events.MessagePosted, "input")
+def _input_row(entry: Entry[events.MessagePosted]) -> str:
+    return say_message(entry.fact).text
+
+
+@SESSION_LINES.row(events.UnderstandingStarted, "semantic", begins=lambda fact: f"understanding {fact.input.input_id}")
+def _understanding_row(_entry: Entry[events.UnderstandingStarted]) -> str:
+    return ""
+
+
+@SESSION_LINES.row(events.UnderstandingCompleted, "semantic")
+def _understood_row(entry: Entry[events.UnderstandingCompleted]) -> str:
+    relation = entry.fact.analysis.task_relation
+    return f"{entry.term('relation', relation.type)} · {relation.confidence:.0%}"
+
+
+SESSION_LINES.ends(events.UnderstandingCompleted, lambda fact: f"understanding {fact.input_id}", replaces=True)
+
+
+@SESSION_LINES.row(events.RoutingDecided, "routing")
+def _route_row(entry: Entry[events.RoutingDecided]) -> str:
+    """Return the route; in chat the action and the members it names."""
+    fact, action = entry.fact, entry.fact.action
+    if fact.route:
+        return entry.term("route", fact.route)
+    if action is None:
+        return ""
+    members = fact.queue_updates or action.addressees or ((action.member,) if action.member else ())
+    return f"{entry.term('action', action.type)} {' → '.join(entry.name(member) for member in members)}"
+
+
+@SESSION_LINES.row(events.StepAsked, "steps", begins=lambda fact: f"step {fact.step_id}")
+def _question_row(entry: Entry[events.StepAsked]) -> str:
+    return question_text(entry.fact, entry.language) or entry.fact.kind
+
+
+def _answer_outcome(fact: events.StepClosed) -> Outcome:
+    return "ok" if fact.outcome == "answered" else fact.outcome
+
+
+SESSION_LINES.ends(events.StepClosed, lambda fact: f"step {fact.step_id}", _answer_outcome)
+
+
+@SESSION_LINES.row(events.TurnStarted, "steps", begins=lambda fact: f"turn {fact.turn_id}")
+def _turn_row(_entry: Entry[events.TurnStarted]) -> str:
+    return ""
+
+
+SESSION_LINES.ends(events.TurnCompleted, lambda fact: f"turn {fact.turn_id}")
+
+
+@SESSION_LINES.row(events.TurnFailed, "errors", "failed")
+def _failure_row(entry: Entry[events.TurnFailed]) -> str:
+    parts = (entry.term("error", entry.fact.error_type), entry.fact.message)
+    return ": ".join(part for part in parts if part)
+
+
+SESSION_LINES.ends(events.TurnFailed, lambda fact: f"turn {fact.turn_id}", lambda _: "failed")
+
+
+@SESSION_LINES.row(events.TurnCancelled, "errors", "failed")
+def _cancel_row(entry: Entry[events.TurnCancelled]) -> str:
+    return entry.term("outcome", entry.fact.reason)
+
+
+SESSION_LINES.ends(events.TurnCancelled, lambda fact: f"turn {fact.turn_id}", lambda _: "cancelled")
+
+
+@SESSION_LINES.row(events.SessionCompleted, "flow")
+def _end_row(entry: Entry[events.SessionCompleted]) -> str:
+    return entry.term("outcome", entry.fact.reason)

@@ -1,0 +1,158 @@
+"""Questions to people, their options, and how they are answered. The first valid answer wins."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from moot.core import text
+from moot.core.draft import Draft
+from moot.core.errors import Refused
+from moot.core.facts import Json
+from moot.core.session.commands import Answer
+from moot.core.session.events import Input, Option, StepAsked, StepClosed
+from moot.core.session.state import Outcome, State
+from moot.core.session.team import Language, Member
+from moot.core.texts import find_text, render
+
+DETAIL_CHARS = 200  # of an input that a question quotes
+
+
+def ask(
+    draft: Draft,
+    code: str,
+    choices: tuple[str, ...],
+    *,
+    others: tuple[Option, ...] = (),
+    step_id: str | None = None,
+    kind: str = "decision",
+    expires_at: str | None = None,
+    default: str | None = None,
+    **fields: Any,
+) -> None:
+    """Ask people to decide.
+
+    Args:
+        code: of the question's text in the catalogue.
+        choices: ids of options that the catalogue has labels for.
+        others: further options with their own labels; they come first.
+        fields: further fields of `StepAsked`: the task, the input, parameters of the text.
+    """
+    state = draft.state
+    draft.add(
+        StepAsked(
+            step_id=step_id or f"{code}_{state.step_count + 1}",
+            kind=kind,
+            options=(*others, *make_options(choices, state.language)),
+            expires_at=expires_at,
+            default=default,
+            code=code,
+            **fields,
+        )
+    )
+
+
+def ask_about_input(draft: Draft, code: str, choices: tuple[str, ...], input_: Input) -> None:
+    """Ask the author of an input what to do with it."""
+    ask(draft, code, choices, input=input_, asked_by=input_.member, detail=input_.text[:DETAIL_CHARS])
+
+
+def supersede(draft: Draft, matches: Callable[[StepAsked], bool]) -> None:
+    """Withdraw the open questions that match."""
+    for step in draft.state.open_steps.values():
+        if matches(step):
+            draft.add(StepClosed(step_id=step.step_id, outcome="superseded"))
+
+
+def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
+    """Close a question whose answer has no further effect."""
+    known = [option.id for option in step.options]
+    if command.choice is not None and command.choice not in known:
+        raise Refused("bad_answer", available=known)
+    if command.choice is None and command.confirmed is None:
+        raise Refused("bad_answer", available=known)
+    close(draft, step, command, by, command.choice, clean_answer(command))
+
+
+def read_choice(step: StepAsked, command: Answer) -> str:
+    """Return the id of the chosen option. Of two options, a plain yes means the first and a plain no the second.
+
+    Raises Refused if the answer names none of the options.
+    """
+    known = [option.id for option in step.options]
+    choice = command.choice
+    if choice is None and command.confirmed is not None and len(known) == 2:
+        choice = known[0] if command.confirmed else known[1]
+    if choice not in known:
+        raise Refused("bad_answer", available=known)
+    return choice
+
+
+def clean_answer(command: Answer) -> str | None:
+    return None if command.answer is None else text.clean(command.answer)
+
+
+def close(
+    draft: Draft,
+    step: StepAsked,
+    command: Answer,
+    by: Member | None,
+    choice: str | None,
+    answer: str | None = None,
+    *,
+    tasks: tuple[Json, ...] | None = None,
+    selected_ids: tuple[str, ...] = (),
+) -> None:
+    """Log a valid answer: the chosen option, the text, the edited tasks."""
+    draft.add(
+        StepClosed(
+            step_id=step.step_id,
+            outcome="answered",
+            by=by.id if by else None,
+            confirmed=command.confirmed,
+            choice=choice,
+            answer=answer,
+            tasks=tasks,
+            selected_ids=selected_ids,
+        )
+    )
+
+
+def expire(draft: Draft, step_id: str) -> StepAsked:
+    """Close a question that nobody answered in time, and return it."""
+    step = draft.state.open_steps.get(step_id)
+    if step is None:
+        raise Refused("unknown_step", detail=step_id)
+    draft.add(StepClosed(step_id=step_id, outcome="expired"))
+    return step
+
+
+def find_open(state: State, step_id: str, at: str) -> StepAsked:
+    """Return the open question with this id. Raises Refused if it was answered, has expired, or is unknown."""
+    closed = state.closed_steps.get(step_id)
+    if closed and closed.outcome is Outcome.ANSWERED:
+        raise Refused("already_answered", by=closed.by or "?")
+    if closed:
+        raise Refused("confirmation_expired")
+    step = state.open_steps.get(step_id)
+    if step is None:
+        raise Refused("unknown_step", detail=step_id)
+    if step.expires_at and at >= step.expires_at:  # timestamps sort as text
+        raise Refused("confirmation_expired")
+    return step
+
+
+def make_options(ids: Iterable[str], language: Language) -> tuple[Option, ...]:
+    """Make Moot's own options. The log stores labels in the session's language; readers see `option_label`."""
+    return tuple([Option(id=choice, label=render(f"option.{choice.lower()}", language)) for choice in ids])
+
+
+def option_label(code: str, option: Option, members: Iterable[Member], language: Language) -> str:
+    """Return the label of an option in the reader's language.
+
+    Args:
+        code: of the question. Empty if an agent asks; then its own label is used.
+        members: of the team. An option that names an agent gets the name of the member who plays it.
+    """
+    if not code:
+        return option.label
+    players = (member.display_name for member in members if member.role == option.id)
+    return find_text(f"option.{option.id.lower()}", language) or next(players, option.label)

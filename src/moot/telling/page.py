@@ -1,0 +1,118 @@
+"""A session as one HTML file that opens anywhere: it has no script and loads nothing."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import msgspec
+from msgspec import Struct
+
+from moot.core.codec import Event
+from moot.core.session.events import StepAsked
+from moot.core.session.team import DEFAULT_LANGUAGE, Language, Team
+from moot.core.texts import render
+from moot.telling.teller import Teller, Told
+
+STYLE = """
+:root{color-scheme:light dark;--ink:light-dark(#23211c,#e8e6e1);--soft:light-dark(#5c574d,#a9a69e);
+--line:light-dark(#dedad2,#34373d);--ground:light-dark(#fbfaf8,#16171a);--mine:light-dark(#f1efea,#202227)}
+body{max-width:50rem;margin:2rem auto;padding:0 1rem;background:var(--ground);color:var(--ink);
+font:16px/1.55 system-ui,"PingFang SC","Microsoft YaHei","Noto Sans CJK SC",sans-serif;overflow-wrap:anywhere}
+h1{margin:0;font-size:1.6rem}h2{margin:2rem 0 .5rem;font-size:1.05rem}
+.soft,time,summary{color:var(--soft);font-size:.85rem}
+article{margin:.6rem 0;padding:.5rem .8rem;border-radius:8px}article.human{background:var(--mine)}
+article p,pre{margin:.2rem 0 0;white-space:pre-wrap}.note{margin:.5rem 0;text-align:center;color:var(--soft);
+font-size:.9rem;white-space:pre-wrap}
+details{margin:.4rem 0;padding:.3rem .8rem;border:1px solid var(--line);border-radius:8px}
+table{border-collapse:collapse;width:100%;font-size:.8rem}
+td{padding:.15rem .5rem;border-top:1px solid var(--line);vertical-align:top}
+"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_RESULT = "    "  # begins the lines of a result
+
+
+class _Source(Struct, frozen=True):
+    member: str = ""
+
+
+class _Envelope(Struct, frozen=True):
+    """The fields of a stored event that the timeline shows."""
+
+    event: str
+    source: _Source = _Source()
+    timeline: str = ""
+
+
+def to_html(log: Sequence[Event], language: Language | None = None) -> str:
+    """Return the whole file, in `language` or that of the session.
+
+    Every text of the session is escaped, and there is no element that could run or load anything.
+    """
+    teller = Teller(language=language, is_whole=True)
+    parts = [part for event in log for part in _tell(event, teller)]
+    state = teller.state
+    spoken = language or (state.language if state else DEFAULT_LANGUAGE)
+    title = escape((state.title or state.team.name if state else "") or "Moot")
+    return "".join(
+        [
+            f'<!doctype html>\n<html lang="{spoken}">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
+            *(_describe(log, state.team, spoken) if state else ()),
+            "</header>\n<main>\n",
+            *parts,
+            "</main>\n",
+            *_list_events(log, spoken),
+            "</body>\n</html>\n",
+        ]
+    )
+
+
+def _describe(log: Sequence[Event], team: Team, language: Language) -> Iterator[str]:
+    first, last = log[0], log[-1]
+    facts = (last.session_id, f"{len(log)} {render('export.events', language)}", first.timestamp, last.timestamp)
+    members = ", ".join(member.display_name for member in team.members)
+    yield f'<p class="soft">{escape(" · ".join(facts))}</p>\n'
+    yield f'<p class="soft">{render("export.members", language)}: {escape(members)}</p>\n'
+    yield f'<p class="soft">sha256 {escape(last.hash)}</p>\n'
+
+
+def _tell(event: Event, teller: Teller) -> Iterator[str]:
+    """Render messages, landmarks and outcomes; the steps between them are shown in the timeline only."""
+    told, place = teller.tell(event.fact), f'id="e{event.seq}"'
+    if told.member:
+        yield from _say(event, told)
+    elif told.lines and told.weight != "step":
+        head, result = _split_result(told.lines)
+        if isinstance(event.fact, StepAsked) and told.text:
+            head = told.text  # without the options, as it cannot be answered here
+        if told.weight == "outcome":
+            yield f"<article {place}><b>{escape(head)}</b><p>{escape(result)}</p></article>\n"
+        elif result:
+            yield f"<details {place}><summary>{escape(head)}</summary><pre>{escape(result)}</pre></details>\n"
+        else:
+            yield f'<p class="note" {place}>{escape(head)}</p>\n'
+
+
+def _split_result(lines: list[str]) -> tuple[str, str]:
+    """Split lines into the text and the more deeply indented result below it."""
+    end = next((at for at, line in enumerate(lines) if not line or line.startswith(_RESULT)), len(lines))
+    head = "\n".join(line.removeprefix("  ") for line in lines[:end])
+    return head, "\n".join(line.removeprefix(_RESULT) for line in lines[end:]).strip()
+
+
+def _say(event: Event, told: Told) -> Iterator[str]:
+    kind = "human" if told.state.team.member(told.member).is_human else "ai"
+    time = f'<time datetime="{escape(event.timestamp)}">{escape(event.timestamp[11:19])}</time>'
+    if told.text:
+        yield f'<article class="{kind}" id="e{event.seq}"><b>{escape(told.name)}</b> {time}'
+        yield f"<p>{escape(told.text)}</p></article>\n"
+
+
+def _list_events(log: Sequence[Event], language: Language) -> Iterator[str]:
+    yield f"<details><summary>{render('export.timeline', language)} ({len(log)})</summary>\n<table>\n"
+    for event in log:
+        stored = msgspec.json.decode(event.data, type=_Envelope)
+        cells = (str(event.seq), event.timestamp[11:23], stored.timeline or stored.event, stored.source.member)
+        yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>\n"
+    yield "</table></details>\n"
