@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from moot.core.session.principal import Principal, Role
 from moot.gateway.auth import Tokens
-from moot.gateway.principal import Principal, Role
 from tests.cli.command import Moot
 
 

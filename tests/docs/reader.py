@@ -85,7 +85,7 @@ class Reader:
         """A frame, as the server sends or reads it."""
         frame = json.loads(block.body)
         if frame["event"].startswith("user."):
-            read_command(read_frame(block.body), "ann")
+            read_command(read_frame(block.body), None)
         else:
             stored = {key: value for key, value in frame.items() if key not in ("show_content", "hash")}
             assert codec.decode(json.dumps(stored).encode(), frame["hash"]).name == frame["event"]

@@ -19,9 +19,9 @@ from moot.app import App, open_app
 from moot.config.team_file import TeamFile
 from moot.core.codec import stamp
 from moot.core.session.events import NoticePosted
+from moot.core.session.principal import Role
 from moot.gateway.auth import TOKENS_FILE, Tokens
 from moot.gateway.metrics import Metrics
-from moot.gateway.principal import Role
 from moot.gateway.serving import bind
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.token_file import TokenFile

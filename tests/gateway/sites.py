@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 from moot.agents.python import AgentFunction
 from moot.app import App, open_app
 from moot.config.team_file import TeamFile
+from moot.core.session.principal import Role
 from moot.gateway.auth import TOKENS_FILE, Tokens
-from moot.gateway.principal import Role
 from moot.gateway.serving import bind, build_server
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.token_file import TokenFile
@@ -53,12 +53,16 @@ class StandIn:
 
 
 class Site:
-    def __init__(self, app: App, tokens: Tokens, settings: GatewaySettings, data: Path) -> None:
+    def __init__(
+        self, app: App, tokens: Tokens, settings: GatewaySettings, data: Path, *, has_sockets: bool = False
+    ) -> None:
         self.app = app
         self.tokens = tokens
         self.settings = settings
         self.sockets = StandIn()
-        self.server = build_server(app, tokens, settings, names=["moot.example"], sockets=self.sockets)
+        self.server = build_server(
+            app, tokens, settings, names=["moot.example"], sockets=None if has_sockets else self.sockets
+        )
         self.metrics, self.gateway = self.server.metrics, self.server.gateway
         self.host = f"127.0.0.1:{settings.port}"
         self.url = f"http://{self.host}"
@@ -99,11 +103,14 @@ async def open_site(
     agents: Mapping[str, AgentFunction | Agent] | None = None,
     clock: VirtualClock | None = None,
     port: int = 8765,
+    has_sockets: bool = False,
     **settings: Any,
 ) -> AsyncIterator[Site]:
-    """Without sockets: requests go straight into the application."""
+    """Requests go straight into the application. `has_sockets`: the WebSocket endpoint is the real one."""
     async with open_app(*(teams or (DUO, SOLO)), data=data, agents=agents, clock=clock) as app:
-        yield Site(app, Tokens(data, owner_token=OWNER), GatewaySettings(port=port, **settings), data)
+        yield Site(
+            app, Tokens(data, owner_token=OWNER), GatewaySettings(port=port, **settings), data, has_sockets=has_sockets
+        )
 
 
 @asynccontextmanager

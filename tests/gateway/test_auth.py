@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from moot.core.errors import ConfigError, NotFound
+from moot.core.session.principal import Principal, Role
 from moot.gateway.auth import COOKIE, KEY_FILE, OWNER_FILE, TOKENS_FILE, Tokens, find_token
-from moot.gateway.principal import Principal, Role
 from moot.gateway.token_file import TokenFile, hash_token
 
 NOW = "2026-01-01T00:00:00.000Z"

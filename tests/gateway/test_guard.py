@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
+from moot.core.session.principal import Role
 from moot.gateway.auth import COOKIE
 from moot.gateway.guard import CSP, is_public
 from moot.gateway.hosts import allow_hosts, make_url
-from moot.gateway.principal import Role
 from tests.gateway.sites import OWNER, PAST, Site, code_of, count, open_site
 from tests.runtime.apps import run
 

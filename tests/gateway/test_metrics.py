@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from moot.core.session.principal import Role
 from moot.gateway.metrics import Metrics
-from moot.gateway.principal import Role
 from tests.gateway.sites import OWNER, count, open_site
 from tests.runtime.apps import run
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.machines.catalogue import MACHINES
-from moot.gateway.principal import Role
+from moot.core.session.principal import Role
 from moot.testing import VirtualClock
 from tests.cli.command import check_chain, names
 from tests.gateway.sites import DUO, SOLO, code_of, count, events, open_site

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from moot.gateway.principal import Role
+from moot.core.session.principal import Role
 from moot.testing import task
 from tests.gateway.server import until
 from tests.gateway.sites import Site, code_of, open_site

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from moot.core.errors import Conflict, StorageFull
+from moot.core.session.principal import Role
 from moot.gateway import bodies
-from moot.gateway.principal import Role
 from tests.gateway.sites import OWNER, code_of, events, open_site, serve_site
 from tests.runtime.apps import run
 

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from moot.core.errors import ConfigError
+from moot.core.session.principal import Role
 from moot.gateway import uvicorn_port
 from moot.gateway.auth import COOKIE
-from moot.gateway.principal import Role
 from moot.gateway.serving import PortInUse, bind, check_exposure
 from tests.gateway.sites import OWNER, SOLO, Site, come_true, open_site, serve_site
 from tests.runtime.apps import run

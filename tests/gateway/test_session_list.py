@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.core.session.events import SessionRenamed
-from moot.gateway.principal import Role
+from moot.core.session.principal import Role
 from moot.runtime.stores.reader import Reader
 from tests.gateway.sites import OWNER, Site, code_of, events, open_site
 from tests.runtime.apps import has, run
@@ -25,7 +25,8 @@ async def test_a_renamed_session(tmp_path: Path) -> None:
         assert (await site.command(session_id, "user.rename", title="Poster 海报", command_id="r")).status_code == 200
         [renamed] = [frame for frame in await events(site, session_id) if frame["event"] == "session.renamed"]
         assert renamed["metadata"] == {"title": "Poster 海报", "member": "alice"}
-        assert renamed["source"] == {"loop_id": "moot-orchestrator", "role": "user", "member": "alice"}
+        source = {"loop_id": "moot-orchestrator", "role": "user", "member": "alice", "token": "owner"}
+        assert renamed["source"] == source
         assert renamed["show_content"] == "✎ The session is now called: Poster 海报"
         assert [entry["title"] for entry in await listed(site)] == ["Poster 海报"]
     async with open_site(tmp_path) as site, site.client() as client:

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from moot.core.session.principal import Role
 from moot.gateway import sse
-from moot.gateway.principal import Role
 from moot.runtime.ports import Log
 from tests.gateway.sites import OWNER, SOLO, Site, code_of, come_true, count, open_site, serve_site
 from tests.runtime.apps import Puppet, run

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from moot.gateway.principal import Role
+from moot.core.session.principal import Role
 from tests.gateway.server import SOLO, Peer, Server, run, serve
 
 FAST: dict[str, Any] = {"messages_per_s": 1e6, "message_burst": 10**6}
@@ -224,7 +224,7 @@ async def test_viewers_read_and_members_speak_as_themselves(tmp_path: Path) -> N
     async with serve(tmp_path) as server, server.client() as owner:
         session_id = await owner.create()
         viewing, _ = server.issue(Role.VIEWER, session_id=session_id)
-        speaking, _ = server.issue(Role.MEMBER, session_id=session_id, member="alice")
+        speaking, token_id = server.issue(Role.MEMBER, session_id=session_id, member="alice")
         async with server.client(token=viewing) as viewer, server.client(token=speaking) as member:
             await viewer.resume(session_id, 0)
             await member.resume(session_id, 0)
@@ -240,7 +240,8 @@ async def test_viewers_read_and_members_speak_as_themselves(tmp_path: Path) -> N
             assert forged["metadata"] == {"code": "forbidden", "retryable": False, "command_id": "f"}
             await member.send("user.message", content="[NEXT: eve] it is me")
             shown = (await viewer.until("message.posted"))[-1]
-            assert shown["source"] == {"loop_id": "moot-orchestrator", "role": "user", "member": "alice"}
+            source = {"loop_id": "moot-orchestrator", "role": "user", "member": "alice", "token": token_id}
+            assert shown["source"] == source
             assert (await viewer.ask("user.request_state"))["event"] == "agent.state_exported"
             await owner.send("user.message", content="[FROM: eve] [NEXT: alice] an owner may sign as anybody")
             assert (await viewer.until("message.posted"))[-1]["source"]["member"] == "eve"

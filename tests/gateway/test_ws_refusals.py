@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import websockets
 
-from moot.gateway.principal import Role
+from moot.core.session.principal import Role
 from tests.gateway.server import SOLO, TOKEN, Peer, run, serve
 
 BAD_JSON = {

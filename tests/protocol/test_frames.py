@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, Replan, RestartTask, SolveTasks
 from moot.core.session.commands import (
@@ -22,6 +23,7 @@ from moot.core.session.commands import (
     Retry,
     SetLanguage,
 )
+from moot.core.session.principal import Principal, Role
 from moot.protocol.commands import (
     COMMANDS as TABLE,
 )
@@ -37,6 +39,7 @@ from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
 
 SESSION = "s_0123456789abcdef"
+ALICE = Principal(token_id="t_1", role=Role.MEMBER, member="alice")
 COMMANDS: list[tuple[dict[str, Any], HumanCommand]] = [
     ({"event": "user.message", "content": "hi"}, Post(text="hi", by="alice")),
     ({"event": "user.message", "text": "hi"}, Post(text="hi", by="alice")),
@@ -155,14 +158,14 @@ BAD_CURSORS: list[dict[str, Any]] = [
 @pytest.mark.parametrize(("frame", "command"), COMMANDS)
 def test_frames_become_commands(frame: dict[str, Any], command: HumanCommand) -> None:
     """A field counts at top level, in metadata or in content; who speaks is never read from the frame."""
-    assert read_command(ClientFrame(frame), "alice") == command
+    assert read_command(ClientFrame(frame), ALICE) == replace(command, principal=ALICE)
 
 
 @pytest.mark.parametrize(("frame", "code"), REFUSED)
 def test_frames_that_are_no_commands(frame: dict[str, Any], code: str) -> None:
     """Fields of the wrong type are refused by a stable code."""
     with pytest.raises(ProtocolError) as refused:
-        read_command(ClientFrame(frame), "alice")
+        read_command(ClientFrame(frame), ALICE)
     assert refused.value.code == code
 
 
@@ -251,7 +254,7 @@ def test_any_frame_at_all(frame: dict[str, Any]) -> None:
         lambda read: read.session_id,
         lambda read: read.command_id,
         lambda read: read.digest_source(),
-        lambda read: read_command(read, "alice"),
+        lambda read: read_command(read, ALICE),
     ]
     text = json.dumps(frame)
     for look in looks:

@@ -23,7 +23,7 @@ from moot.protocol.server import (
     Submit,
     resume,
 )
-from tests.protocol.test_frames import frames
+from tests.protocol.test_frames import ALICE, frames
 
 A, B = "s_aaaaaaaaaaaaaaaa", "s_bbbbbbbbbbbbbbbb"
 HASH, OTHER = "a" * 64, "b" * 64
@@ -36,7 +36,7 @@ class At:
 
 def half(**followed: int) -> ServerHalf:
     """A connection that follows these sessions, the last one last."""
-    made = ServerHalf("alice", None)
+    made = ServerHalf(ALICE, None)
     for session_id, seq in followed.items():
         made.attach(session_id, At(seq))
     return made
@@ -110,10 +110,10 @@ def test_commands_are_the_connections_own() -> None:
     """Who speaks is whom the token stands for, not whom the frame names."""
     request = ask(half(**{A: 1, B: 1}), "user.message", content="hi", by="eve", metadata={"by": "eve"})
     assert isinstance(request, Submit)
-    assert (request.session_id, request.command) == (B, Post(text="hi", by="alice"))
+    assert (request.session_id, request.command) == (B, Post(text="hi", by="alice", principal=ALICE))
     request = ask(half(**{A: 1, B: 1}), "user.end", session_id=A)
     assert isinstance(request, Submit)
-    assert (request.session_id, request.command) == (A, End(by="alice"))
+    assert (request.session_id, request.command) == (A, End(by="alice", principal=ALICE))
 
 
 def test_refusals_know_their_session() -> None:

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 
 from moot.core.session.commands import Answer
+from moot.core.session.principal import Principal, Role
 from moot.protocol.commands import ClientFrame, read_command, write_command
 from moot.protocol.errors import ProtocolError
 
+ANN = Principal(token_id="t_1", role=Role.MEMBER, member="ann")
 ANSWER: dict[str, Any] = {"selected_ids": ["a", "b"], "custom_input": "my aunt", "state": {"text": {"body": "x"}}}
 
 
@@ -15,9 +17,14 @@ ANSWER: dict[str, Any] = {"selected_ids": ["a", "b"], "custom_input": "my aunt",
 def test_an_answer_is_read_wherever_it_stands(place: str) -> None:
     """In client frames every field may stand at top level, in metadata, or in content."""
     fields = ANSWER if place == "top" else {place: ANSWER}
-    command = read_command(ClientFrame({"event": "user.response", "step_id": "s1", **fields}), "ann")
+    command = read_command(ClientFrame({"event": "user.response", "step_id": "s1", **fields}), ANN)
     assert command == Answer(
-        step_id="s1", by="ann", selected_ids=("a", "b"), custom_input="my aunt", state={"text": {"body": "x"}}
+        step_id="s1",
+        by="ann",
+        principal=ANN,
+        selected_ids=("a", "b"),
+        custom_input="my aunt",
+        state={"text": {"body": "x"}},
     )
 
 

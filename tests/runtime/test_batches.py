@@ -259,10 +259,10 @@ async def test_a_closing_app_logs_what_was_accepted() -> None:
 def test_what_cannot_be_written_takes_no_other_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of three commands in a batch the facts of one cannot be encoded: it fails, the two others are logged."""
 
-    def stamp_or_not(team: Team, session_id: str, head: Head, given: list[Fact], at: str) -> list[Event]:
+    def stamp_or_not(team: Team, session_id: str, head: Head, given: list[Fact], *rest: Any) -> list[Event]:
         if any(isinstance(fact, MessagePosted) and fact.text == "poison" for fact in given):
             raise TypeError("no JSON")
-        return stamp(team, session_id, head, given, at)
+        return stamp(team, session_id, head, given, *rest)
 
     monkeypatch.setattr("moot.runtime.journal.stamp", stamp_or_not)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx
 
+from moot.core.session.principal import Role
 from moot.gateway.auth import TOKENS_FILE
-from moot.gateway.principal import Role
 from moot.gateway.token_file import TokenFile
 from moot.runtime.clock import SystemClock
 from tests.web.node import ROOT

@@ -4,7 +4,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from moot.gateway.principal import Role
+from moot.core.session.principal import Role
 from tests.web.conftest import Open
 from tests.web.server import Server
 from tests.web.talking import say

@@ -14,8 +14,8 @@ from moot.cli.data import add_data_argument, data_folder
 from moot.cli.parser import read_number
 from moot.cli.usage import UsageError
 from moot.config.private_files import keep_secret
+from moot.core.session.principal import Role
 from moot.gateway.auth import OWNER_FILE, OWNER_ID, TOKEN_VARIABLE, TOKENS_FILE
-from moot.gateway.principal import Role
 from moot.gateway.token_file import TokenFile, TokenRecord
 from moot.protocol.commands import SESSION_ID
 from moot.runtime.clock import format_time

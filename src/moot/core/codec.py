@@ -6,7 +6,7 @@ hash   = sha256(previous hash as hex, empty for seq 1 ‖ stored), lower-case he
 frame  = stored with "content"? (the tasks of a plan), "show_content"? and "hash" added at its end
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -78,8 +78,12 @@ _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
 }
 
 
-def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: str) -> list[Event]:
+def stamp(
+    team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: str, tokens: Mapping[int, str] | None = None
+) -> list[Event]:
     """Turn facts into the events that follow `head`.
+
+    `tokens` are the ids of the tokens with which people caused some of the facts, by the position of the fact.
 
     The envelope is written by hand because this is the hottest code of Moot. Every part of it except step_id and
     content is plain ASCII without quotes, so it needs no escaping.
@@ -88,10 +92,11 @@ def stamp(team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: st
     place, named = f'","session_id":"{session_id}","seq":', f',"event_id":"{session_id}-'
     stamped = f'","timestamp":"{at}"'.encode()
     events = []
+    first, tokens = seq + 1, tokens or {}
     for fact in facts:
         seq += 1
         opening = f'{{"event":"{fact.event}{place}{seq}{named}{seq}'.encode()
-        described = describer(type(fact))(team, fact)
+        described = describer(type(fact))(team, fact, tokens.get(seq - first, ""))
         data = b"".join((opening, stamped, described, b',"metadata":', _encode(fact), b"}"))
         previous = chain(previous, data)
         events.append(Event(session_id=session_id, seq=seq, timestamp=at, fact=fact, data=data, hash=previous))

@@ -109,7 +109,7 @@ def _obey_worker(draft: Draft, command: commands.TurnReport) -> None:
 
 
 def _obey_human(draft: Draft, command: commands.HumanCommand) -> None:
-    by, flow = guess_sender(draft.state, command.by), flow_of(draft.state)
+    by, flow = guess_sender(draft.state, command), flow_of(draft.state)
     match command:
         case commands.Answer():
             _answer(draft, command, by)
@@ -148,10 +148,10 @@ def _post(draft: Draft, command: commands.Post) -> None:
     message = text.clean(command.text)
     typed = slash.parse(message)
     if typed:
-        slash.obey(draft, typed, guess_sender(draft.state, command.by))
+        slash.obey(draft, typed, guess_sender(draft.state, command))
         return
     markers = parse(message)
-    speaker = find_sender(draft.state, command.by, markers.sender)
+    speaker = find_sender(draft.state, command, markers.sender)
     if is_empty(markers):
         raise Refused("empty_message")
     flow_of(draft.state).receive(draft, speaker, message, markers)

@@ -16,7 +16,7 @@ from moot.core.session.team import Kind, Team
 
 _encode = msgspec.json.Encoder().encode
 
-Describe = Callable[[Team, Any], bytes]
+Describe = Callable[[Team, Any, str], bytes]  # the last argument is the id of a token, or empty
 
 # By flow: the roles of members that direct others. In the envelope they count as part of the orchestrator.
 LEADING_ROLES: dict[str, frozenset[str]] = {}
@@ -26,26 +26,33 @@ class Source(Struct, frozen=True, omit_defaults=True):
     loop_id: str
     role: str
     member: str | None = None
+    token: str | None = None  # the id of the token with which a person did it
 
 
 _MOOT = b',"source":' + _encode(Source("moot-orchestrator", "orchestrator"))
 
 
 @lru_cache(maxsize=4096)
-def _encode_source(flow: str, kind: Kind, member_id: str, role: str) -> bytes:
+def _encode_source(flow: str, kind: Kind, member_id: str, role: str, token: str) -> bytes:
     if kind is Kind.HUMAN:
-        source = Source("moot-orchestrator", "user", member_id)
+        source = Source("moot-orchestrator", "user", member_id, token or None)
     else:
         leads = role in LEADING_ROLES.get(flow, ())
         source = Source("moot-orchestrator" if leads else "moot-executor", role or "executor", member_id)
     return b',"source":' + _encode(source)
 
 
-def _find_source(team: Team, member_id: str | None) -> bytes:
+@lru_cache(maxsize=4096)
+def _encode_nameless(token: str) -> bytes:
+    """Encode the source of what somebody did who is no member: an owner's token need not speak as one."""
+    return b',"source":' + _encode(Source("moot-orchestrator", "orchestrator", None, token))
+
+
+def _find_source(team: Team, member_id: str | None, token: str) -> bytes:
     if not member_id:
-        return _MOOT
+        return _encode_nameless(token) if token else _MOOT
     member = team.member(member_id)
-    return _encode_source(team.flow, member.kind, member_id, member.role)
+    return _encode_source(team.flow, member.kind, member_id, member.role, token)
 
 
 @cache
@@ -54,24 +61,24 @@ def describer(kind: type[Fact]) -> Describe:
     author, content = kind.author, kind.content
     timeline = f',"timeline":"{kind.timeline}"'.encode() if kind.timeline else b""
     if "step_id" in kind.__struct_fields__:
-        return lambda team, fact: (
+        return lambda team, fact, token: (
             b',"step_id":%b%b%b'
             % (
                 _encode(fact.step_id),
-                _find_source(team, getattr(fact, author) if author else None),
+                _find_source(team, getattr(fact, author), token) if author else _MOOT,
                 timeline,
             )
         )
     if not author:
         fixed = _MOOT + timeline
-        return lambda _team, _fact: fixed
+        return lambda _team, _fact, _token: fixed
     if content:
-        return lambda team, fact: (
+        return lambda team, fact, token: (
             b'%b%b,"content":%b'
             % (
-                _find_source(team, getattr(fact, author)),
+                _find_source(team, getattr(fact, author), token),
                 timeline if fact.is_on_timeline else b"",
                 _encode(getattr(fact, content)),
             )
         )
-    return lambda team, fact: _find_source(team, getattr(fact, author)) + timeline
+    return lambda team, fact, token: _find_source(team, getattr(fact, author), token) + timeline

@@ -13,7 +13,7 @@ from itsdangerous.encoding import base64_decode, base64_encode
 
 from moot.config.private_files import keep_secret, version_of
 from moot.core.errors import ConfigError
-from moot.gateway.principal import Principal, Role
+from moot.core.session.principal import Principal, Role
 from moot.gateway.token_file import TokenFile, TokenRecord, hash_token
 from moot.runtime.clock import SystemClock
 

@@ -1,11 +1,14 @@
-"""What a request carries: its body, bounded in size and time, and the numbers in its query."""
+"""What a request carries: its body, bounded in size and time, its command id, and the numbers in its query."""
 
 import asyncio
+import hashlib
 from typing import Any
 
 from starlette.requests import Request
 
+from moot.core.session.principal import Principal
 from moot.protocol.errors import ProtocolError
+from moot.runtime.ports import CommandKey
 
 BODY_TIMEOUT_S = 10.0
 
@@ -32,6 +35,16 @@ async def read_text(request: Request, limit: int) -> str:
         return body.decode()
     except UnicodeDecodeError:
         raise ProtocolError("bad_json", detail="the body is not UTF-8") from None
+
+
+def identify_command(principal: Principal, command_id: str | None, body: bytes) -> CommandKey | None:
+    """Return the key under which a command is carried out once.
+
+    Ids are the principal's own: clients count them, so that two people often choose the same one for the same words.
+    """
+    if command_id is None:
+        return None
+    return CommandKey(f"{principal.token_id}/{command_id}", hashlib.sha256(body).hexdigest())
 
 
 def read_number(request: Request, name: str, default: int, code: str, largest: int) -> int:

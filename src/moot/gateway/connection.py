@@ -1,6 +1,5 @@
 """One WebSocket client: carries out the requests in its frames."""
 
-import hashlib
 import secrets
 from typing import NamedTuple
 
@@ -10,12 +9,13 @@ from moot.core.bucket import Bucket
 from moot.core.codec import Head
 from moot.core.errors import MootError, NotFound
 from moot.core.session.events import SessionCreated
+from moot.core.session.principal import Principal
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.gateway.auth import Tokens
+from moot.gateway.bodies import identify_command
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Cursor, Deliver, Outbox, TryWrite
-from moot.gateway.principal import Principal, check_speaker
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.state_export import export_state, restore_place
 from moot.protocol.commands import ChangeLanguage, Create, find_command_id
@@ -33,7 +33,7 @@ from moot.protocol.server import (
     greet,
     resume,
 )
-from moot.runtime.ports import Clock, CommandKey
+from moot.runtime.ports import Clock
 
 ACK_COST = 0.1  # an ack counts as a tenth of a message for the rate limit
 
@@ -84,7 +84,7 @@ class Connection:
         )
         self._context = context
         self._wants_views = wants_views
-        self._half = ServerHalf(principal.member, language)
+        self._half = ServerHalf(principal, language)
         settings = context.settings
         self._bucket = Bucket(settings.messages_per_s, settings.message_burst, context.clock.monotonic())
         self._strikes = 0
@@ -179,9 +179,7 @@ class Connection:
         session_id = request.session_id
         self._check_readable(session_id)
         engine = await self._context.app.sessions.open(session_id)
-        check_speaker(self.principal, session_id, request.command, engine.state.team)
-        key = CommandKey(command_id, hashlib.sha256(request.body).hexdigest()) if command_id else None
-        receipt = await engine.submit(request.command, key)
+        receipt = await engine.submit(request.command, identify_command(self.principal, command_id, request.body))
         self._context.metrics.commands_accepted.inc()
         return Done(session_id, receipt.seq)
 

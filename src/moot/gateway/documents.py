@@ -7,9 +7,9 @@ from msgspec import Meta, Struct
 from moot.config.team_file import TeamFile
 from moot.core.machines.session import Status
 from moot.core.session.events import PauseReason
+from moot.core.session.principal import Role
 from moot.core.session.team import Language, Member
 from moot.core.view import View
-from moot.gateway.principal import Role
 from moot.protocol.commands import CommandId, Create, Seq, SessionId
 from moot.runtime.ports import LastLine, Listing
 

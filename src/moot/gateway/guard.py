@@ -10,11 +10,11 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from moot.core.session.principal import Principal
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.gateway.auth import CREDENTIALS, Tokens, find_token
 from moot.gateway.hosts import Hosts
 from moot.gateway.metrics import Metrics
-from moot.gateway.principal import Principal
 from moot.gateway.replies import error_language, explain
 from moot.protocol.errors import ProtocolError
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
+from moot.core.session.principal import Principal
 from moot.gateway.auth import COOKIE, Tokens
 from moot.gateway.bodies import read_text
 from moot.gateway.documents import LoginDocument
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
-from moot.gateway.principal import Principal
 from moot.gateway.replies import Json
 from moot.protocol.errors import ProtocolError
 from moot.protocol.strict_json import read_object

@@ -1,6 +1,5 @@
 """REST: sessions for programs that do not hold a connection (docs/server.md#rest)."""
 
-import hashlib
 from typing import Any
 
 import msgspec
@@ -12,15 +11,14 @@ from moot.core.bucket import Bucket
 from moot.core.codec import Event, frame
 from moot.core.errors import MootError, NotFound
 from moot.core.machines.catalogue import MACHINES, describe
-from moot.core.session.state import State
+from moot.core.session.principal import Principal
 from moot.core.session.team import Language
 from moot.core.view import project
 from moot.gateway.auth import Tokens
-from moot.gateway.bodies import read_number, read_text
+from moot.gateway.bodies import identify_command, read_number, read_text
 from moot.gateway.documents import NewSession, SessionDocument, describe_listing, describe_team
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
-from moot.gateway.principal import Principal, check_speaker
 from moot.gateway.replies import Json, error_language, explain, wanted_language
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.sse import EventStream, Streams, check_cursor, read_cursor
@@ -30,7 +28,7 @@ from moot.protocol.errors import ProtocolError, as_protocol_error
 from moot.protocol.frames import unlogged
 from moot.protocol.strict_json import read_object
 from moot.runtime.clock import SystemClock
-from moot.runtime.ports import Clock, CommandKey
+from moot.runtime.ports import Clock
 from moot.runtime.snapshots import load_state
 from moot.telling.page import to_html
 
@@ -168,14 +166,14 @@ class Rest:
         command_id: str | None = None
         try:
             command_id = command_frame.command_id
-            return await self._obey(request, session, state, command_frame, command_id)
+            return await self._obey(request, session, command_frame, command_id)
         except MootError as error:
             self._metrics.refused(as_protocol_error(error).code)
             language = error_language(request, state.language)
             return explain(error, language, session_id=session_id, command_id=command_id)
 
     async def _obey(
-        self, request: Request, session: Session, state: State, command_frame: ClientFrame, command_id: str | None
+        self, request: Request, session: Session, command_frame: ClientFrame, command_id: str | None
     ) -> Response:
         if command_frame.session_id not in (None, session.id):
             raise ProtocolError("bad_field", detail="session_id (another one stands in the address)")
@@ -184,12 +182,8 @@ class Rest:
         if command_frame.event == Ack.event:
             return self._accept(session.id, command_id, await self._read_ack(session.id, command_frame))
         principal = principal_of(request.scope)
-        command = read_command(command_frame, principal.member)
-        check_speaker(principal, session.id, command, state.team)
-        key: CommandKey | None = None
-        if command_id:
-            key = CommandKey(command_id, hashlib.sha256(command_frame.digest_source()).hexdigest())
-        receipt = await session.submit(command, key)
+        command = read_command(command_frame, principal)
+        receipt = await session.submit(command, identify_command(principal, command_id, command_frame.digest_source()))
         self._metrics.commands_accepted.inc()
         return self._accept(session.id, command_id, receipt.seq)
 

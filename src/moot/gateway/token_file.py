@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from moot.config.private_files import held, write_private
 from moot.core.errors import ConfigError, NotFound
-from moot.gateway.principal import Principal, Role
+from moot.core.session.principal import Principal, Role
 
 TOKENS = 10_000
 

@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from moot.app import App
+from moot.core.session.principal import Principal
 from moot.core.session.team import Language, as_language
 from moot.gateway.auth import Tokens, find_token
 from moot.gateway.connection import Connection, ServerContext, TooManyMessages
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Outbox
-from moot.gateway.principal import Principal
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.uvicorn_port import WIRE, ClosableProtocol
 from moot.protocol.frames import unlogged

@@ -21,6 +21,7 @@ from moot.core.flows.plan import plan_commands as plan
 from moot.core.intake.markers import parse
 from moot.core.session import commands as core
 from moot.core.session.commands import HumanCommand
+from moot.core.session.principal import Principal
 from moot.core.session.team import Language
 from moot.protocol.errors import ProtocolError
 from moot.protocol.strict_json import read_object
@@ -28,6 +29,7 @@ from moot.protocol.strict_json import read_object
 SESSION_ID = re.compile(r"[a-z0-9_-]{8,64}")
 COMMAND_ID_CHARS = 128
 MAX_SEQ = 2**53 - 1
+ABOUT_SENDER = ("by", "principal")  # fields of commands that no frame can set
 PASSING_FIELDS = ("timestamp", "seq", "event_id", "hash", "show_content")  # of the envelope; they change nothing
 
 Seq = Annotated[int, Meta(ge=0, le=MAX_SEQ)]
@@ -132,7 +134,7 @@ class Row:
     ) -> None:
         self.kind = kind
         self.event: str = kind.event
-        self.fields = tuple(field for field in msgspec.structs.fields(kind) if field.name != "by")
+        self.fields = tuple(field for field in msgspec.structs.fields(kind) if field.name not in ABOUT_SENDER)
         self.also = also or {}
         self.documented = documented or {}
         self.text = text
@@ -315,15 +317,16 @@ def find_command_id(text: str) -> str | None:
         return error.command_id
 
 
-def read_command(frame: ClientFrame, by: str | None) -> HumanCommand:
-    """Return the command for a session that a frame carries; `by` is the human that the connection speaks for.
+def read_command(frame: ClientFrame, principal: Principal | None) -> HumanCommand:
+    """Return the command for a session that a frame carries; `principal` is the authenticated sender.
 
     Raises ProtocolError if a field is wrong, or if the frame is about the connection.
     """
     row = FOR_SESSION.get(frame.event)
     if row is None:
         raise ProtocolError("not_in_this_flow", detail=frame.event)
-    command: HumanCommand = row.kind(**row.read(frame), by=by)
+    by = principal.member if principal else None
+    command: HumanCommand = row.kind(**row.read(frame), by=by, principal=principal)
     return command
 
 

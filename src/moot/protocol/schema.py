@@ -52,7 +52,7 @@ _ENVELOPE_OF_EVENTS: dict[str, Any] = {
         "step_id": {"type": "string"},
         "source": {
             "type": "object",
-            "properties": {"loop_id": {"type": "string"}, "role": {"type": "string"}, "member": {"type": "string"}},
+            "properties": {name: {"type": "string"} for name in ("loop_id", "role", "member", "token")},
             "required": ["loop_id", "role"],
         },
         "timeline": {"enum": list(TIMELINE)},

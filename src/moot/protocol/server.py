@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from moot.core.codec import Head
 from moot.core.session.commands import HumanCommand
+from moot.core.session.principal import Principal
 from moot.core.session.team import Language
 from moot.protocol.commands import (
     COMMANDS,
@@ -86,10 +87,10 @@ class Place(Protocol):
 
 
 class ServerHalf:
-    """The state of one connection: whom it speaks for, its language, the sessions it follows and their acks."""
+    """The state of one connection: who sends, its language, the sessions it follows and their acks."""
 
-    def __init__(self, speaks_for: str | None, language: Language | None) -> None:
-        self.speaks_for = speaks_for
+    def __init__(self, principal: Principal | None, language: Language | None) -> None:
+        self.principal = principal
         self.language = language
         self.current: str | None = None  # the session that a frame without session_id means
         self._places: dict[str, Place] = {}
@@ -144,7 +145,7 @@ class ServerHalf:
             case RequestState.event:
                 return Export(session_id=session_id)
             case _:
-                command = read_command(frame, self.speaks_for)
+                command = read_command(frame, self.principal)
                 return Submit(session_id=session_id, command=command, body=frame.digest_source())
 
     def _read_ack(self, frame: ClientFrame) -> Acknowledge | Ignore:

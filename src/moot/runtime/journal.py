@@ -9,6 +9,7 @@ from moot.core.decide import decide
 from moot.core.errors import CommandReused, Conflict, LogError
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
+from moot.core.session.commands import HumanCommand
 from moot.core.session.state import State
 from moot.runtime.inbox import PendingCommand
 from moot.runtime.ports import Clock, CommandKey, Log
@@ -101,7 +102,7 @@ class Journal:
             return self._decide_all(batch, encode_each=True)
 
     def _decide_all(self, batch: list[PendingCommand], *, encode_each: bool = False) -> tuple[State, list[Event]]:
-        at, state, facts = self._clock.now(), self.state, list[Fact]()
+        at, state, facts, tokens = self._clock.now(), self.state, list[Fact](), dict[int, str]()
         for pending in tuple(batch):
             try:
                 decided = decide(state, pending.command, at, random())  # noqa: S311 - jitter is no secret
@@ -112,8 +113,11 @@ class Journal:
                 pending.fail(error)
             else:
                 state = decided.state
+                if isinstance(pending.command, HumanCommand) and pending.command.principal:
+                    positions = range(len(facts), len(facts) + len(decided.facts))
+                    tokens.update(dict.fromkeys(positions, pending.command.principal.token_id))
                 facts += decided.facts
-        return state, stamp(state.team, self.session_id, self.head, facts, at)
+        return state, stamp(state.team, self.session_id, self.head, facts, at, tokens)
 
     async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
         key_of_summary = summary_key(state)

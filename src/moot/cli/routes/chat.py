@@ -16,6 +16,7 @@ from moot.core.flows.registry import FLOWS, show
 from moot.core.intake.intent import Addressing, AddressingType
 from moot.core.intake.markers import Markers, parse
 from moot.core.intake.senders import find_sender
+from moot.core.session.commands import Post
 from moot.core.session.events import NoticePosted
 from moot.core.session.notices import explain
 from moot.core.session.state import State, StateOf
@@ -50,7 +51,7 @@ def route(question: Question) -> dict[str, Any]:
     speaker = author or team.first_human
     if author is None or author.is_human:
         try:
-            speaker = find_sender(draft.state, question.speaker, markers.sender)
+            speaker = find_sender(draft.state, Post(text=question.text, by=question.speaker), markers.sender)
         except Refused as refusal:
             refuse(refusal)
         if is_empty(markers):

@@ -10,6 +10,7 @@ from msgspec import Meta, Struct
 
 from moot.core.intake.intent import IntentAnalysis
 from moot.core.session.events import Option
+from moot.core.session.principal import Principal
 from moot.core.session.team import Language, Team
 from moot.core.session.usage import Usage
 
@@ -26,7 +27,10 @@ class CreateSession(Command, frozen=True, kw_only=True):
 
 
 class HumanCommand(Command, frozen=True, kw_only=True):
-    """Sent by a person or a program. `by` is the human that the connection speaks for, if that is known.
+    """Sent by a person or a program. `by` is the human that the sender speaks for, if that is known.
+
+    `principal` is the holder of the token that the command came with. A command without one comes from this process
+    itself, which may do anything.
 
     `event` is the name of the client frame that carries the command. Docstrings and descriptions of fields are shown in
     the documents of the protocol (`moot.protocol.commands`).
@@ -35,6 +39,7 @@ class HumanCommand(Command, frozen=True, kw_only=True):
     event: ClassVar[str] = ""
 
     by: str | None = None
+    principal: Principal | None = None
 
 
 class Post(HumanCommand, frozen=True, kw_only=True):
