@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -137,3 +138,74 @@ def test_built_in_teams_are_trusted(moot: Moot, tmp_path: Path, monkeypatch: pyt
     (tmp_path / "chat-demo").write_text(TEAM)
     assert moot("run", "chat-demo", "--say", "hello").code == 0
     assert moot("run", "./chat-demo", "--say", "hello").code == 3
+
+
+CODE = """
+async def bot(turn):
+    open({trace!r}, "w").close()
+    return {text!r}
+"""
+
+
+def write_module(folder: Path, name: str, text: str) -> Path:
+    """A folder with a module of this name, and the file that its function leaves when it runs."""
+    folder.mkdir(exist_ok=True)
+    trace = folder / "ran"
+    (folder / f"{name}.py").write_text(CODE.format(trace=str(trace), text=text))
+    return trace
+
+
+def write_python_team(folder: Path, name: str, module: str) -> str:
+    agent = f"{{type: python, call: '{module}:bot'}}"
+    file = folder / "team.yaml"
+    file.write_text(f"moot: 1\nname: {name}\nmembers: [{{id: ann, kind: human}}, {{id: bot, kind: ai, agent: {agent}}}]")
+    return str(file)
+
+
+@pytest.fixture
+def own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test imports is forgotten after it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_python_code_comes_from_the_trusted_folder(
+    moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module of the same name in the current folder is not imported: nobody trusted that folder."""
+    wanted = write_module(tmp_path / "team", "desk_bot", "mine")
+    foreign = write_module(tmp_path / "cloned", "desk_bot", "not mine")
+    team = write_python_team(tmp_path / "team", "desk", "desk_bot")
+    assert moot("trust", team, "--yes").code == 0
+    monkeypatch.chdir(tmp_path / "cloned")
+    _, frames = moot.talk("[NEXT: bot] hi", team="../team/team.yaml")
+    assert texts(frames, "bot") == ["mine"]
+    assert wanted.exists()
+    assert not foreign.exists()
+
+
+def test_python_started_as_a_module_does_not_import_from_the_current_folder(moot: Moot, tmp_path: Path) -> None:
+    """`python -m` puts the current folder first; a team file's code is not looked for there."""
+    (tmp_path / "team").mkdir()
+    team = write_python_team(tmp_path / "team", "desk", "desk_bot")
+    foreign = write_module(tmp_path / "cloned", "desk_bot", "not mine")
+    assert moot("trust", team, "--yes").code == 0
+    command = [*MOOT, "run", team, "--say", "[NEXT: bot] hi"]
+    ended = subprocess.run(command, cwd=tmp_path / "cloned", capture_output=True, text=True, check=False)
+    assert "No module named 'desk_bot'" in ended.stdout
+    assert not foreign.exists()
+
+
+@pytest.mark.usefixtures("own_modules")
+def test_two_teams_do_not_share_a_module_by_accident(moot: Moot, tmp_path: Path) -> None:
+    """The second team whose folder has a module of a name that is taken is told so; it never runs the other's code."""
+    for name in ("one", "two"):
+        write_module(tmp_path / name, "shared_bot", name)
+        moot("trust", write_python_team(tmp_path / name, name, "shared_bot"), "--yes")
+    _, frames = moot.talk("[NEXT: bot] hi", team=str(tmp_path / "one" / "team.yaml"))
+    assert texts(frames, "bot") == ["one"]
+    _, frames = moot.talk("[NEXT: bot] hi", team=str(tmp_path / "two" / "team.yaml"))
+    [failed] = [frame["metadata"] for frame in frames if frame["event"] == "turn.failed"]
+    assert failed["error_type"] == "config"
+    assert "rename it" in failed["message"]

@@ -3,9 +3,11 @@
 import importlib
 import inspect
 import os
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast
 
 from msgspec import Meta, Struct
@@ -29,15 +31,15 @@ class PythonAgent(
 ):
     """An async function that gets the turn and yields outputs."""
 
-    call: Annotated[FunctionPath, Meta(description="package.module:function, installed or in the current folder")]
+    call: Annotated[FunctionPath, Meta(description="package.module:function, in the team file's folder or installed")]
 
     is_told_tools: ClassVar[bool] = False  # a function calls what it needs itself
 
     def starts(self, member: str) -> tuple[Start, ...]:
         return (Start(member=member, argv=("python", self.call)),)
 
-    def make(self, seat: Seat) -> "PythonMember":  # noqa: ARG002
-        return load(self.call)
+    def make(self, seat: Seat) -> "PythonMember":
+        return load(self.call, seat.run_environment.folder)
 
 
 class PythonMember:
@@ -139,20 +141,47 @@ def agent(function: AgentFunction) -> PythonMember:
     return PythonMember(function)
 
 
-def load(call: str) -> PythonMember:
+def load(call: str, folder: Path | None = None) -> PythonMember:
     """Load the agent function `package.module:function`. Raises AgentError if it cannot be loaded or is not async."""
-    function = load_function(call)
+    function = load_function(call, folder)
     try:
         return function if isinstance(function, PythonMember) else agent(function)
     except TypeError as error:
         raise AgentError("config", f"cannot load {call!r} ({error}); it must be package.module:function") from error
 
 
-def load_function(call: str) -> Callable[..., Any]:
-    """Import `package.module:function`. Raises AgentError if it cannot be imported."""
+def load_function(call: str, folder: Path | None = None) -> Callable[..., Any]:
+    """Import `package.module:function` from `folder`, which is the team file's, or from an installed package.
+
+    The current folder does not count: whoever trusted a team file trusted the code beside it, and nothing else.
+
+    Raises:
+        AgentError: it cannot be imported, or its name means a module of another place than `folder`.
+    """
     module_name, _, function_name = call.partition(":")
+    if folder and str(folder) not in sys.path:
+        sys.path.append(str(folder))
     try:
-        return cast("Callable[..., Any]", getattr(importlib.import_module(module_name), function_name))
+        module = importlib.import_module(module_name)
+        _check_origin(module_name, folder)
+        return cast("Callable[..., Any]", getattr(module, function_name))
     except (ImportError, AttributeError, ValueError, TypeError) as error:
-        must = "it must be package.module:function, installed or in the current folder"
+        must = "it must be package.module:function, in the team file's folder or installed"
         raise AgentError("config", f"cannot load {call!r} ({error}); {must}") from error
+
+
+def _check_origin(module_name: str, folder: Path | None) -> None:
+    """Raise ImportError if the folder has such a module and Python has imported another of the same name.
+
+    Modules are shared by the whole process: the first team that names `helpers` decides which one it is.
+    """
+    name = module_name.partition(".")[0]
+    if folder is None or not ((folder / name).is_dir() or (folder / f"{name}.py").is_file()):
+        return
+    places = [Path(place) for place in (*getattr(sys.modules[name], "__path__", ()), _file_of(name)) if place]
+    if not any(place.resolve().is_relative_to(folder.resolve()) for place in places):
+        raise ImportError(f"{name!r} is already {_file_of(name) or 'a part of Python'}: rename it in {str(folder)!r}")
+
+
+def _file_of(module_name: str) -> str | None:
+    return getattr(sys.modules[module_name], "__file__", None)

@@ -21,7 +21,7 @@ class Toolbox:
 
     Args:
         overrides: tools for every member, by name; they win over the team files.
-        folders: where MCP servers run, by team name.
+        folders: those of the team files, by team name: their Python modules, and where MCP servers run.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Toolbox:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
         self._folders = folders or {}
-        self._functions: dict[str, ToolFunction] = {}
+        self._functions: dict[tuple[str, str], ToolFunction] = {}
 
     def find(self, team_name: str, member_id: str, name: str) -> ToolFunction:
         """Find a tool by the name of its function, or by its server's name for it. Raises AgentError."""
@@ -42,7 +42,7 @@ class Toolbox:
         member = self._member(team_name, member_id)
         paths = _paths(member)
         if name in paths:
-            return self._load(paths[name])
+            return self._load(team_name, paths[name])
         if member.mcp:
             return _at_servers(member.mcp, self._folders.get(team_name), name)
         raise AgentError("config", f"{member_id!r} has no tool {name!r}; it has {', '.join(paths) or 'none'}")
@@ -50,7 +50,7 @@ class Toolbox:
     async def describe(self, team_name: str, member_id: str) -> tuple[str, ...]:
         """Describe the tools of a member, one line each. Raises AgentError if a server cannot be reached."""
         member = self._member(team_name, member_id)
-        functions = {**self._overrides, **{name: self._load(path) for name, path in _paths(member).items()}}
+        functions = {**self._overrides, **{name: self._load(team_name, path) for name, path in _paths(member).items()}}
         lines = [_describe(name, function) for name, function in functions.items()]
         for server in member.mcp:
             lines += await mcp.list_tools(server, self._folders.get(team_name))
@@ -62,10 +62,11 @@ class Toolbox:
             raise AgentError("config", f"team {team_name!r} is not loaded here; start with its team file")
         return team.member(member_id)
 
-    def _load(self, path: str) -> ToolFunction:
-        if path not in self._functions:
-            self._functions[path] = load_function(path)
-        return self._functions[path]
+    def _load(self, team_name: str, path: str) -> ToolFunction:
+        key = team_name, path
+        if key not in self._functions:
+            self._functions[key] = load_function(path, self._folders.get(team_name))
+        return self._functions[key]
 
 
 def _paths(member: MemberSpec) -> dict[str, str]:

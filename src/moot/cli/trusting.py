@@ -25,14 +25,7 @@ def load_trusted(file: str) -> TeamFile:
         if not is_attended() or not ask(file, missing):
             raise NotTrusted(file, missing)
         store.add(folder, missing)
-    use_modules_of(Path.cwd())
     return team
-
-
-def use_modules_of(folder: Path) -> None:
-    """Let team files name Python functions in modules of this folder, as `python -m` would."""
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
 
 
 def open_store() -> TrustStore:

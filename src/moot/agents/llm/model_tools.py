@@ -23,7 +23,7 @@ def open_tools(
 
     toolsets: list[AbstractToolset[Any]] = []
     if functions:
-        toolsets.append(Guarded(function_toolset([load_function(path) for path in functions])))
+        toolsets.append(Guarded(function_toolset([load_function(path, folder) for path in functions])))
     for server in servers:
         transport = make_transport(server, folder)
         from pydantic_ai.mcp import MCPToolset
