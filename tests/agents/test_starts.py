@@ -67,12 +67,17 @@ def test_nothing_of_a_full_team_file_is_forgotten() -> None:
 
 
 def test_a_key_that_goes_to_a_foreign_address_is_asked_about() -> None:
-    """A team file could send a person's key anywhere; what stays on this machine needs no trust."""
+    """A team file could send a person's key anywhere; a local server that gets no key needs no trust."""
     agents = [
         LlmAgent(model="openai:x", base_url="https://models.example/v1"),
         LlmAgent(model="x", base_url="http://127.0.0.1:11434/v1"),
         LlmAgent(model="x", base_url="http://localhost:8000"),
         LlmAgent(model="x", base_url="http://127.0.0.1.example/v1", key="MY_KEY"),
+        LlmAgent(model="x", base_url="http://localhost:8000", key="MY_KEY"),
+        LlmAgent(model="openai:x", base_url="http://localhost:8000"),
+        LlmAgent(
+            model="openai:x", mcp=(McpServer(url="http://[::1]:80/mcp"), McpServer(url="http://[::1]/mcp", key="K"))
+        ),
     ]
     members = [MemberSpec(id=f"m{at}", kind=Kind.AI, agent=agent) for at, agent in enumerate(agents)]
     team = replace(
@@ -83,4 +88,7 @@ def test_a_key_that_goes_to_a_foreign_address_is_asked_about() -> None:
         "understanding: ask https://else.example  (sees ANTHROPIC_API_KEY)",
         "m0: ask https://models.example/v1  (sees OPENAI_API_KEY)",
         "m3: ask http://127.0.0.1.example/v1  (sees MY_KEY)",
+        "m4: ask http://localhost:8000  (sees MY_KEY)",
+        "m5: ask http://localhost:8000  (sees OPENAI_API_KEY)",
+        "m6: ask http://[::1]/mcp  (sees K)",
     ]

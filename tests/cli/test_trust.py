@@ -158,7 +158,9 @@ def write_module(folder: Path, name: str, text: str) -> Path:
 def write_python_team(folder: Path, name: str, module: str) -> str:
     agent = f"{{type: python, call: '{module}:bot'}}"
     file = folder / "team.yaml"
-    file.write_text(f"moot: 1\nname: {name}\nmembers: [{{id: ann, kind: human}}, {{id: bot, kind: ai, agent: {agent}}}]")
+    file.write_text(
+        f"moot: 1\nname: {name}\nmembers: [{{id: ann, kind: human}}, {{id: bot, kind: ai, agent: {agent}}}]"
+    )
     return str(file)
 
 
@@ -170,9 +172,7 @@ def own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("own_modules")
-def test_python_code_comes_from_the_trusted_folder(
-    moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_python_code_comes_from_the_trusted_folder(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module of the same name in the current folder is not imported: nobody trusted that folder."""
     wanted = write_module(tmp_path / "team", "desk_bot", "mine")
     foreign = write_module(tmp_path / "cloned", "desk_bot", "not mine")

@@ -26,7 +26,7 @@ def _list_member_starts(member: MemberSpec) -> Iterator[Start]:
 
 
 def list_addresses(member: str, address: ModelAddress) -> Iterator[Start]:
-    """The address of a model, if the team file names one that is not of this machine: it would be sent a key."""
+    """The address of a model, if the team file names one."""
     if address.base_url:
         yield from _ask_about(member, address.base_url, address.key_name)
 
@@ -39,10 +39,13 @@ def list_tools(member: str, functions: Iterable[str], servers: Iterable[McpServe
         if server.command:
             yield Start(member=member, argv=server.command, names=server.env)
         elif server.url:
-            yield from _ask_about(member, server.url, *([server.key] if server.key else []))
+            yield from _ask_about(member, server.url, server.key or "")
 
 
-def _ask_about(member: str, url: str, *keys: str) -> Iterator[Start]:
-    """A team file could send a person's key anywhere. What stays on this machine concerns nobody else."""
-    if not is_local(url):
-        yield Start(member=member, argv=("ask", url), names=keys)
+def _ask_about(member: str, url: str, key: str) -> Iterator[Start]:
+    """An address needs trust if it is not on this machine, or if it is sent a key.
+
+    A local port may belong to another user or lead elsewhere through a tunnel, and `key` can name any variable.
+    """
+    if key or not is_local(url):
+        yield Start(member=member, argv=("ask", url), names=(key,) if key else ())

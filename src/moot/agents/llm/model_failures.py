@@ -60,6 +60,8 @@ def _rules() -> dict[type[Exception], tuple[str, str]]:
 
 
 def _fix_key(name: str) -> str:
+    if not name:
+        return "name the variable that holds its key in `key`"
     return f"check key {name}" if os.environ.get(name) else f"set {name}"
 
 

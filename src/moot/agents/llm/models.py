@@ -54,7 +54,18 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
         return self.name.removeprefix(f"{self.provider}:")
 
     @property
+    def names_provider(self) -> bool:
+        provider, colon, _ = self.name.partition(":")
+        return bool(colon) and provider == self.provider
+
+    @property
     def key_name(self) -> str:
+        """The variable whose value is sent as the key; empty if none is.
+
+        A server on this machine gets a key only if the team file names the key or the provider.
+        """
+        if self.base_url and is_local(self.base_url) and not self.key and not self.names_provider:
+            return ""
         usual = f"{self.provider.upper().replace('-', '_').replace('/', '_')}_API_KEY"
         return self.key or KEY_NAMES.get(self.provider, usual)
 
