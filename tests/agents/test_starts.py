@@ -90,5 +90,5 @@ def test_a_key_that_goes_to_a_foreign_address_is_asked_about() -> None:
         "m3: ask http://127.0.0.1.example/v1  (sees MY_KEY)",
         "m4: ask http://localhost:8000  (sees MY_KEY)",
         "m5: ask http://localhost:8000  (sees OPENAI_API_KEY)",
-        "m6: ask http://[::1]/mcp  (sees K)",
+        "m6: ask 'http://[::1]/mcp'  (sees K)",
     ]
