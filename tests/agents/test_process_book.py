@@ -4,10 +4,13 @@ import asyncio
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from moot.agents.process import start
 from moot.agents.process_book import MARK_NAME, ProcessBook
@@ -96,3 +99,16 @@ def test_the_book_is_empty_when_all_is_well(tmp_path: Path) -> None:
     run(python_program("print(1)"), book=book)
     assert list(tmp_path.iterdir()) == []
     assert ProcessBook(tmp_path / "not there").end_leftovers() == 0
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_other_users_cannot_add_to_the_book(umask: int, tmp_path: Path) -> None:
+    """Entries name processes that will be killed: their folder is the user's own, also one that was there before."""
+    before = os.umask(umask)
+    try:
+        (tmp_path / "old").mkdir()
+        for folder in (tmp_path / "new", tmp_path / "old"):
+            ProcessBook(folder).announce()
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    finally:
+        os.umask(before)

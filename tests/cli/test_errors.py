@@ -202,3 +202,29 @@ def test_help_is_written_by_one_hand() -> None:
         if parser.prog != "moot":
             assert parser.description[0].islower(), parser.prog
             assert not parser.description.endswith("."), parser.prog
+
+
+NASTY = "\x1b]0;owned\x07\x1b[2J\n$ rm -rf.yaml"
+
+
+@pytest.mark.parametrize("command", ["validate", "run", "serve", "trust", "trust list"])
+@pytest.mark.parametrize("content", ["good", "broken"])
+def test_the_name_of_a_file_cannot_write_to_the_terminal(command: str, content: str, moot: Moot) -> None:
+    """Escape sequences and line ends in a file's name are shown as text."""
+    agent = "{type: cli, command: [./x]}" if content == "good" else "nonsense"
+    Path(NASTY).write_text(
+        f"moot: 1\nname: t\nmembers: [{{id: ann, kind: human}}, {{id: b, kind: ai, agent: {agent}}}]\n"
+    )
+    if command == "trust list":
+        Path(NASTY).unlink()
+        Path(NASTY).mkdir()
+        (Path(NASTY) / "team.yaml").write_text(
+            "moot: 1\nname: t\nmembers: [{id: a, kind: human}, {id: b, kind: ai, agent: {type: cli, command: [./x]}}]\n"
+        )
+        moot("trust", NASTY, "--yes")
+    extra = ["--say", "hi"] if command == "run" else ["--port", "0"] if command == "serve" else []
+    ended = moot(*command.split(), *([] if command == "trust list" else [NASTY]), *extra)
+    shown = ended.out + ended.err
+    assert "\\x1b]0;owned" in shown
+    assert "\x1b" not in shown
+    assert "\n$ rm" not in shown

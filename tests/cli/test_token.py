@@ -1,5 +1,7 @@
 """`moot token`: who else may connect."""
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,18 @@ def test_wrong_usage(moot: Moot) -> None:
     """A role that is none is a usage error."""
     assert moot("token", "create", "--role", "king").code == 2
     assert moot("token", "create").code == 2
+
+
+def test_a_full_disk_is_told_with_the_file(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sentence names the file that could not be written, not the output, and what helps."""
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("moot.config.private_files.os.fsync", refuse)
+    ended = moot("token", "create", "--role", "viewer")
+    assert (ended.code, ended.out) == (1, "")
+    assert f"{moot.data / 'tokens.json'} cannot be used (No space left on device); make room" in ended.err
+    assert [
+        file.name for file in moot.data.iterdir() if file.name.startswith("tokens.json.") and "lock" not in file.name
+    ] == []

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from moot.agents.process_table import find_marked, find_start_time, send_group_signal, send_signal
+from moot.config.private_files import make_private_folder
 
 MARK_NAME = "MOOT_PROCESS"
 FOLDER = "processes"
@@ -50,7 +51,7 @@ class ProcessBook:
 
     def _write(self, mark: str, entry: dict[str, object]) -> None:
         if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._folder)  # its entries name processes to kill
             (self._folder / mark).write_text(json.dumps(entry))
 
 

@@ -1,5 +1,6 @@
 """Exit codes of commands, and the sentence on stderr for each kind of failure."""
 
+import errno
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Coroutine
@@ -50,6 +51,7 @@ def _run_on_loop(coroutine: Coroutine[Any, Any, int]) -> int:
 
 
 def _sentence(error: BaseException) -> str:
+    from moot.config.message_format import show_name
     from moot.core.errors import Refused
     from moot.core.session.notices import explain
     from moot.core.session.team import DEFAULT_LANGUAGE
@@ -57,7 +59,9 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, Refused):
         return explain(error, DEFAULT_LANGUAGE)
     if isinstance(error, OSError) and error.filename:
-        return f"{error.filename} cannot be used ({error.strerror}); check its name and your permissions"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        fix = "make room on its disk" if full else "check its name and your permissions"
+        return f"{show_name(str(error.filename))} cannot be used ({error.strerror}); {fix}"
     if isinstance(error, OSError) and error.strerror:
         return f"the output cannot be written ({error.strerror})"
     return str(error) or "the time is over"

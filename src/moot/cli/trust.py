@@ -10,6 +10,7 @@ from moot.cli import exits
 from moot.cli.trusting import ask, folder_of, is_attended, open_store
 from moot.cli.usage import UsageError
 from moot.config.loading import InvalidTeam, load_team
+from moot.config.message_format import show_name
 from moot.config.trust import NotTrusted, Start, TrustStore
 from moot.core.errors import ConfigError, NotFound
 
@@ -50,7 +51,7 @@ def list_trusted(store: TrustStore, options: Namespace) -> int:
             commands = [{"argv": start.argv, "cwd": start.folder, "env": start.names} for start in entry.starts]
             print(json.dumps({"folder": entry.folder, "commands": commands}, ensure_ascii=False))
             continue
-        print(entry.folder)
+        print(show_name(entry.folder))
         for start in entry.starts:
             print(f"  {start}")
     if not entries:
@@ -64,7 +65,10 @@ def add(store: TrustStore, path: Path, options: Namespace) -> int:
     starts = [start for file in files for start in list_starts(load_team(file))]
     missing = store.find_untrusted(folder, starts)
     if not missing:
-        print(f"{path}: {'trusted already' if starts else 'starts no program, needs no trust'}", file=sys.stderr)
+        print(
+            f"{show_name(str(path))}: {'trusted already' if starts else 'starts no program, needs no trust'}",
+            file=sys.stderr,
+        )
         return exits.OK
     if not options.yes and not (is_attended() and ask(str(path), missing)):
         raise NotTrustedYet(str(path), missing)
@@ -78,7 +82,7 @@ def remove(store: TrustStore, path: Path) -> int:
     """Remove the trust of a folder. Raises NotFound if it is not trusted."""
     folder = path if path.is_dir() or not path.exists() else folder_of(str(path))
     if not store.remove(folder):
-        raise NotFound(f"{path} is not trusted; `moot trust list` shows what is")
+        raise NotFound(f"{show_name(str(path))} is not trusted; `moot trust list` shows what is")
     return exits.OK
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from moot.agents.starts import list_starts
 from moot.cli.data import own_data_folder
 from moot.config.loading import list_built_in_teams, load_team
+from moot.config.message_format import show_name
 from moot.config.team_file import TeamFile
 from moot.config.trust import NotTrusted, Start, TrustStore
 
@@ -44,7 +45,7 @@ def is_attended() -> bool:
 
 def ask(file: str, starts: list[Start]) -> bool:
     """List the programs and ask whether to start them; the default is no."""
-    print(f"{file} would start programs on this machine:", file=sys.stderr)
+    print(f"{show_name(file)} would start programs on this machine:", file=sys.stderr)
     for start in starts:
         print(f"  {start}", file=sys.stderr)
     print("Start them now and later? [y/N] ", end="", file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     from moot.config.loading import list_problems
+    from moot.config.message_format import show_name
 
     problems = list_problems(options.file)
     for problem in problems:
@@ -23,5 +24,5 @@ def run(options: Namespace) -> int:
         else:
             print(problem.format(options.file))
     if not problems and not options.json:
-        print(f"{options.file}: ok")
+        print(f"{show_name(options.file)}: ok")
     return exits.INVALID_CONFIG if problems else exits.OK

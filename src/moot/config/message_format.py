@@ -15,6 +15,11 @@ def shorten(value: object) -> str:
     return text if len(text) <= _SHOWN_CHARS + 2 else f"{text[:_SHOWN_CHARS]}…"
 
 
+def show_name(name: str) -> str:
+    """Return the name of a file as it is, or its repr if it has characters that a terminal would obey."""
+    return name if name.isprintable() else repr(name)
+
+
 def describe_value(value: object) -> str:
     match value:
         case None:

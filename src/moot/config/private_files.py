@@ -11,7 +11,10 @@ Version = tuple[int, int, int]
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """Replace a file. A crash leaves the old one or the new one; neither can be read by other users."""
+    """Replace a file. A crash leaves the old one or the new one; neither can be read by other users.
+
+    Raises OSError, which always names the file: that of a full disk would not.
+    """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -21,9 +24,18 @@ def write_private(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
-    except BaseException:
+    except BaseException as error:
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that no other user may read or write, whatever the umask says. One that is there is restricted."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.stat().st_mode & 0o077:
+        path.chmod(0o700)
 
 
 def keep_secret(path: Path) -> bytes:

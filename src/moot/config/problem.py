@@ -4,7 +4,7 @@ import re
 
 from msgspec import Struct
 
-from moot.config.message_format import shorten
+from moot.config.message_format import shorten, show_name
 from moot.core.session.team import Path
 
 _PLAIN_KEY = re.compile(r"[\w-]{1,60}")
@@ -28,7 +28,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     def format(self, origin: str) -> str:
         """Return `FILE:LINE: path: sentence`, without the parts that are unknown."""
-        place = origin if self.line is None else f"{origin}:{self.line}"
+        place = show_name(origin) if self.line is None else f"{show_name(origin)}:{self.line}"
         return ": ".join(part for part in (place, self.where, self.sentence) if part)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from moot.config.message_format import show_name
 from moot.config.private_files import write_private
 from moot.core.errors import ConfigError
 from moot.core.text import clean
@@ -50,8 +51,8 @@ class NotTrusted(ConfigError):
     def __init__(self, file: str, starts: Sequence[Start]) -> None:
         shown = "\n".join(f"  {start}" for start in starts)
         super().__init__(
-            f"{file} would start programs on this machine:\n{shown}\n"
-            f"nothing was started; if you trust them, run: moot trust {_quote(file)}"
+            f"{show_name(file)} would start programs on this machine:\n{shown}\n"
+            f"nothing was started; if you trust them, run: moot trust {show_name(_quote(file))}"
         )
         self.starts = tuple(starts)
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from moot.agents.cli.presets import is_session_id
+from moot.config.private_files import make_private_folder
 from moot.core.session.usage import Usage
 
 FOLDER = "conversations"
@@ -57,7 +58,7 @@ class Conversations:
         conversation = Conversation(session_id=session_id, program=_digest(program), spent=spent)
         self._known[key] = conversation
         if self._folder:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._folder)
             (self._folder / key).write_bytes(msgspec.json.encode(conversation))
 
     def forget(self, session: str, member: str) -> None:
