@@ -29,7 +29,7 @@ def test_an_untrusted_folder_starts_no_mcp_server(moot: Moot, tmp_path: Path) ->
 
 @pytest.mark.parametrize("address", ["https://models.example", "http://127.0.0.1:1"])
 def test_an_untrusted_folder_sends_no_key(address: str, moot: Moot, tmp_path: Path) -> None:
-    """A found file could name any address, a local one too, and any variable; a person sees both before they are used."""
+    """A found file could name any address, a local one too, and any variable; a person sees both before."""
     file = tmp_path / "team.yaml"
     file.write_text(TEAM.replace("AGENT", f"{{type: llm, model: x, base_url: '{address}', key: MY_KEY}}"))
     ended = moot("run", str(file), "--say", "[NEXT: bob] hi")
