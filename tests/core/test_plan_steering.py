@@ -1,11 +1,15 @@
 """Steering a running plan with what people say."""
 
+from collections.abc import Callable
+
 import pytest
 
 from moot.core import limits
 from moot.core.effects import Understand
+from moot.core.flows.plan.plan_commands import CancelTask, Replan
 from moot.core.flows.plan.plan_events import (
     ChangeRequested,
+    FinalAnswered,
     PlanApproved,
     PlanCompleted,
     PlanPatched,
@@ -248,6 +252,7 @@ def test_feedback_on_a_plan_that_waits_makes_another_one() -> None:
     scenario.plans(task("a"))
     assert scenario.step("confirm_plan").step_id == "confirm_plan_p2"
     scenario.when(Answer(step_id="confirm_plan_p1", by="alice", confirmed=True)).refused("confirmation_expired")
+    assert scenario.refusal_text == "This question was withdrawn: the work has moved on"
 
 
 def test_feedback_adds_up_until_a_plan_is_approved() -> None:
@@ -362,3 +367,35 @@ def test_no_more_is_put_off_than_the_limit() -> None:
     scenario.says("one more").understands("different_task").answers("ask_new_task", "finish_first")
     scenario.refused("too_many_inputs")
     assert scenario.answers("ask_new_task", "drop").refusal is None
+
+
+# another plan instead of the one that runs
+
+
+def by_command(scenario: PlanScenario) -> PlanScenario:
+    return scenario.when(Replan(feedback="better", by="alice"))
+
+
+def by_choice(scenario: PlanScenario) -> PlanScenario:
+    return scenario.says("bigger").understands("same_task_major_change").answers("ask_replan", "replan")
+
+
+@pytest.mark.parametrize("replan", [by_command, by_choice])
+def test_a_replan_asks_nothing_about_the_plan_that_it_replaces(replan: Callable[[PlanScenario], PlanScenario]) -> None:
+    """The tasks that depend on a running one belong to the old plan; the new plan runs to its answer."""
+    scenario = replan(solving(TEAM, task("a"), task("b", "a")).starts("a"))
+    assert scenario.state.open_steps == {}
+    scenario.plans(task("c")).approves().completes("c").aggregates("all of it")
+    assert [fact.text for fact in only(scenario.new, FinalAnswered)] == ["all of it"]
+    assert scenario.work.status is Flow.COMPLETED
+
+
+def test_a_replan_withdraws_what_was_asked_about_the_old_plan() -> None:
+    """A question about a cancelled task closes with the replan; an answer to it is told that it was withdrawn."""
+    scenario = solving(TEAM, task("a"), task("b", "a"), task("c")).starts("c").when(CancelTask(task_id="a", by="alice"))
+    asked = scenario.step("task_dropped").step_id
+    scenario.when(Replan(feedback="better", by="alice"))
+    scenario.when(Answer(step_id=asked, by="alice", choice="restart")).refused("confirmation_expired")
+    assert "withdrawn" in scenario.refusal_text
+    scenario.plans(task("d")).approves().completes("d")
+    assert scenario.turn("aggregate")

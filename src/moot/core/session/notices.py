@@ -13,7 +13,8 @@ def tell_failure(error_type: str, message: str, language: Language) -> str:
 
 def explain(refusal: Refused, language: Language) -> str:
     """Return the sentence for a refused command."""
-    return refusal.sentence or render(refusal.code, language, **refusal.params)
+    code = "question_withdrawn" if refusal.params.get("outcome") == "superseded" else refusal.code
+    return refusal.sentence or render(code, language, **refusal.params)
 
 
 def queue_names(state: State, viewer: str | None = None) -> tuple[str, ...]:

@@ -126,10 +126,13 @@ def expire(draft: Draft, step_id: str) -> StepAsked:
 
 
 def find_open(state: State, step_id: str, at: str) -> StepAsked:
-    """Return the open question with this id. Raises Refused if it was answered, has expired, or is unknown."""
+    """Return the open question with this id. Raises Refused if it was answered or withdrawn, has expired, or is
+    unknown."""
     closed = state.closed_steps.get(step_id)
     if closed and closed.outcome is Outcome.ANSWERED:
         raise Refused("already_answered", by=closed.by or "?")
+    if closed and closed.outcome is Outcome.SUPERSEDED:
+        raise Refused("confirmation_expired", outcome=closed.outcome)
     if closed:
         raise Refused("confirmation_expired")
     step = state.open_steps.get(step_id)

@@ -43,10 +43,14 @@ def drop_task(draft: Draft, run: TaskRun, reason: str) -> None:
 
 
 def ask_about_dropped(draft: Draft) -> None:
-    """Whatever depends on a cancelled task would wait for ever: a human decides, however it came to that."""
-    if not any(isinstance(fact, SolverCancelled | SolverRestarted | PlanPatched) for fact in draft.facts):
+    """Ask a human about each cancelled task that others depend on: they would wait for ever.
+
+    Nobody is asked about the tasks of a plan that is being replaced.
+    """
+    work, kinds = work_of(draft), SolverCancelled | SolverRestarted | PlanPatched
+    if work.is_planning or not any(isinstance(fact, kinds) for fact in draft.facts):
         return
-    runs = work_of(draft).tasks
+    runs = work.tasks
     asked = {step.task_id for step in draft.state.open_steps.values() if step.code == questions.DROPPED}
     for task_id, run in runs.items():
         if run.state is not TaskState.CANCELLED or run.is_skipped or task_id in asked:
