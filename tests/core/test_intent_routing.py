@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from moot.core.intake.intent import ControlAction, IntentAnalysis, Relation, Route, RoutingDecision, WorkflowStatus
 from moot.core.intake.intent_routing import ACTIVE, decide_route, find_control_action
 from moot.core.session.settings import RouteThresholds
+from moot.testing import control
 
 IDLE: tuple[WorkflowStatus, ...] = ("idle", "completed", "failed")
 RELATIONS: tuple[Relation, ...] = get_args(Relation)
@@ -110,6 +111,15 @@ def test_rule_6_the_table(relation: Relation, route: Route, asks: bool, status: 
 def test_at_the_threshold_nobody_is_asked_for_certainty(relation: Relation) -> None:
     """0.6 exactly is certain enough."""
     assert routed(analysis(relation, 0.6))[0] != "wait_user_decision"
+
+
+@pytest.mark.parametrize(("confidence", "route"), [(0.79, "wait_user_decision"), (0.8, "control_action")])
+def test_stopping_all_work_must_be_certain(confidence: float, route: Route) -> None:
+    """What cannot be undone is asked about below 0.8, with the cancel as a choice; other controls are not."""
+    decision = decide_route(control("cancel", confidence), "execution", "en")
+    assert (decision.route, decision.payload.control_action) == (route, "cancel")
+    assert routed(control("pause", confidence))[0] == "control_action"
+    assert routed(control("cancel", confidence), "idle")[0] == "control_action"
 
 
 def test_thresholds_are_settings() -> None:

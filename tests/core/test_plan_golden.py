@@ -1,6 +1,6 @@
 """A log of the plan flow that an earlier version wrote still decodes, verifies and folds to the same state.
 
-`python -m tests.core.test_plan_golden` from the root of the repository writes the files anew. Do that only for a
+`python -m tests.core.test_plan_golden` from the root of the repository writes the newest file anew. Do that only for a
 version that was never released; afterwards a new kind of log is a new file with the next number, and the old ones stay.
 """
 
@@ -30,8 +30,7 @@ from moot.testing.scenario import AT
 from tests.core.teams import fold, only
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
-LOG, FINAL = GOLDEN / "plan-v1.jsonl", GOLDEN / "plan-v1.state.json"
-SESSION_ID = "golden-plan-v1"
+SESSION_IDS = {"plan-v1": "golden-plan-v1", "plan-v2": "golden-plan-v2"}  # by the name of the file
 
 TEAM = Team(
     name="golden",
@@ -138,24 +137,34 @@ def _end(scenario: PlanScenario) -> None:
     scenario.says("thanks [DONE]", by="alice")
 
 
-def write() -> None:
+def play_v2() -> PlanScenario:
+    """What the first version did not have: a goal that changes."""
+    scenario = Accepted(TEAM)
+    scenario.says("写一份报告", by="alice").understands("different_task").plans(task("a"), task("b", "a"))
+    scenario.approves(by="alice").starts("a").says("改成做一首诗", by="alice").understands("same_task_major_change")
+    scenario.answers("ask_replan", "replan", by="alice").plans(task("c")).approves(by="alice")
+    scenario.completes("c").reviews("c", passes=True).aggregates("一首诗")
+    return scenario
+
+
+def write(name: str, played: PlanScenario) -> None:
     """One frame a line, in the language of the moment, and the final state."""
-    played = play()
     now: State | None = None
     head, lines = Head(), []
     for number, fact in enumerate(played.facts):
         now = evolve(now, fact)
-        (event,) = stamp(TEAM, SESSION_ID, head, [fact], f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z")
+        at = f"2026-01-01T00:{number // 60:02}:{number % 60:02}.000Z"
+        (event,) = stamp(TEAM, SESSION_IDS[name], head, [fact], at)
         head = event.head
         lines.append(frame(event, now.language))
     GOLDEN.mkdir(parents=True, exist_ok=True)
-    LOG.write_bytes(b"".join(line + b"\n" for line in lines))
-    FINAL.write_bytes(msgspec.json.format(states.encode(played.state)) + b"\n")
+    (GOLDEN / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    (GOLDEN / f"{name}.state.json").write_bytes(msgspec.json.format(states.encode(played.state)) + b"\n")
 
 
-def read() -> Iterator[Event]:
+def read(name: str) -> Iterator[Event]:
     """The frames of the file, back to stored bytes: what the encoder added at their end is taken off."""
-    for line in LOG.read_bytes().splitlines():
+    for line in (GOLDEN / f"{name}.jsonl").read_bytes().splitlines():
         sent = msgspec.json.decode(line)
         adds_content = sent["event"] == "plan.completed" or ("tasks" in sent["metadata"] and "step_id" in sent)
         kept = ("content", "show_content", "hash") if adds_content and "content" in sent else ("show_content", "hash")
@@ -164,52 +173,60 @@ def read() -> Iterator[Event]:
         yield decode(line.removesuffix(tail) + b"}", sent["hash"])
 
 
-def test_the_golden_plan_decodes_and_its_chain_verifies() -> None:
+each_log = pytest.mark.parametrize("name", SESSION_IDS)
+
+
+@each_log
+def test_the_golden_plan_decodes_and_its_chain_verifies(name: str) -> None:
     """Dense seq, and every hash follows from the one before."""
     previous = ""
-    for number, event in enumerate(read(), start=1):
+    for number, event in enumerate(read(name), start=1):
         previous = chain(previous, event.data)
-        assert (event.seq, event.hash, event.session_id) == (number, previous, SESSION_ID)
+        assert (event.seq, event.hash, event.session_id) == (number, previous, SESSION_IDS[name])
 
 
-def test_the_golden_plan_is_still_written_the_same_way() -> None:
+@each_log
+def test_the_golden_plan_is_still_written_the_same_way(name: str) -> None:
     """One encoding; only the first event may gain settings that did not exist then."""
-    first, *rest = read()
+    first, *rest = read(name)
     head = first.head
     for event in rest:
-        (again,) = stamp(TEAM, SESSION_ID, head, [event.fact], event.timestamp)
+        (again,) = stamp(TEAM, SESSION_IDS[name], head, [event.fact], event.timestamp)
         assert again == event
         head = again.head
 
 
-def test_the_golden_plan_folds_to_the_golden_state() -> None:
+@each_log
+def test_the_golden_plan_folds_to_the_golden_state(name: str) -> None:
     """The same log gives the same state, version after version."""
-    folded = fold(event.fact for event in read())
-    assert folded == states.decode(FINAL.read_bytes())
+    folded = fold(event.fact for event in read(name))
+    assert folded == states.decode((GOLDEN / f"{name}.state.json").read_bytes())
     assert states.decode(states.encode(folded)) == folded
 
 
-def test_the_golden_plan_has_every_event_of_the_flow() -> None:
-    """A kind of event that is not in it would not be protected."""
-    seen = {event.name for event in read()}
+def test_the_golden_plans_have_every_event_of_the_flow() -> None:
+    """A kind of event that is in none of them would not be protected."""
+    seen = {event.name for name in SESSION_IDS for event in read(name)}
     kinds: tuple[type[Fact], ...] = (*PLAN_FACTS, UnderstandingStarted, UnderstandingCompleted, StepAsked)
     assert {kind.event for kind in kinds} - seen == set()
 
 
+@each_log
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_everything_the_golden_plan_says_can_still_be_shown(language: Language) -> None:
+def test_everything_the_golden_plan_says_can_still_be_shown(language: Language, name: str) -> None:
     """Codes are stable; what was logged once is rendered for ever."""
-    facts = [event.fact for event in read()]
+    facts = [event.fact for event in read(name)]
     told: list[Fact] = [*only(facts, NoticePosted), *only(facts, StepAsked)]
     assert all(show(fact, language) for fact in told)
 
 
-def test_the_story_still_reaches_its_end() -> None:
-    """The rules of today play the same story: every command of it is still accepted."""
+def test_the_stories_still_reach_their_ends() -> None:
+    """The rules of today play the same stories: every command of them is still accepted."""
     played = play()
     assert played.work.status is Flow.FAILED
     assert [fact.event for fact in played.facts][-1] == "session.completed"
+    assert play_v2().work.status is Flow.COMPLETED
 
 
 if __name__ == "__main__":
-    write()
+    write("plan-v2", play_v2())

@@ -12,7 +12,9 @@ from moot.core.flows.plan.plan_events import (
     RecoveryStarted,
     RecoverySucceeded,
     SolverStarted,
+    TaskFailed,
 )
+from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.session.commands import Answer, FailTurn, Retry
 from moot.core.session.settings import Retry as Policy
@@ -124,12 +126,12 @@ def test_without_retries_a_human_decides_at_once() -> None:
 # delays
 
 
-def test_delays_double_with_full_jitter_up_to_the_cap() -> None:
-    """Retry 1 after the base, retry n ≥ 2 after chance × base × 2^(n−1), never above the cap."""
+def test_delays_double_with_equal_jitter_up_to_the_cap() -> None:
+    """Retry 1 after the base, retry n ≥ 2 after at least half of base × 2^(n−1) and at most all of it or the cap."""
     policy = Policy(max_attempts=9, base_delay_s=2.0, cap_s=20.0)
     assert [recovery.delay_s(policy, attempt, 1.0) for attempt in range(1, 7)] == [2.0, 4.0, 8.0, 16.0, 20.0, 20.0]
-    assert [recovery.delay_s(policy, attempt, 0.5) for attempt in range(1, 5)] == [2.0, 2.0, 4.0, 8.0]
-    assert recovery.delay_s(policy, 2, 0.0) == 0.0
+    assert [recovery.delay_s(policy, attempt, 0.5) for attempt in range(1, 5)] == [2.0, 3.0, 6.0, 12.0]
+    assert recovery.delay_s(policy, 2, 0.0) == 2.0
     assert recovery.delay_s(policy, 10**6, 1.0) == 20.0
 
 
@@ -159,7 +161,7 @@ def test_jitter_comes_from_outside() -> None:
     """Pure core: the chance is a parameter of the decision."""
     scenario = solving(ONE, task("a")).task_fails("a").waits().starts("a")
     failure = FailTurn(turn_id=scenario.dispatch_id("a"), error_type="network", message="x")
-    assert only(scenario.when(failure, chance=0.25).new, RecoveryStarted)[0].delay_s == 0.5
+    assert only(scenario.when(failure, chance=0.25).new, RecoveryStarted)[0].delay_s == 1.25
 
 
 def test_a_wait_ends_once() -> None:
@@ -320,3 +322,35 @@ def test_an_aggregator_that_fails_is_retried_and_then_asked_about() -> None:
     assert scenario.step("job_failed").who == "editor"
     scenario.answers("job_failed", "retry").aggregates("fine")
     assert scenario.work.status is Flow.COMPLETED
+
+
+# a member that says itself that it cannot
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ("BLOCKED: no network here\nI tried twice.", "no network here"),
+        ("\n**BLOCKED：** 没有网络", "没有网络"),
+        ("BLOCKED:", ""),
+    ],
+)
+def test_a_result_that_begins_with_blocked_is_a_failure(result: str, reason: str) -> None:
+    """It is not tried again: a human decides, and is told why in the member's words."""
+    scenario = solving(ONE, task("a")).completes("a", result)
+    failed = only(scenario.new, TaskFailed)[0]
+    assert (failed.error_type, failed.message) == ("blocked", reason)
+    assert (errors(scenario), scenario.state_of("a")) == (["execution", "recovery_failed 0"], TaskState.BLOCKED)
+    assert scenario.step("task_failed").detail == reason
+
+
+@pytest.mark.parametrize("result", ["The road is BLOCKED: take another", "blocked: lower case", "I cannot do it"])
+def test_other_results_are_taken_as_they_are(result: str) -> None:
+    """Only the word itself at the beginning counts; nothing is guessed."""
+    assert solving(ONE, task("a")).completes("a", result).state_of("a") is TaskState.DONE
+
+
+def test_an_aggregator_that_is_blocked_gives_no_answer() -> None:
+    """The same word ends the turns of planners, reviewers and aggregators."""
+    scenario = solving(ONE, task("a")).completes("a").aggregates("BLOCKED: the results contradict each other")
+    assert scenario.step("job_failed").detail == "the results contradict each other"

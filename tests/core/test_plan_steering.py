@@ -10,6 +10,7 @@ from moot.core.flows.plan.plan_commands import CancelTask, Replan
 from moot.core.flows.plan.plan_events import (
     ChangeRequested,
     FinalAnswered,
+    GoalChanged,
     PlanApproved,
     PlanCompleted,
     PlanPatched,
@@ -18,15 +19,17 @@ from moot.core.flows.plan.plan_events import (
     SolverRestarted,
     WorkflowChanged,
 )
-from moot.core.intake.intent import PlanPatch
+from moot.core.flows.registry import flow_of
+from moot.core.intake.front_door import semantic_input
+from moot.core.intake.intent import PlanPatch, Relation
 from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import Answer, CancelTurn, Pause, Resume
-from moot.core.session.events import InputDeferred, NoticePosted, SessionPaused, StepAsked, StepClosed
+from moot.core.session.events import InputDeferred, NoticePosted, RoutingDecided, SessionPaused, StepAsked, StepClosed
 from moot.testing import PlanScenario, task
-from tests.core.plan_teams import TEAM, make_plan_team, planned, solving
-from tests.core.teams import only, turn_input
+from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, solving
+from tests.core.teams import only, task_input, turn_input
 
 
 def patch(op: str, task_id: str, **changes: object) -> PlanPatch:
@@ -189,7 +192,10 @@ def test_a_big_change_is_asked_about_while_work_goes_on() -> None:
     """major_change → full_replan, which asks; declined, nothing changes."""
     scenario = solving().says("in Chinese").understands("same_task_major_change")
     asked = only(scenario.new, StepAsked)[0]
-    assert (asked.code, [option.id for option in asked.options]) == ("ask_replan", ["replan", "continue"])
+    assert (asked.code, [option.id for option in asked.options]) == (
+        "ask_replan",
+        ["replan", "minor_replan", "continue", "finish_first", "close_and_start", "abort"],
+    )
     scenario.completes("a")
     assert scenario.offered == ["b", "c"]
     scenario.answers("ask_replan", "continue").then("agent.user_confirm_closed")
@@ -201,6 +207,7 @@ def test_a_full_replan_keeps_finished_work() -> None:
     scenario.answers("ask_replan", "replan", by="alice")
     scenario.then(
         "agent.user_confirm_closed",
+        "workflow.goal_changed",
         "workflow.snapshot_saved",
         "solver.cancelled",
         "solver.cancelled",
@@ -282,12 +289,15 @@ def test_nothing_new_never_approves() -> None:
 
 
 def test_another_task_is_asked_about() -> None:
-    """different_task while work is under way: finish first, close and start, or drop."""
+    """different_task while work is under way: now or later, or a change of this work after all, or drop, or abort."""
     scenario = solving().says("a poem").understands("different_task")
     assert [option.id for option in scenario.step("ask_new_task").options] == [
         "finish_first",
         "close_and_start",
+        "minor_replan",
+        "replan",
         "drop",
+        "abort",
     ]
     assert scenario.completes("a").offered == ["b", "c"]
 
@@ -399,3 +409,103 @@ def test_a_replan_withdraws_what_was_asked_about_the_old_plan() -> None:
     assert "withdrawn" in scenario.refusal_text
     scenario.plans(task("d")).approves().completes("d")
     assert scenario.turn("aggregate")
+
+
+# a large change gives the work another goal
+
+
+def goals(scenario: PlanScenario, *jobs: str) -> set[str]:
+    """The goal that the members of these running turns are given."""
+    inputs = [turn_input("session-1", scenario.state, scenario.turn(job)).assignment for job in jobs]
+    return {each.question for each in inputs if each}
+
+
+def test_a_large_change_replaces_the_goal_for_everybody() -> None:
+    """Planner, executors, reviewer, aggregator and understanding are given the new goal, and a fact says what it is."""
+    scenario = by_choice(solving(GATED, task("a"), task("b", "a")).starts("a"))
+    goal = "write a report\nChange: bigger"
+    assert only(scenario.new, GoalChanged) == [GoalChanged(question=goal, was="write a report", member="alice")]
+    assert only(scenario.new, PlanStarted)[0].question == goal
+    assert goals(scenario, "plan") == {goal}
+    scenario.plans(task("c")).approves()
+    given = task_input("session-1", scenario.state, scenario.run("c")).assignment
+    assert given is not None
+    assert given.question == goal
+    assert goals(scenario.completes("c"), "review") == {goal}
+    assert goals(scenario.reviews("c", passes=True), "aggregate") == {goal}
+    told = semantic_input(scenario.state, "shorter", flow_of(scenario.state)).system_state.current_task
+    assert told is not None
+    assert told.goal == goal
+
+
+def test_the_goal_of_a_model_replaces_the_old_one_whole() -> None:
+    """A model that understood the change says what the goal is now; rules can only add the change to the old goal."""
+    team = make_plan_team(understanding="llm")
+    scenario = solving(team).says("about tea instead").understands("same_task_major_change", goal="a report about tea")
+    scenario.answers("ask_replan", "replan")
+    assert scenario.work.question == "a report about tea"
+
+
+def test_a_small_change_and_feedback_on_a_plan_leave_the_goal() -> None:
+    """Only a large change replaces the goal, also while a plan waits for its confirmation."""
+    small = planned().says("shorter").understands("same_task_minor_change").plans(task("a"))
+    small.answers("confirm_plan", answer="in blue")
+    small.plans(task("a")).approves().when(Replan(feedback="better", by="alice"))
+    assert small.work.question == "write a report"
+    large = planned().says("for children").understands("same_task_major_change")
+    assert large.work.question == "write a report\nChange: for children"
+
+
+# every question about an input offers every way on
+
+
+@pytest.mark.parametrize(
+    ("relation", "confidence", "code"),
+    [
+        ("same_task_major_change", 0.9, "ask_replan"),
+        ("different_task", 0.9, "ask_new_task"),
+        ("same_task_no_change", 0.3, "ask_unsure"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("choice", "happens"),
+    [
+        ("replan", "plan.start"),
+        ("minor_replan", "workflow.change_requested"),
+        ("finish_first", "workflow.deferred"),
+        ("close_and_start", "plan.start"),
+        ("abort", "agent.interrupted"),
+    ],
+)
+def test_each_way_on_can_be_chosen(relation: Relation, confidence: float, code: str, choice: str, happens: str) -> None:
+    """Plan again, change a little, do it later or instead, or stop the work: whatever Moot took the input for."""
+    scenario = solving().says("hm").understands(relation, confidence).answers(code, choice)
+    assert happens in [fact.event for fact in scenario.new]
+    assert scenario.state.slice.is_active is (choice != "abort")
+
+
+def test_a_choice_that_comes_when_the_work_is_over_starts_nothing_to_abort() -> None:
+    """The work may end while its question is open: aborting it then changes nothing."""
+    scenario = solving(TEAM, task("a")).says("hm").understands("same_task_no_change", 0.3)
+    scenario.completes("a").aggregates().answers("ask_unsure", "abort")
+    assert scenario.work.status is Flow.COMPLETED
+
+
+# what people are told while a plan waits
+
+
+@pytest.mark.parametrize(
+    ("relation", "code"),
+    [
+        ("same_task_no_change", "route_plan_stays"),
+        ("same_task_minor_change", "route_plan_again"),
+        ("same_task_major_change", "route_plan_again"),
+    ],
+)
+def test_a_route_says_what_happens_to_a_plan_that_is_not_approved(relation: Relation, code: str) -> None:
+    """Nothing runs yet, so nothing goes on: the plan stays or is made again, and nobody is asked about that."""
+    routed = only(planned().says("hm").understands(relation).new, RoutingDecided)[0]
+    assert (routed.message_code, routed.user_confirmation_required) == (code, False)
+    assert only(solving().says("hm").understands("same_task_no_change").new, RoutingDecided)[0].message_code == (
+        "route_continue_execution"
+    )

@@ -60,6 +60,7 @@ def test_low_confidence_asks(confidence: float) -> None:
         "finish_first",
         "close_and_start",
         "drop",
+        "abort",
     ]
 
 

@@ -272,7 +272,7 @@ def test_another_task_is_asked_about() -> None:
     """Finish first, close and start, or drop; meanwhile the work goes on."""
     session = started().says("book a flight").understands("different_task")
     assert session.acting == "supervisor"
-    assert [option.id for option in session.question.options] == ["finish_first", "close_and_start", "drop"]
+    assert [option.id for option in session.question.options] == ["finish_first", "close_and_start", "drop", "abort"]
     dropped = replace_choice(session, "drop")
     assert dropped.acting == "supervisor"
     assert dropped.job.goal == "a post about herbs"

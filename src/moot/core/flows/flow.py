@@ -32,7 +32,7 @@ from moot.core.session.commands import (
 from moot.core.session.events import NoticePosted, StepAsked
 from moot.core.session.session_lines import SESSION_LINES
 from moot.core.session.state import Slice, State, Turn
-from moot.core.session.team import Language, Member, Team
+from moot.core.session.team import Member, Team
 
 
 class Flow(ABC):
@@ -160,6 +160,6 @@ class Flow(ABC):
         """Return the parts of the work that a person may refer to."""
         return ()
 
-    def adapt_route(self, decision: RoutingDecision, language: Language) -> RoutingDecision:
+    def adapt_route(self, decision: RoutingDecision, _state: State) -> RoutingDecision:
         """Return the routing decision with this flow's changes."""
         return decision

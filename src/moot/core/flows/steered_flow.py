@@ -36,7 +36,7 @@ from moot.core.session.state import State
 from moot.core.session.team import Member
 
 CONTROLS: tuple[ControlAction, ...] = get_args(ControlAction)
-NEW_TASK_CHOICES = ("finish_first", "close_and_start", "drop")
+NEW_TASK_CHOICES = ("finish_first", "close_and_start", "drop", "abort")
 
 
 class SteeredFlow(Flow):
@@ -80,6 +80,10 @@ class SteeredFlow(Flow):
         """Take the answer to a question that is not about an input."""
 
     # what a subclass may override
+
+    def choices_for_new_task(self, _state: State) -> tuple[str, ...]:
+        """What a human may choose for an input that looks like another task."""
+        return NEW_TASK_CHOICES
 
     def has_active_workers(self, state: State) -> bool:
         """Whether workers other than the session's turns are running."""
@@ -126,11 +130,11 @@ class SteeredFlow(Flow):
             case "wait_user_decision":
                 guess = decision.payload.control_action
                 choices = self.choices_when_unsure(draft.state) if is_active else ("close_and_start", "drop")
-                steps.ask_about_input(draft, "ask_unsure", (guess, *choices) if guess else choices, input_)
+                steps.ask_about_input(draft, "ask_unsure", _with_guess(guess, choices), input_)
             case _ if not is_active:
                 self.begin(draft, input_.text, input_.member)
             case "new_task":
-                steps.ask_about_input(draft, "ask_new_task", NEW_TASK_CHOICES, input_)
+                steps.ask_about_input(draft, "ask_new_task", self.choices_for_new_task(draft.state), input_)
             case _:
                 self.steer_work(draft, input_, decision)
 
@@ -156,8 +160,10 @@ class SteeredFlow(Flow):
             self._control(draft, choice, input_.member)
         elif choice == "drop":
             draft.add(NoticePosted(code="input_dropped", detail=input_.text[: steps.DETAIL_CHARS]))
-        elif choice == "continue":
-            pass  # the work goes on unchanged
+        elif choice == "continue" or (choice == "abort" and not draft.state.slice.is_active):
+            pass  # the work goes on unchanged, or ended meanwhile
+        elif choice == "abort":
+            self.abandon(draft, "user_abort")
         elif not draft.state.slice.is_active:
             self.begin(draft, input_.text, input_.member)
         elif choice == "finish_first":
@@ -293,3 +299,8 @@ class SteeredFlow(Flow):
     def _find_owner(self, state: State) -> Member:
         asked_by = state.slice.asked_by
         return state.team.member(asked_by) if asked_by else state.team.first_human
+
+
+def _with_guess(guess: ControlAction | None, choices: tuple[str, ...]) -> tuple[str, ...]:
+    """The choices for an input that was not understood, the likeliest first. To cancel and to abort are the same."""
+    return (guess, *(choice for choice in choices if (guess, choice) != ("cancel", "abort"))) if guess else choices

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from moot.core.flows.flow import Flow
 
 CLARIFY = "clarify"
+WITHOUT_MODEL = ("explicit", "rules")  # understanding that repeats what a person said instead of rewording it
 
 
 def receive(draft: Draft, member: str, text: str) -> tuple[Input, RoutingDecision] | None:
@@ -82,9 +83,11 @@ def complete(draft: Draft, command: ReportUnderstanding, flow: "Flow") -> tuple[
         _ask(draft, input_, analysis.clarification)
         return None
     decision = decide_route(analysis, flow.workflow_status(draft.state), state.language, state.team.thresholds)
-    decision = flow.adapt_route(decision, state.language)
+    decision = flow.adapt_route(decision, draft.state)
     log_decision(draft, input_.input_id, decision)
-    return input_, decision
+    is_reworded = state.team.understanding not in WITHOUT_MODEL and not command.fallback_reason
+    goal = text.cut(text.clean(analysis.normalized_intent.goal), limits.STEP_CHARS) if is_reworded else ""
+    return replace(input_, goal=goal.strip()), decision
 
 
 def _make_finite(analysis: IntentAnalysis) -> IntentAnalysis:

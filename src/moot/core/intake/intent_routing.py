@@ -5,6 +5,8 @@ An analysis may come from a model or over the wire, so it is checked first. If i
 
 from math import isfinite
 
+from msgspec.structs import replace
+
 from moot.core.intake.intent import (
     ControlAction,
     IntentAnalysis,
@@ -98,8 +100,11 @@ def decide_route(
     is_unsure = confidence < settings.certain
     question = analysis.clarification
     if relation == "control_instruction":
+        action = find_control_action(analysis)
         if is_unsure:
-            return _ask(confidence, "route_unsure", language, question, find_control_action(analysis))
+            return _ask(confidence, "route_unsure", language, question, action)
+        if action == "cancel" and status in ACTIVE and confidence < settings.cancel:
+            return _ask(confidence, "route_cancel_unsure", language, question, action)
         return _go(analysis, "control_action", language)
     if status not in ACTIVE:  # no work that the input could interrupt
         return _go(analysis, "new_task", language)
@@ -111,6 +116,12 @@ def decide_route(
     if analysis.suggested_route.requires_user_confirmation and not asks_by_itself:
         return _ask(confidence, "route_confirm", language, question)
     return _go(analysis, _ROUTES[relation], language, asks=asks_by_itself)
+
+
+def tell_route(decision: RoutingDecision, code: str, language: Language) -> RoutingDecision:
+    """Return a decision that asks nobody, with another text for people."""
+    message = render(code, language)
+    return replace(decision, user_confirmation_required=False, user_message=message, message_code=code)
 
 
 def _ask(

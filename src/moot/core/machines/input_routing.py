@@ -120,7 +120,7 @@ _CHOICES: dict[str, tuple[Trigger, ...]] = {
     "replan": (T.USER_CHOOSE_REPLAN,),
     **dict.fromkeys(("continue", "minor_replan", "pause", "resume", "status_query", "finish_first"), _GO_ON),
     "close_and_start": (T.USER_CHOOSE_NEW_TASK,),
-    **dict.fromkeys(("drop", "cancel"), (T.USER_ABORT,)),
+    **dict.fromkeys(("drop", "cancel", "abort"), (T.USER_ABORT,)),
 }
 
 
@@ -158,7 +158,7 @@ def route(state: State, route: Route, control: ControlAction | None, *, asks: bo
 def choose(state: State, choice: str) -> State:
     """A human decides what to do with an input."""
     moves = {S.WAIT_USER_DECISION: _CHOICES.get(choice, ())}
-    if choice == "continue":
+    if choice != "replan":  # what else is chosen happens to the plan that is under way
         moves[S.FULL_REPLAN] = (T.USER_REJECTED_CONTINUE_ANYWAY,)
     return INPUT_ROUTING.walk(state, moves)
 

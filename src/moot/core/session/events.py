@@ -113,12 +113,16 @@ class SessionRenamed(Fact, frozen=True, kw_only=True):
 
 
 class Input(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A human input that has to be understood. `asked` counts the questions about it so far."""
+    """A human input that has to be understood. `asked` counts the questions about it so far.
+
+    `goal` is what the person wants in the words of a model that understood the input; empty if no model did.
+    """
 
     input_id: str
     member: str
     text: str
     asked: int = 0
+    goal: str = ""
 
 
 class UnderstandingStarted(Fact, frozen=True, kw_only=True):

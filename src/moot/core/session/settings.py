@@ -15,6 +15,9 @@ class RouteThresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     minor_change: Annotated[
         float, Meta(description="a small change, which nobody confirms, must be surer than this")
     ] = 0.7
+    cancel: Annotated[
+        float, Meta(description="a request to stop all work, which cannot be undone, is asked about below this")
+    ] = 0.8
 
 
 class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -66,6 +66,7 @@ declare namespace Wire {
     "workflow.plan_approved": PlanApproved;
     "plan.cancelled": PlanCancelled;
     "workflow.changed": WorkflowChanged;
+    "workflow.goal_changed": GoalChanged;
     "workflow.change_requested": ChangeRequested;
     "workflow.snapshot_saved": SnapshotSaved;
     "workflow.patched": PlanPatched;
@@ -281,6 +282,13 @@ declare namespace Wire {
     member: string;
   }
 
+  /** A large change gave the work another goal; the plan that follows is for the new one. */
+  interface GoalChanged {
+    question: string;
+    was: string;
+    member: string;
+  }
+
   /** `system.connected` without a session: the connection is up. */
   interface Greeting {
     connection_id: string;
@@ -294,12 +302,13 @@ declare namespace Wire {
   interface Heartbeat {
   }
 
-  /** A human input that has to be understood. `asked` counts the questions about it so far. */
+  /** A human input that has to be understood. `asked` counts the questions about it so far. `goal` is what the person wants in the words of a model that understood the input; empty if no model did. */
   interface Input {
     input_id: string;
     member: string;
     text: string;
     asked?: number;
+    goal?: string;
   }
 
   /** Another goal was put off until the current work is over. */
@@ -653,6 +662,7 @@ declare namespace Wire {
   interface RouteThresholds {
     certain: number;
     minor_change: number;
+    cancel: number;
   }
 
   /** How a message was routed: in chat the action and the members it put into the queue, elsewhere the route. */

@@ -97,6 +97,16 @@ class WorkflowChanged(Fact, frozen=True, kw_only=True):
     is_deferred: bool = False  # the first of those that were put off
 
 
+class GoalChanged(Fact, frozen=True, kw_only=True):
+    """A large change gave the work another goal; the plan that follows is for the new one."""
+
+    event: ClassVar[str] = "workflow.goal_changed"
+    author: ClassVar[str] = "member"
+    question: str
+    was: str
+    member: str
+
+
 class ChangeRequested(Fact, frozen=True, kw_only=True):
     """A small change that the planner is to turn into patches."""
 
@@ -411,6 +421,7 @@ PLAN_FACTS: tuple[type[Fact], ...] = (
     PlanApproved,
     PlanCancelled,
     WorkflowChanged,
+    GoalChanged,
     ChangeRequested,
     SnapshotSaved,
     PlanPatched,

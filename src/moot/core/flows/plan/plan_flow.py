@@ -109,6 +109,9 @@ class PlanFlow(SteeredFlow):
     def choices_when_unsure(self, state: State) -> tuple[str, ...]:
         return steering.choices_when_unsure(state)
 
+    def choices_for_new_task(self, state: State) -> tuple[str, ...]:
+        return steering.choices_for_new_task(state)
+
     def carry_out(self, draft: Draft, input_: Input, choice: str) -> None:
         steering.carry_out(draft, input_, choice)
 
@@ -157,6 +160,11 @@ class PlanFlow(SteeredFlow):
     # members at work
 
     def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None:
+        blocked = recovery.find_blocked(command.text)
+        if blocked is not None:
+            failure = FailTurn(turn_id=turn.turn_id, error_type="blocked", message=blocked, usage=command.usage)
+            self.fail_turn(draft, turn, failure)
+            return
         verdict = finishing.read_verdict(command) if turn.job == "review" else None
         if turn.job == "review" and verdict is None:
             invalid = FailTurn(turn_id=turn.turn_id, error_type="validation", message="", usage=command.usage)
@@ -208,6 +216,9 @@ class PlanFlow(SteeredFlow):
                 dispatching.progress(draft, run, command)
             case AskHuman():
                 permissions.ask(draft, run.member, command)
+            case CompleteTurn() if (reason := recovery.find_blocked(command.text)) is not None:
+                recovery.fail_task(draft, run, "blocked", reason, usage=command.usage)
+                self.advance(draft)
             case CompleteTurn():
                 dispatching.complete(draft, run, command)
                 self.advance(draft)
@@ -332,6 +343,9 @@ class PlanFlow(SteeredFlow):
 
     def workflow_status(self, state: State) -> WorkflowStatus:
         return plan_slice.workflow_status(state)
+
+    def adapt_route(self, decision: RoutingDecision, state: State) -> RoutingDecision:
+        return steering.adapt_route(decision, state)
 
     def current_task(self, state: State) -> CurrentTask | None:
         work = find_work(state)

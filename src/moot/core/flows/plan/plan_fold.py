@@ -108,6 +108,11 @@ def _change_workflow(work: Work, fact: events.WorkflowChanged) -> Work:
 _REPLANS = (Trigger.MAJOR_FAILURE, Trigger.MAJOR_CHANGE, Trigger.USER_CHOOSE_REPLAN)
 
 
+@work_fold.on(events.GoalChanged)
+def _change_goal(work: Work, fact: events.GoalChanged) -> Work:
+    return replace(work, question=fact.question)
+
+
 @work_fold.on(events.ChangeRequested)
 def _request_change(work: Work, fact: events.ChangeRequested) -> Work:
     return replace(task_fold.forget_episodes(work), feedback=fact.text, refusals=0, problems=())

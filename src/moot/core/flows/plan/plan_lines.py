@@ -114,6 +114,11 @@ def _cancel_plan(change: Change[plan.PlanCancelled]) -> list[str]:
     return [change.say("plan_cancelled", reason=change.say(f"reason_{change.fact.reason}"))]
 
 
+@PLAN_LINES.on(plan.GoalChanged)
+def _change_goal(change: Change[plan.GoalChanged]) -> list[str]:
+    return indent("", change.say("goal_changed", detail=change.fact.question))
+
+
 @PLAN_LINES.on(plan.ChangeRequested)
 def _request_change(change: Change[plan.ChangeRequested]) -> list[str]:
     return [change.say("change_asked", who=staffing.planner(change.after.team).display_name)]

@@ -3,6 +3,8 @@
 An episode begins with the first failure and ends when a retry succeeds, or when there are none left.
 """
 
+import re
+
 from moot.core import limits, text
 from moot.core.backoff import Backoff
 from moot.core.draft import Draft
@@ -29,21 +31,29 @@ from moot.core.session.settings import Retry
 from moot.core.session.state import Turn
 from moot.core.session.usage import NO_USAGE, Usage, safe_usage
 
-TERMINAL = ("auth", "refused", "budget", "config")  # trying again would end the same
+TERMINAL = ("auth", "refused", "budget", "config", "blocked")  # trying again would end the same
+_BLOCKED = re.compile(r"[\s*_`#>]*BLOCKED[*_`]*\s*[:：][*_`]*[ \t]*(?P<reason>[^\n]*)")
 _JOB_OPTIONS = {"review": ("retry", "skip", "abort"), "patch": ("retry", "continue", "abort")}
 
 
 def delay_s(retry: Retry, attempt: int, chance: float, *, at_once: bool = False, retry_after_s: float = 0.0) -> float:
     """Return how long to wait before retry number `attempt`.
 
-    The first retry waits exactly the base delay, or not at all with `at_once`; later ones double it with full jitter.
+    The first retry waits exactly the base delay, or not at all with `at_once`; later ones double it. Half of
+    such a delay is fixed and half is chance, so that no retry comes at once and not all of them come together.
     A provider's own `retry_after_s` counts if it is longer. Nothing exceeds the cap of the team's settings.
     """
     if attempt == 1:
         delay = 0.0 if at_once else retry.base_delay_s
     else:
-        delay = Backoff(retry.base_delay_s).delay(attempt, chance)
+        delay = Backoff(retry.base_delay_s).delay(attempt, 0.5 + chance / 2)
     return round(min(max(delay, retry_after_s), retry.cap_s), 3)
+
+
+def find_blocked(text: str) -> str | None:
+    """Return the reason if the first line of a result says that the member could not do it (`BLOCKED: …`)."""
+    match = _BLOCKED.match(text)
+    return match["reason"].strip() if match else None
 
 
 def fail_task(

@@ -4,26 +4,45 @@ from moot.core import limits
 from moot.core.draft import Draft
 from moot.core.flows.plan import finishing, patches, planning, questions, workflow
 from moot.core.flows.plan.jobs import work_of
-from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.flows.plan.plan_events import GoalChanged
+from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.tasks import InvalidPlan
-from moot.core.intake.intent import RoutingDecision
+from moot.core.intake.intent import Route, RoutingDecision
+from moot.core.intake.intent_routing import tell_route
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.workflow import Trigger, WorkflowState
 from moot.core.session import steps
 from moot.core.session.events import Input, NoticePosted, SessionActivated
 from moot.core.session.state import State as Session
+from moot.core.texts import render
+
+_WHILE_PLANNING: dict[Route, str] = {
+    "continue_execution": "route_plan_stays",
+    "minor_replan": "route_plan_again",
+    "full_replan": "route_plan_again",
+}
 
 
 def steer_work(draft: Draft, input_: Input, decision: RoutingDecision) -> None:
     match decision.route:
         case "continue_execution":
             _continue(draft)
+        case "full_replan" if work_of(draft).is_planning:
+            replan_for(draft, input_)
         case _ if work_of(draft).is_planning:
             replan(draft, input_.text)
         case "full_replan":
-            steps.ask_about_input(draft, "ask_replan", ("replan", "continue"), input_)
+            ask_whether_to_replan(draft, input_)
         case _:
             _change(draft, input_, decision)
+
+
+def adapt_route(decision: RoutingDecision, state: Session) -> RoutingDecision:
+    """Say what happens to a plan that is not approved: it stays as it is, or is made again without a question."""
+    work = find_work(state)
+    if work is None or not work.is_active or not work.is_planning or decision.route not in _WHILE_PLANNING:
+        return decision
+    return tell_route(decision, _WHILE_PLANNING[decision.route], state.language)
 
 
 def _continue(draft: Draft) -> None:
@@ -47,18 +66,42 @@ def _change(draft: Draft, input_: Input, decision: RoutingDecision) -> None:
         patches.request_change(draft, input_.text, input_.member)
 
 
+def ask_whether_to_replan(draft: Draft, input_: Input) -> None:
+    choices = ("replan", "minor_replan", "continue", "finish_first", "close_and_start", "abort")
+    steps.ask_about_input(draft, "ask_replan", choices, input_)
+
+
 def choices_when_unsure(state: Session) -> tuple[str, ...]:
-    if state.part(PlanSlice).current.is_planning:
-        return ("continue", "replan", "finish_first", "close_and_start", "drop")
-    return ("continue", "minor_replan", "replan", "finish_first", "close_and_start", "drop")
+    return ("continue", *_changes(state), "finish_first", "close_and_start", "drop", "abort")
+
+
+def choices_for_new_task(state: Session) -> tuple[str, ...]:
+    """The input may be about the current work after all."""
+    return ("finish_first", "close_and_start", *_changes(state), "drop", "abort")
+
+
+def _changes(state: Session) -> tuple[str, ...]:
+    """A plan that nobody has approved yet is made again for every change."""
+    return ("replan",) if state.part(PlanSlice).current.is_planning else ("minor_replan", "replan")
 
 
 def carry_out(draft: Draft, input_: Input, choice: str) -> None:
     """Do what a human chose for an input: a small change, or another plan."""
-    if choice == "minor_replan" and not work_of(draft).is_planning:
+    if work_of(draft).is_planning:
+        replan(draft, input_.text)
+    elif choice == "minor_replan":
         patches.request_change(draft, input_.text, input_.member)
     else:
-        replan(draft, input_.text)
+        replan_for(draft, input_)
+
+
+def replan_for(draft: Draft, input_: Input) -> None:
+    """Plan again because of a change so large that the work gets another goal."""
+    was = work_of(draft).question
+    half = limits.HISTORY_CHARS // 2
+    reworded = render("changed_goal", draft.state.language, goal=was[:half], change=input_.text[:half])
+    draft.add(GoalChanged(question=input_.goal or reworded, was=was, member=input_.member))
+    replan(draft, input_.text)
 
 
 def replan(draft: Draft, feedback: str, reason: str = "major_change") -> None:

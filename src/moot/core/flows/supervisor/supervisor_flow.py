@@ -25,6 +25,7 @@ from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
 from moot.core.flows.turns import TurnInput
 from moot.core.intake.intent import CurrentTask, RoutingDecision, WorkflowStatus
+from moot.core.intake.intent_routing import tell_route
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
@@ -42,9 +43,8 @@ from moot.core.session.events import (
     TurnCompleted,
 )
 from moot.core.session.state import State, Turn
-from moot.core.session.team import Language, Member, Team
+from moot.core.session.team import Member, Team
 from moot.core.session.usage import safe_usage
-from moot.core.texts import render
 
 # Only these faults are reasons of a pause. For others the open question has the cause (`error_type`).
 _FAULTS: dict[str, PauseReason] = {"agent_error": "agent_error", "agent_timeout": "agent_timeout"}
@@ -112,13 +112,11 @@ class SupervisorFlow(SteeredFlow):
         limit = state.team.supervisor.max_steps
         return NoticePosted(code="supervisor_status", detail=state.status, who=who, count=job.steps, limit=limit)
 
-    def adapt_route(self, decision: RoutingDecision, language: Language) -> RoutingDecision:
+    def adapt_route(self, decision: RoutingDecision, state: State) -> RoutingDecision:
         """Pass inputs about the job on to the supervisor without asking for a confirmation."""
         if decision.route not in _ABOUT_THE_JOB:
             return decision
-        code = "route_to_supervisor"
-        message = render(code, language)
-        return replace(decision, user_confirmation_required=False, user_message=message, message_code=code)
+        return tell_route(decision, "route_to_supervisor", state.language)
 
     # members at work
 
