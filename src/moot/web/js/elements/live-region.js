@@ -34,9 +34,10 @@ export class LiveRegion extends Part {
       if (kind === "notice") said.push(noteText(app, kind, item).text);
     }
     for (const each of view.questions) if (!was.questions.some((asked) => asked.step_id === each.step_id)) said.push(`${t("live.asks")} ${each.text}`);
-    const isMine = Boolean(view.waiting_for) && view.waiting_for === app.speaksAs;
-    if (isMine && seq > before.seq && was.status !== "paused") said.push(t("live.your_turn"));
-    else if (view.waiting_for && was.status !== "paused") said.push(t("status.waiting", { name: nameOf(view, view.waiting_for) }));
+    if (view.waiting_for && was.status !== "paused") {
+      const isMine = view.waiting_for === app.speaksAs;
+      said.push(isMine ? t("live.your_turn") : t("status.waiting", { name: nameOf(view, view.waiting_for) }));
+    }
     if (said.length) this.polite.textContent = said.join("\n");
   }
 
