@@ -37,13 +37,101 @@ def test_the_format_with_an_example(language: Language) -> None:
 
 @pytest.mark.parametrize(("language", "done", "still_open"), [("en", "done", "open"), ("zh", "已完成", "未完成")])
 def test_the_state(language: Language, done: str, still_open: str) -> None:
-    """Which keys are done ✅ and which are open ❌, for every key that somebody gives."""
+    """Which keys are done ✅ and which are open ❌, for every key that an agent writes."""
     said = prompt(language, state=BODY | {"imagePlans": [], "evidencePack": "  ", "iterationCount": 1})
     assert f"- generatedContent: ✅ {done} " in said
-    for key in ("creativeBrief", "imagePlans", "evidencePack", "briefComplete", "layoutPreference"):
+    for key in ("creativeBrief", "imagePlans", "evidencePack", "briefComplete"):
         assert f"- {key}: ❌ {still_open}\n" in said
     assert "1/3" in said
     assert "- messages:" not in said
+
+
+def test_what_people_may_give_is_not_open() -> None:
+    """Inputs and ids are listed once they are there; nobody owes them."""
+    said = prompt(state={"layoutPreference": None, "referenceImages": []})
+    for key in ("layoutPreference", "referenceImages", "imageGenProvider", "creativeId"):
+        assert f"- {key}:" not in said
+    assert '- layoutPreference: ✅ done "one column"' in prompt(state={"layoutPreference": "one column"})
+
+
+@pytest.mark.parametrize(
+    ("language", "lacks", "rejected"),
+    [
+        ("en", "incomplete, it needs: generatedContent.body has text", "does not approve"),
+        ("zh", "不完整，还需要：generatedContent.body 有内容", "未通过"),
+    ],
+)
+def test_what_is_there_and_not_good_is_not_done(language: Language, lacks: str, rejected: str) -> None:
+    """Content without a body and a review that does not approve are ❌, though they have a value."""
+    said = prompt(language, state={"generatedContent": {"title": "t", "正文": "words"}})
+    assert f"- generatedContent: ❌ {lacks} " in said
+    said = prompt(language, state=BODY | REJECTED | scores(readability=0.4))
+    assert f"- reviewFeedback: ❌ {rejected} " in said
+    assert f"- qualityScores: ❌ {rejected} " in said
+
+
+def test_the_supervisor_sees_enough_of_each_key() -> None:
+    """An excerpt of a key has 1,500 characters, not a line."""
+    said = prompt(state={"evidencePack": "zebra " * 1_000})
+    assert said.count("zebra ") == 250
+
+
+@pytest.mark.parametrize(("language", "order"), [("en", "## The usual order"), ("zh", "## 正常的执行顺序")])
+def test_the_usual_order_and_the_table_of_fallbacks(language: Language, order: str) -> None:
+    """The prompt has the normal order of the agents, as advice, and which agent to go back to for which score."""
+    said = prompt(language)
+    assert order in said
+    assert (
+        "brief_compiler_agent → research_evidence_agent → reference_intelligence_agent → layout_planner_agent" in said
+    )
+    assert "review_agent → END" in said
+    for axis, agent in STUDIO.quality.fallback if STUDIO.quality else ():
+        row = next(line for line in said.splitlines() if line.startswith(f"- {axis} "))
+        assert row.endswith(f"→ {agent}")
+        assert "0.60" in row
+    own = replace(STUDIO, order=("writer_agent", "review_agent"), quality=None)
+    said = prompt(language, settings=own)
+    assert "\nwriter_agent → review_agent → END\n" in said
+    assert "infoDensity" not in said.replace("infoDensity 0.45", "")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_sections_without_content_are_left_out(language: Language) -> None:
+    """No heading stands above nothing."""
+    said = prompt(language, settings=replace(STUDIO, quality=None))
+    lines = [line for line in said.splitlines() if line.strip()]
+    headings = [at for at, line in enumerate(lines) if line.startswith("#")]
+    assert all(not lines[at + 1].startswith("#") for at in headings)
+    assert len(headings) == 8
+
+
+HINTED = BODY | REJECTED | scores(infoDensity=0.3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("changed", "acted"),
+    [(("evidencePack",), ("research_evidence_agent",)), (("generatedContent",), ("writer_agent",))],
+)
+def test_a_hint_ages(language: Language, changed: tuple[str, ...], acted: tuple[str, ...]) -> None:
+    """Once the suggested agent or the author has acted, the hint is to review again, and the review is outdated."""
+    assert "research_evidence_agent" in next(
+        line for line in prompt(language, state=HINTED).splitlines() if "回退到 res" in line or "Go back to res" in line
+    )
+    said = prompt(language, state=HINTED, changed=changed, acted=acted)
+    hints = [line for line in said.splitlines() if line.startswith("⚠️")]
+    assert len(hints) == 1
+    assert changed[0] in hints[0]
+    assert "review_agent" in hints[0]
+    assert "research_evidence_agent" not in hints[0]
+    outdated = {"en": f"outdated: older than {changed[0]}", "zh": f"已过期：早于 {changed[0]} 的修改"}[language]
+    assert f"- reviewFeedback: ❌ {outdated} " in said
+
+
+def test_other_changes_do_not_age_a_hint() -> None:
+    """A change by somebody else leaves the hint as it is."""
+    said = prompt(state=HINTED, changed=("layoutSpec",), acted=("layout_planner_agent",))
+    assert "⚠️ Go back to research_evidence_agent" in said
 
 
 def test_each_agents_purpose_and_needs() -> None:
@@ -152,4 +240,4 @@ KEYS = st.sampled_from([*STUDIO.state, "unknown"])
 @given(st.dictionaries(KEYS, VALUES, max_size=6), st.sampled_from(LANGUAGES), st.text(max_size=50))
 def test_any_state_can_be_told(state: dict[str, Any], language: Language, goal: str) -> None:
     """Property: whatever agents wrote into the state, there is a prompt, and it is not many times larger."""
-    assert len(prompt(language, state=state, goal=goal)) < 20_000
+    assert len(prompt(language, state=state, goal=goal)) < 30_000

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from moot.core.flows.supervisor.ending import can_end, how_it_may_end
-from moot.core.flows.supervisor.quality import quality_approved, quality_fallback
+from moot.core.flows.supervisor.quality import quality_approved, quality_fallback, read_share
 from moot.core.flows.supervisor.supervisor_settings import Quality
 from tests.core.studio import APPROVED, AXES, BODY, GOOD, REJECTED, STUDIO, scores
 
@@ -61,9 +61,37 @@ def test_quality_approved(case: str) -> None:
     assert quality_approved(QUALITY, state) is expected
 
 
-@pytest.mark.parametrize("value", [True, "0.9", None, float("nan"), float("inf"), [0.9], {"score": 0.9}, 10**400])
+WRITTEN = {
+    "0.9": 0.9,
+    " 90 % ": 0.9,
+    "９/10": None,
+    "9/10": 0.9,
+    "85／100": 0.85,
+    "90": 0.9,
+    "9/0": None,
+    "good": None,
+    "": None,
+}
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_scores_written_as_text_are_read(written: str) -> None:
+    """Models write scores as text, as percents and as fractions; what cannot be read is none."""
+    share = read_share(written)
+    assert share == (None if WRITTEN[written] is None else pytest.approx(WRITTEN[written]))
+
+
+def test_scores_beside_the_overall_one_are_read() -> None:
+    """A review without the level `scores` counts, if its axes are those that the team asks for."""
+    flat = {"qualityScores": {**dict.fromkeys(AXES, "85%"), "overall": 0.8, "failReasons": [], "iteration": 1}}
+    assert quality_approved(QUALITY, flat)
+    flat["qualityScores"]["readability"] = 0.3
+    assert quality_fallback(QUALITY, flat) == "image_planner_agent"
+
+
+@pytest.mark.parametrize("value", [True, "good", None, float("nan"), float("inf"), [0.9], {"score": 0.9}, 10**400])
 def test_what_is_no_score(value: Any) -> None:
-    """Only finite numbers are scores; what is none is missing: not approved, and no fallback."""
+    """Only finite numbers, and texts that say one, are scores; what is none counts as missing."""
     assert not quality_approved(QUALITY, scores(platformFit=value))
     assert quality_fallback(QUALITY, scores(platformFit=value)) is None
     assert not quality_approved(QUALITY, scores(overall=value))

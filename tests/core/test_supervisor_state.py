@@ -12,10 +12,11 @@ from moot.core.flows.supervisor import state_update
 from moot.core.flows.supervisor.conditions import holds, is_covered, look_up
 from moot.core.flows.supervisor.ending import can_end
 from moot.core.flows.supervisor.quality import quality_approved, quality_fallback
+from moot.core.flows.supervisor.shapes import find_shape
 from moot.core.flows.supervisor.state_update import check_update, complete, start_state
 from moot.core.flows.supervisor.supervisor_routing import check_basic_preconditions, should_continue
 from moot.core.flows.supervisor.supervisor_settings import Condition, Coverage
-from tests.core.studio import STUDIO
+from tests.core.studio import BODY, STUDIO
 
 NON_BLANK: list[Any] = ["x", " 字 "]
 NON_EMPTY: list[Any] = ["x", " 字 ", " ", [1], {"a": 1}]
@@ -73,10 +74,11 @@ STUDIO_KEYS = {
 @pytest.mark.parametrize("key", OWNERS)
 def test_an_agent_writes_what_it_owns(key: str) -> None:
     """Each output has its agent; what others write is refused."""
+    value = find_shape(STUDIO, key) or {"x": 1}
     for agent in STUDIO.agents:
-        update = check_update(STUDIO, agent, {key: {"x": 1}})
+        update = check_update(STUDIO, agent, {key: value})
         if agent == OWNERS[key]:
-            assert (update.changes, update.refused) == ({key: {"x": 1}}, {})
+            assert (update.changes, update.refused) == ({key: value}, {})
         else:
             assert (update.changes, update.refused) == ({}, {key: "not_owned"})
 
@@ -92,8 +94,8 @@ def test_the_state_of_the_studio() -> None:
 @pytest.mark.parametrize("key", sorted(STUDIO_KEYS - OWNERS.keys()))
 def test_nobody_writes_what_is_moots_or_the_peoples(key: str) -> None:
     """Counters, inputs and undeclared keys are no agent's; good keys beside them still count."""
-    update = check_update(STUDIO, "writer_agent", {key: 99, "nonsense": 1, "generatedContent": {"body": "b"}})
-    assert update.changes == {"generatedContent": {"body": "b"}}
+    update = check_update(STUDIO, "writer_agent", {key: 99, "nonsense": 1, **BODY})
+    assert update.changes == BODY
     assert update.refused == {key: "not_owned", "nonsense": "not_owned"}
 
 
@@ -110,9 +112,9 @@ def test_what_cannot_be_stored_is_refused() -> None:
         }
     large = check_update(STUDIO, "writer_agent", {"generatedContent": "x" * state_update.VALUE_BYTES})
     assert large.refused == {"generatedContent": "too_large"}
-    given = {"body\x1b[31m": ("a\ud800\x07b",)}
+    given = {"title": "", "body\x1b[31m": "a\ud800\x07b", "tags": ("c\x07",)}
     assert check_update(STUDIO, "writer_agent", {"generatedContent": given}).changes == {
-        "generatedContent": {"body": ["ab"]}
+        "generatedContent": {"title": "", "body": "ab", "tags": ["c"]}
     }
 
 

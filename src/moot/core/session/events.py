@@ -29,6 +29,8 @@ PauseReason = Literal[
     "undecided",  # this and the next two: logged by Moot 0.1 before they were steps
     "step_limit",
     "iteration_limit",
+    "misshapen",  # this and the next one: only causes of a question (`StepAsked.error_type`)
+    "correction_repeated",
 ]
 Selection = Literal["single", "multiple", "none"]
 
@@ -68,7 +70,7 @@ class SessionCreated(Fact, frozen=True, kw_only=True):
 class MessagePosted(Fact, frozen=True, kw_only=True):
     """A member wrote a message. `raw` is the original, if markers were removed from it to get `text`.
 
-    `has_decision`: the text contains a supervisor's decision as JSON, which is not shown to people.
+    `has_decision`: the text contains JSON that Moot acts on (a decision, state, tool calls), which people do not see.
     """
 
     event: ClassVar[str] = "message.posted"

@@ -428,13 +428,20 @@ declare namespace Wire {
     retry_at?: string;
   }
 
-  /** A member wrote a message. `raw` is the original, if markers were removed from it to get `text`. `has_decision`: the text contains a supervisor's decision as JSON, which is not shown to people. */
+  /** A member wrote a message. `raw` is the original, if markers were removed from it to get `text`. `has_decision`: the text contains JSON that Moot acts on (a decision, state, tool calls), which people do not see. */
   interface MessagePosted {
     member: string;
     text: string;
     raw?: string;
     turn_id?: string;
     has_decision?: boolean;
+  }
+
+  /** Something that a value lacks: the path into the state and what is expected there. `is_missing`: nothing is. */
+  interface Misfit {
+    path: string;
+    expected: "boolean" | "filled" | "list" | "no_state" | "number" | "object" | "score" | "text";
+    is_missing?: boolean;
   }
 
   interface NormalizedIntent {
@@ -725,7 +732,7 @@ declare namespace Wire {
     status: "paused" | "active" | "completed";
     waiting_for: string | null;
     busy: boolean;
-    pause_reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "step" | "step_limit" | "undecided" | "unresolved" | "user_pause" | null;
+    pause_reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "undecided" | "unresolved" | "user_pause" | null;
     messages: number;
     last: LastLine | null;
     removed_at: string | null;
@@ -734,7 +741,7 @@ declare namespace Wire {
   /** A human has the floor. `reason` says why. */
   interface SessionPaused {
     waiting_for: string;
-    reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "step" | "step_limit" | "undecided" | "unresolved" | "user_pause";
+    reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "undecided" | "unresolved" | "user_pause";
   }
 
   /** The session has a new title. */
@@ -826,13 +833,16 @@ declare namespace Wire {
     hash: string;
   }
 
-  /** Keys of the shared state were written: by an agent, by a human (edit or answer), or by Moot. */
+  /** Keys of the shared state were written: by an agent, by a human (edit, answer or input), or by Moot. With `misfits` the agent acts again, because its output lacks them; `sent_back` says how often in a row. `is_after_review`: the last review is older than these changes. */
   interface StateUpdated {
     changes: Record<string, any>;
     agent?: string;
     member?: string;
     turn_id?: string;
-    refused?: Record<string, "not_owned" | "not_plain" | "too_large">;
+    refused?: Record<string, "misshapen" | "not_owned" | "not_plain" | "too_large">;
+    misfits?: Array<Misfit>;
+    sent_back?: number;
+    is_after_review?: boolean;
   }
 
   /** A question that waits for one answer. `default` is chosen if nobody answers in time. */
@@ -904,9 +914,12 @@ declare namespace Wire {
     goal: string;
     asked_by: string;
     is_deferred?: boolean;
+    number?: number;
+    thread_id?: string;
+    creative_id?: string;
   }
 
-  /** It was decided who acts next. `corrected_from` is the supervisor's choice, if `next` is another. */
+  /** It was decided who acts next. `corrected_from` is the supervisor's choice, if `next` is another. The texts of `decision` are short, for people; `guidance` and `context` are the whole texts, if those were cut. */
   interface SupervisorDecided {
     decision: Decision;
     next: string;
@@ -914,6 +927,9 @@ declare namespace Wire {
     turn_id?: string;
     corrected_from?: string;
     correction?: "human" | "precondition" | "quality_fallback";
+    repeated?: number;
+    guidance?: string;
+    context?: string;
   }
 
   /** Who leads, whom it may choose, what they share, and when the work ends. */
@@ -930,6 +946,8 @@ declare namespace Wire {
     quality?: Quality;
     inputs?: Array<string>;
     state?: Record<string, any>;
+    shapes?: Record<string, any>;
+    order?: Array<string>;
     complete_when?: Record<string, Coverage>;
     prompt?: string;
     few_shot?: Array<Example>;

@@ -5,28 +5,37 @@ from typing import Any
 
 from moot.core.draft import Draft
 from moot.core.flows.supervisor import questions, tools
-from moot.core.flows.supervisor.ending import how_it_may_end, is_out_of_rounds, review_approved
+from moot.core.flows.supervisor.ending import how_it_may_end, is_out_of_rounds, is_reviewer, review_approved
 from moot.core.flows.supervisor.jobs import finish, job_of, notice, settings_of
 from moot.core.flows.supervisor.quality import quality_fallback
-from moot.core.flows.supervisor.state_update import check_update
+from moot.core.flows.supervisor.shapes import Misfit, find_shape, fits
+from moot.core.flows.supervisor.state_update import StateUpdate, check_update
 from moot.core.flows.supervisor.state_update import complete as complete_keys
 from moot.core.flows.supervisor.supervisor_events import Reviewed, StateUpdated
 from moot.core.flows.supervisor.supervisor_routing import should_continue
-from moot.core.flows.supervisor.supervisor_settings import END, SupervisorSettings
+from moot.core.flows.supervisor.supervisor_settings import END
 from moot.core.json_text import find_object
 from moot.core.session.commands import CompleteTurn
 from moot.core.session.state import Turn
+
+SENT_BACK = 3  # after this many outputs in a row that do not fit, a human is asked
+_NO_STATE = Misfit(path="state", expected="no_state", is_missing=True)
 
 
 def complete(draft: Draft, turn: Turn, message: str, command: CompleteTurn) -> None:
     """Act on the result of an agent's turn. `message` is the cleaned text of the result."""
     settings, node = settings_of(draft), turn.job
     written, ask = _read_output(message, command)
+    calls = tools.read_calls(command.tool_calls, message)
     if written:
         _update(draft, turn, written)
+    elif ask is None and not calls and command.state is None and _owes_state(draft, node):
+        _send_back(draft, turn, StateUpdate(changes={}, refused={}, misfits=(_NO_STATE,)))
+    if job_of(draft).misfits:
+        return
     if ask is not None and questions.ask_user(draft, turn, ask):
         return
-    job, calls = job_of(draft), tools.read_calls(command.tool_calls, message)
+    job = job_of(draft)
     following = should_continue(settings, node, job.state, has_tool_calls=bool(calls), tool_round=job.tool_round + 1)
     loop = settings.agents[node].tools
     if calls and loop is not None and following == loop.node:
@@ -63,6 +72,22 @@ def _read_output(message: str, command: CompleteTurn) -> tuple[Mapping[str, Any]
 
 def _update(draft: Draft, turn: Turn, written: Mapping[str, Any]) -> None:
     update = check_update(settings_of(draft), turn.job, written)
+    _send_back(draft, turn, update)
+    if update.refused and not update.misfits:
+        notice(draft, "state_refused", turn.job, detail=", ".join(list(update.refused)[:10]))
+    complete_state(draft)
+
+
+def _owes_state(draft: Draft, agent: str) -> bool:
+    """Whether an agent has a key with a shape for which the state has no fitting value yet."""
+    settings, state = settings_of(draft), job_of(draft).state
+    writes = settings.agents[agent].writes
+    return any(find_shape(settings, key) is not None and not fits(settings, key, state) for key in writes)
+
+
+def _send_back(draft: Draft, turn: Turn, update: StateUpdate) -> None:
+    """Log an agent's update. If it lacks something, the agent acts again; the third time in a row a human is asked."""
+    sent_back = job_of(draft).sent_back + 1 if update.misfits else 0
     draft.add(
         StateUpdated(
             changes=update.changes,
@@ -70,11 +95,14 @@ def _update(draft: Draft, turn: Turn, written: Mapping[str, Any]) -> None:
             member=turn.member,
             turn_id=turn.turn_id,
             refused=update.refused,
+            misfits=update.misfits,
+            sent_back=sent_back,
+            is_after_review=bool(update.changes) and job_of(draft).review is not None,
         )
     )
-    if update.refused:
-        notice(draft, "state_refused", turn.job, detail=", ".join(list(update.refused)[:10]))
-    complete_state(draft)
+    if sent_back >= SENT_BACK:
+        notice(draft, "output_misshapen", turn.job, detail=", ".join(misfit.path for misfit in update.misfits))
+        questions.ask_stuck(draft, "misshapen")
 
 
 def complete_state(draft: Draft) -> None:
@@ -82,12 +110,6 @@ def complete_state(draft: Draft) -> None:
     completed = complete_keys(settings_of(draft), job_of(draft).state)
     if completed:
         draft.add(StateUpdated(changes=dict(completed)))
-
-
-def is_reviewer(settings: SupervisorSettings, agent: str) -> bool:
-    """Whether the agent writes the review that the end depends on."""
-    review = settings.end.review
-    return review is not None and review.approved.partition(".")[0] in settings.agents[agent].writes
 
 
 def _review(draft: Draft, turn: Turn) -> bool:

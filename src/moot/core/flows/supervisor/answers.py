@@ -7,7 +7,7 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.flows.supervisor import acting
 from moot.core.flows.supervisor.decision import Decision
-from moot.core.flows.supervisor.jobs import finish, settings_of
+from moot.core.flows.supervisor.jobs import finish, job_of, settings_of
 from moot.core.flows.supervisor.state_update import check_update
 from moot.core.flows.supervisor.supervision import REVIEW_OUTPUT, STUCK
 from moot.core.flows.supervisor.supervisor_events import InputNoted, StateUpdated, SupervisorDecided
@@ -94,7 +94,15 @@ def _check_output(draft: Draft, step: StepAsked, command: Answer, by: Member | N
         if update.refused or not update.changes:
             raise Refused("bad_answer", available=settings_of(draft).agents[step.job].writes)
         _close(draft, step, command, by, "edit")
-        draft.add(StateUpdated(changes=update.changes, agent=step.job, member=by.id if by else None))
+        is_after_review = job_of(draft).review is not None
+        draft.add(
+            StateUpdated(
+                changes=update.changes,
+                agent=step.job,
+                member=by.id if by else None,
+                is_after_review=is_after_review,
+            )
+        )
         acting.complete_state(draft)
         acting.go_on(draft, step.job)
     elif command.choice == "approve" or (command.choice is None and command.confirmed):

@@ -19,7 +19,8 @@ class Taken(Struct, frozen=True, kw_only=True, gc=False):
 class Briefing(Struct, frozen=True, kw_only=True):
     """`unusable` is what was wrong with the last answer; `decisions` are the earlier ones, oldest first.
 
-    `said` are the messages of people since the last decision, each with its author.
+    `said` are the messages of people since the last decision, each with its author. `changed` are the keys that were
+    written since the last review, `acted` the agents that wrote them.
     """
 
     settings: SupervisorSettings
@@ -29,3 +30,5 @@ class Briefing(Struct, frozen=True, kw_only=True):
     decisions: tuple[Taken, ...] = ()
     unusable: Unusable | None = None
     said: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    acted: tuple[str, ...] = ()

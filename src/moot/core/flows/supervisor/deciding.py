@@ -5,7 +5,7 @@ The supervisor decides; Moot corrects only choices whose preconditions are missi
 
 from moot.core.draft import Draft
 from moot.core.flows.supervisor import questions, tools
-from moot.core.flows.supervisor.decision import Decision, Fault, Unusable, extract_decision
+from moot.core.flows.supervisor.decision import Decision, Fault, Unusable, extract_decision, read_instructions
 from moot.core.flows.supervisor.ending import review_approved, review_exists
 from moot.core.flows.supervisor.jobs import finish, job_of, notice, player_of, settings_of
 from moot.core.flows.supervisor.quality import quality_fallback
@@ -16,6 +16,7 @@ from moot.core.session.commands import CompleteTurn
 from moot.core.session.state import Turn
 
 UNUSABLE = 3  # after this many unusable answers in a row a human is asked
+REPEATED = 3  # after this many equal corrections in a row a human is asked
 SILENT = 2  # after this many following a failed review, the scores choose an agent once
 
 
@@ -37,16 +38,18 @@ def complete(draft: Draft, turn: Turn, message: str, command: CompleteTurn) -> N
         fault: Fault = "early_end" if decision.next_agent == END else "not_ready"
         _refuse(draft, turn, Unusable(fault=fault, given=decision.next_agent))
     else:
-        _follow(draft, turn, decision, following)
+        _follow(draft, turn, decision, following, message)
 
 
-def _follow(draft: Draft, turn: Turn, decision: Decision, following: NextNode) -> None:
+def _follow(draft: Draft, turn: Turn, decision: Decision, following: NextNode, message: str) -> None:
     """Carry out a decision. If a human spoke while the supervisor decided to end, it decides again first."""
     is_interrupted = following.name == END and bool(job_of(draft).heard)
     corrected = END if is_interrupted else following.corrected_from
+    repeated = _count_repeated(draft, following)
     if following.corrected_from:
         skipped = player_of(draft, following.corrected_from).display_name
         notice(draft, "decision_corrected", following.name, detail=skipped)
+    whole = read_instructions(message)
     draft.add(
         SupervisorDecided(
             decision=decision,
@@ -55,10 +58,25 @@ def _follow(draft: Draft, turn: Turn, decision: Decision, following: NextNode) -
             turn_id=turn.turn_id,
             corrected_from=corrected,
             correction="human" if is_interrupted else "precondition" if corrected else None,
+            repeated=repeated,
+            guidance=whole.guidance if whole.guidance != decision.guidance else "",
+            context=whole.context if whole.context != decision.context_from_previous else "",
         )
     )
     if following.name == END and not is_interrupted:
         finish(draft, END)
+    elif repeated >= REPEATED:
+        skipped = player_of(draft, following.corrected_from or SUPERVISOR).display_name
+        notice(draft, "correction_repeated", following.name, detail=skipped, limit=repeated)
+        questions.ask_stuck(draft, "correction_repeated")
+
+
+def _count_repeated(draft: Draft, following: NextNode) -> int:
+    """Return how often in a row this choice was corrected, now included; 0 if it is not corrected."""
+    if not following.corrected_from:
+        return 0
+    job = job_of(draft)
+    return job.repeated + 1 if job.corrected_from == following.corrected_from else 1
 
 
 def _refuse(draft: Draft, turn: Turn, unusable: Unusable) -> None:

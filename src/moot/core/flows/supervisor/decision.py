@@ -9,7 +9,8 @@ from msgspec import Struct
 from moot.core.flows.supervisor.supervisor_settings import END
 from moot.core.json_text import cut_objects, find_object
 
-TEXT_CHARS = 200
+TEXT_CHARS = 200  # of the texts that people see; the agent gets the whole ones
+INSTRUCTION_CHARS = 8_000
 FOCUS_AREAS = 5
 _SEPARATORS = str.maketrans("，;；", ",,,")
 
@@ -25,6 +26,13 @@ class Decision(Struct, frozen=True, kw_only=True, gc=False):
     guidance: str = ""
     context_from_previous: str = ""
     focus_areas: tuple[str, ...] = ()
+
+
+class Instructions(Struct, frozen=True, kw_only=True, gc=False):
+    """The texts of a decision, not shortened."""
+
+    guidance: str = ""
+    context: str = ""
 
 
 class Unusable(Struct, frozen=True, kw_only=True, gc=False):
@@ -57,9 +65,21 @@ def extract_decision(message: str, agents: Collection[str]) -> Decision | Unusab
     )
 
 
-def without_decision(message: str) -> str:
-    """Return the supervisor's message without the JSON of its decision, for people to read."""
-    return cut_objects(message, "next_agent")
+def read_instructions(message: str) -> Instructions:
+    """Read the whole texts of the decision in a message, which the chosen agent is given."""
+    document = find_object(message, "next_agent") or {}
+    guidance, context = (document.get(name) for name in ("guidance", "context_from_previous"))
+    return Instructions(
+        guidance=guidance.strip()[:INSTRUCTION_CHARS] if isinstance(guidance, str) else "",
+        context=context.strip()[:INSTRUCTION_CHARS] if isinstance(context, str) else "",
+    )
+
+
+def without_json(message: str) -> str:
+    """Return a message without the JSON that Moot acts on: a decision, state, tool calls, a question."""
+    for key in ("next_agent", "state", "tool_calls", "ask"):
+        message = cut_objects(message, key)
+    return message
 
 
 def _read_text(value: Any) -> str:

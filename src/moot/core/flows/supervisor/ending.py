@@ -30,6 +30,12 @@ def missing_for_end(settings: SupervisorSettings, state: SharedState) -> list[Co
     return [condition for condition in settings.end.requires if not holds(condition, state)]
 
 
+def is_reviewer(settings: SupervisorSettings, agent: str) -> bool:
+    """Whether the agent writes the review that the end depends on."""
+    review = settings.end.review
+    return review is not None and review.approved.partition(".")[0] in settings.agents[agent].writes
+
+
 def review_exists(settings: SupervisorSettings, state: SharedState) -> bool:
     review = settings.end.review
     return review is not None and look_up(state, _parent(review.approved)) is not None

@@ -28,7 +28,18 @@ def settings_of(draft: Draft) -> SupervisorSettings:
 
 
 def begin(draft: Draft, goal: str, member: str, *, is_deferred: bool = False) -> None:
-    draft.add(SupervisionStarted(goal=goal, asked_by=member, is_deferred=is_deferred))
+    before = find_job(draft.state)
+    number = before.number + 1 if before else 1
+    draft.add(
+        SupervisionStarted(
+            goal=goal,
+            asked_by=member,
+            is_deferred=is_deferred,
+            number=number,
+            thread_id=f"job-{number}",
+            creative_id=f"creative-{number}",
+        )
+    )
 
 
 def finish(draft: Draft, reason: str) -> None:

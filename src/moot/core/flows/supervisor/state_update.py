@@ -8,21 +8,24 @@ from msgspec import Struct
 
 from moot.core import text
 from moot.core.flows.supervisor.conditions import SharedState, is_covered
+from moot.core.flows.supervisor.shapes import Misfit, find_misfits
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
 
 VALUE_BYTES = 262_144  # of one key, as JSON: the state is part of every snapshot
 VALUE_DEPTH = 32
 VALUE_NODES = 50_000
 
-# not_owned: another agent's key or nobody's; not_plain: no JSON, or too deep or wide; too_large: more than VALUE_BYTES
-Objection = Literal["not_owned", "not_plain", "too_large"]
+# not_owned: another agent's key or nobody's; not_plain: no JSON, or too deep or wide; too_large: more than VALUE_BYTES;
+# misshapen: it does not fit the shape of its key
+Objection = Literal["not_owned", "not_plain", "too_large", "misshapen"]
 
 
 class StateUpdate(Struct, frozen=True, kw_only=True, gc=False):
-    """`changes` are valid; `refused` says for each other key what is wrong with it."""
+    """`changes` are valid; `refused` says for each other key what is wrong, `misfits` what misshapen values lack."""
 
     changes: dict[str, Any]
     refused: dict[str, Objection]
+    misfits: tuple[Misfit, ...] = ()
 
 
 def check_update(settings: SupervisorSettings, agent: str, update: Mapping[str, Any]) -> StateUpdate:
@@ -30,6 +33,7 @@ def check_update(settings: SupervisorSettings, agent: str, update: Mapping[str, 
     owned = settings.agents[agent].writes if agent in settings.agents else ()
     changes: dict[str, Any] = {}
     refused: dict[str, Objection] = {}
+    misfits: list[Misfit] = []
     for key, value in update.items():
         if key not in owned:
             refused[text.cut(text.clean(str(key)), 200)] = "not_owned"
@@ -41,9 +45,12 @@ def check_update(settings: SupervisorSettings, agent: str, update: Mapping[str, 
             continue
         if len(msgspec.json.encode(plain)) > VALUE_BYTES:
             refused[key] = "too_large"
+        elif lacking := find_misfits(settings, key, plain):
+            refused[key] = "misshapen"
+            misfits += lacking
         else:
             changes[key] = plain
-    return StateUpdate(changes=changes, refused=refused)
+    return StateUpdate(changes=changes, refused=refused, misfits=tuple(misfits))
 
 
 def start_state(settings: SupervisorSettings) -> dict[str, Any]:

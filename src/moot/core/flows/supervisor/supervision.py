@@ -5,7 +5,8 @@ from typing import Any
 from msgspec import Struct
 
 from moot.core.flows.supervisor.briefing import Taken
-from moot.core.flows.supervisor.decision import Decision, Unusable
+from moot.core.flows.supervisor.decision import Decision, Instructions, Unusable
+from moot.core.flows.supervisor.shapes import Misfit
 from moot.core.flows.supervisor.supervisor_events import Outcome
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
 from moot.core.session.events import ToolCall
@@ -14,6 +15,7 @@ DECISIONS = 20  # the newest, for the prompt
 CHOICES = 50  # the newest, for screens
 TOOL_CHARS = 2_000  # of a tool's arguments and its result, for screens
 REVIEW_OUTPUT, STUCK = "review_output", "supervisor_stuck"  # codes of questions about the job
+ASSETS = 40  # pictures of a job, the newest
 INPUTS = 20  # of people, the newest, until the supervisor has decided on them
 
 
@@ -65,15 +67,27 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     fallback: str | None = None
 
 
+class Asset(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A picture that a tool made. `src` is a data: or https: address; a placeholder stands for a picture to be made."""
+
+    asset_id: str
+    src: str
+    caption: str = ""
+    is_placeholder: bool = False
+
+
 class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     """A job. `node` is the supervisor or agent that acts, or acts next."""
 
     goal: str
     asked_by: str
+    number: int = 0  # of this job in the session, from 1; 0 in logs of Moot 0.1
     outcome: Outcome | None = None
     node: str = SUPERVISOR
     state: dict[str, Any] = {}
     decision: Decision | None = None  # the newest valid one, for the chosen agent
+    instructions: Instructions = Instructions()  # its whole texts, where `decision` has shortened ones
+    repeated: int = 0  # how often in a row the same choice was corrected
     decisions: tuple[Taken, ...] = ()
     unusable: Unusable | None = None
     unusable_in_a_row: int = 0
@@ -85,6 +99,11 @@ class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     results: tuple[ToolResult, ...] = ()  # for the node's next turn
     answers: dict[str, Any] = {}  # what people answered, by the question's key
     feedback: str = ""  # of the human who rejected the node's output
+    misfits: tuple[Misfit, ...] = ()  # what the node's last output lacked
+    sent_back: int = 0  # how often in a row its output lacked something
+    changed: tuple[str, ...] = ()  # keys that were written since the last review
+    acted: tuple[str, ...] = ()  # agents that wrote them
+    assets: dict[str, Asset] = {}  # pictures that tools made, by id
     heard: tuple[Heard, ...] = ()  # since the supervisor's turn began
     given: tuple[Heard, ...] = ()  # passed to the supervisor, which has not decided since
     # only for screens
@@ -97,3 +116,14 @@ class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def is_active(self) -> bool:
         return self.outcome is None
+
+    @property
+    def corrected_from(self) -> str:
+        """The agent that the newest decision chose, if another one acts because a precondition is missing."""
+        newest = self.choices[-1] if self.choices else None
+        return (newest.corrected_from or "") if newest and newest.correction == "precondition" else ""
+
+    @property
+    def is_chosen_by_scores(self) -> bool:
+        """Whether the newest choice is that of the scores."""
+        return bool(self.choices) and self.choices[-1].correction == "quality_fallback"

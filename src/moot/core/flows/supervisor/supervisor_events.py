@@ -6,6 +6,7 @@ from msgspec import field
 
 from moot.core.facts import Fact
 from moot.core.flows.supervisor.decision import Decision, Fault
+from moot.core.flows.supervisor.shapes import Misfit
 from moot.core.flows.supervisor.state_update import Objection
 from moot.core.session.events import ToolCall
 
@@ -22,6 +23,9 @@ class SupervisionStarted(Fact, frozen=True, kw_only=True):
     goal: str
     asked_by: str
     is_deferred: bool = False  # the goal is the first of the deferred inputs
+    number: int = 0  # of the job in the session, from 1
+    thread_id: str = ""  # of this job; the state's `threadId`
+    creative_id: str = ""  # of what the job makes; the state's `creativeId`
 
 
 class InputNoted(Fact, frozen=True, kw_only=True):
@@ -34,7 +38,10 @@ class InputNoted(Fact, frozen=True, kw_only=True):
 
 
 class SupervisorDecided(Fact, frozen=True, kw_only=True):
-    """It was decided who acts next. `corrected_from` is the supervisor's choice, if `next` is another."""
+    """It was decided who acts next. `corrected_from` is the supervisor's choice, if `next` is another.
+
+    The texts of `decision` are short, for people; `guidance` and `context` are the whole texts, if those were cut.
+    """
 
     event: ClassVar[str] = "supervisor.decided"
     author: ClassVar[str] = "member"
@@ -44,6 +51,9 @@ class SupervisorDecided(Fact, frozen=True, kw_only=True):
     turn_id: str = ""
     corrected_from: str | None = None
     correction: Correction | None = None
+    repeated: int = 0  # how often in a row the same choice was corrected like this
+    guidance: str = ""
+    context: str = ""
 
 
 class SupervisorUndecided(Fact, frozen=True, kw_only=True):
@@ -59,7 +69,11 @@ class SupervisorUndecided(Fact, frozen=True, kw_only=True):
 
 
 class StateUpdated(Fact, frozen=True, kw_only=True):
-    """Keys of the shared state were written: by an agent, by a human (edit or answer), or by Moot."""
+    """Keys of the shared state were written: by an agent, by a human (edit, answer or input), or by Moot.
+
+    With `misfits` the agent acts again, because its output lacks them; `sent_back` says how often in a row.
+    `is_after_review`: the last review is older than these changes.
+    """
 
     event: ClassVar[str] = "supervisor.state_updated"
     author: ClassVar[str] = "member"
@@ -68,6 +82,9 @@ class StateUpdated(Fact, frozen=True, kw_only=True):
     member: str | None = None
     turn_id: str = ""
     refused: dict[str, Objection] = field(default_factory=dict)
+    misfits: tuple[Misfit, ...] = ()
+    sent_back: int = 0
+    is_after_review: bool = False
 
 
 class ToolsCalled(Fact, frozen=True, kw_only=True):

@@ -12,13 +12,12 @@ from moot.core.facts import Fact
 from moot.core.flows.steered_flow import NEW_TASK_CHOICES, SteeredFlow
 from moot.core.flows.supervisor import acting, agent_brief, answers, deciding, jobs, questions, supervisor_slice, tools
 from moot.core.flows.supervisor.cast import list_missing
-from moot.core.flows.supervisor.decision import without_decision
+from moot.core.flows.supervisor.decision import without_json
 from moot.core.flows.supervisor.supervision import STUCK
 from moot.core.flows.supervisor.supervisor_events import (
     SUPERVISOR_FACTS,
     InputNoted,
     SupervisionEnded,
-    SupervisionStarted,
 )
 from moot.core.flows.supervisor.supervisor_lines import SUPERVISOR_LINES
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
@@ -69,7 +68,7 @@ class SupervisorFlow(SteeredFlow):
     # steering
 
     def begin(self, draft: Draft, goal: str, member: str, *, is_deferred: bool = False) -> None:
-        draft.add(SupervisionStarted(goal=goal, asked_by=member, is_deferred=is_deferred))
+        jobs.begin(draft, goal, member, is_deferred=is_deferred)
 
     def abandon(self, draft: Draft, reason: str) -> None:
         jobs.cancel(draft, reason)
@@ -124,7 +123,7 @@ class SupervisorFlow(SteeredFlow):
         message = text.cut(text.clean(command.text))
         draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
         if not text.is_blank(message):
-            has_decision = turn.job == SUPERVISOR and without_decision(message) != message
+            has_decision = without_json(message) != message
             posted = MessagePosted(member=turn.member, text=message, turn_id=turn.turn_id, has_decision=has_decision)
             draft.add(posted)
         if turn.job == SUPERVISOR:
@@ -198,7 +197,7 @@ class SupervisorFlow(SteeredFlow):
         return replace(
             plain,
             job="supervise" if node == SUPERVISOR else "act",
-            brief=agent_brief.brief(job, state.team.supervisor, node, state.language),
+            brief=agent_brief.brief(job, state.team.supervisor, node, state.language, state.history),
         )
 
     # context for understanding inputs

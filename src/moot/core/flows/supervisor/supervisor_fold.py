@@ -1,5 +1,6 @@
 """Fold the facts of the supervisor flow into its job."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -8,12 +9,14 @@ from msgspec.structs import replace
 from moot.core.facts import Fold
 from moot.core.flows.supervisor import supervisor_events as events
 from moot.core.flows.supervisor.briefing import Taken
-from moot.core.flows.supervisor.decision import Unusable
+from moot.core.flows.supervisor.decision import Instructions, Unusable
 from moot.core.flows.supervisor.supervision import (
+    ASSETS,
     CHOICES,
     DECISIONS,
     INPUTS,
     TOOL_CHARS,
+    Asset,
     Choice,
     Heard,
     Review,
@@ -35,10 +38,10 @@ def start_turn(job: Supervision, node: str) -> Supervision:
 
 
 def complete_turn(job: Supervision, node: str) -> Supervision:
-    """End a turn. Its tool results and feedback are used up, and the supervisor is next."""
+    """End a turn. Its tool results, feedback and misfits are used up, and the supervisor is next."""
     if node == SUPERVISOR:
         return replace(job, results=()) if job.results else job
-    return replace(job, node=SUPERVISOR, results=(), feedback="")
+    return replace(job, node=SUPERVISOR, results=(), feedback="", misfits=())
 
 
 @job_fold.on(events.InputNoted)
@@ -58,6 +61,10 @@ def _decide(job: Supervision, fact: events.SupervisorDecided) -> Supervision:
         job,
         node=fact.next,
         decision=fact.decision,
+        instructions=Instructions(guidance=fact.guidance, context=fact.context),
+        repeated=fact.repeated,
+        misfits=(),
+        sent_back=0,
         decisions=(*job.decisions, taken)[-DECISIONS:],
         choices=_choose(
             job,
@@ -90,8 +97,20 @@ def _choose(job: Supervision, **choice: Any) -> tuple[Choice, ...]:
 
 @job_fold.on(events.StateUpdated)
 def _update(job: Supervision, fact: events.StateUpdated) -> Supervision:
+    """Store the changes. An agent whose output lacks something acts again."""
     writers = {**job.writers, **dict.fromkeys(fact.changes, fact.member or "")}
-    return replace(job, state={**job.state, **fact.changes}, writers=writers)
+    updated = replace(job, state={**job.state, **fact.changes}, writers=writers)
+    if fact.is_after_review:
+        acted = _unique(*job.acted, fact.agent or "")
+        updated = replace(updated, changed=_unique(*job.changed, *fact.changes), acted=acted)
+    if fact.agent is None:
+        return updated
+    node = fact.agent if fact.misfits else job.node
+    return replace(updated, node=node, misfits=fact.misfits, sent_back=fact.sent_back)
+
+
+def _unique(*names: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 @job_fold.on(events.ToolsCalled)
@@ -121,13 +140,29 @@ def _complete_tool(job: Supervision, fact: events.ToolCompleted) -> Supervision:
         else tool
         for tool in job.tools
     )
-    return replace(job, calls=left, tools=tools, results=(*job.results, result))
+    return replace(job, calls=left, tools=tools, results=(*job.results, result), assets=_keep_asset(job, fact.result))
+
+
+def _keep_asset(job: Supervision, result: Any) -> dict[str, Asset]:
+    """Keep a picture that a tool returned: `{asset_id, src, caption?, is_placeholder?}`."""
+    fields = result if isinstance(result, Mapping) else {}
+    asset_id, src, caption = (fields.get(name) for name in ("asset_id", "src", "caption"))
+    if not (isinstance(asset_id, str) and isinstance(src, str)):
+        return job.assets
+    asset = Asset(
+        asset_id=asset_id,
+        src=src,
+        caption=caption if isinstance(caption, str) else "",
+        is_placeholder=fields.get("is_placeholder") is True,
+    )
+    return dict(list({**job.assets, asset_id: asset}.items())[-ASSETS:])
 
 
 @job_fold.on(events.Reviewed)
 def _review(job: Supervision, fact: events.Reviewed) -> Supervision:
     review = Review(approved=fact.approved, iteration=fact.iteration, fallback=fact.fallback)
-    return replace(job, state={**job.state, "iterationCount": fact.iteration}, review=review, is_fallback_used=False)
+    state = {**job.state, "iterationCount": fact.iteration}
+    return replace(job, state=state, review=review, is_fallback_used=False, changed=(), acted=())
 
 
 @job_fold.on(events.SupervisionEnded)

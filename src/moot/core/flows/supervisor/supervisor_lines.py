@@ -8,7 +8,8 @@ from moot.core.fact_lines import Change, Entry, Lines, Message
 from moot.core.flows.supervisor import supervisor_events as supervisor
 from moot.core.flows.supervisor.cast import find_leader, find_player
 from moot.core.flows.supervisor.conditions import look_up
-from moot.core.flows.supervisor.decision import without_decision
+from moot.core.flows.supervisor.decision import without_json
+from moot.core.flows.supervisor.shapes import describe_misfit
 from moot.core.flows.supervisor.supervisor_settings import END, SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import find_job
 from moot.core.session.events import MessagePosted
@@ -24,12 +25,12 @@ SUPERVISOR_LINES.ignore(supervisor.SupervisionStarted, supervisor.InputNoted)  #
 @SUPERVISOR_LINES.text(MessagePosted)
 def _message_text(fact: MessagePosted, _language: Language) -> str | None:
     """Return the message without its decision, which has a line of its own; None if it has no decision."""
-    return without_decision(fact.text) if fact.has_decision else None
+    return without_json(fact.text) if fact.has_decision else None
 
 
 @SUPERVISOR_LINES.message(MessagePosted)
 def _say(fact: MessagePosted) -> Message:
-    return Message(fact.member, without_decision(fact.text)) if fact.has_decision else say_message(fact)
+    return Message(fact.member, without_json(fact.text)) if fact.has_decision else say_message(fact)
 
 
 @SUPERVISOR_LINES.on(supervisor.SupervisorDecided, "landmark")
@@ -44,16 +45,22 @@ def _decide(change: Change[supervisor.SupervisorDecided]) -> list[str]:
 @SUPERVISOR_LINES.on(supervisor.SupervisorUndecided)
 def _fail_to_decide(change: Change[supervisor.SupervisorUndecided]) -> list[str]:
     fact = change.fact
-    detail = f"{fact.fault}: {fact.given}" if fact.given else fact.fault
+    fault = change.say(f"fault.{fact.fault}")
+    detail = f"{fault}: {fact.given}" if fact.given else fault
     return [change.say("told_undecided", who=change.name(fact.member), detail=detail, count=fact.count)]
 
 
 @SUPERVISOR_LINES.on(supervisor.StateUpdated)
 def _update(change: Change[supervisor.StateUpdated]) -> list[str]:
     fact = change.fact
-    if fact.member is None or not fact.changes:
+    if fact.member is None:
         return []
-    return [change.say("told_state", who=change.name(fact.member), names=tuple(fact.changes))]
+    who = change.name(fact.member)
+    lines = [change.say("told_state", who=who, names=tuple(fact.changes))] if fact.changes else []
+    if fact.misfits:
+        problems = "; ".join(describe_misfit(misfit, change.language) for misfit in fact.misfits)
+        lines.append(change.say("told_sent_back", who=who, detail=problems))
+    return lines
 
 
 @SUPERVISOR_LINES.on(supervisor.ToolsCalled)

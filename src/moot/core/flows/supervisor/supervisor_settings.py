@@ -54,7 +54,7 @@ class ToolLoop(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
 class SupervisedAgent(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What an agent is for, may write and needs first (any one is enough), and who acts instead if that is missing."""
 
-    purpose: Annotated[str, Meta(description="told to the supervisor")] = ""
+    purpose: Annotated[str, Meta(description="told to the supervisor and to the agent")] = ""
     member: Annotated[Text | None, Meta(description="id of who plays it; default: the member with its role or id")] = (
         None
     )
@@ -116,9 +116,23 @@ class SupervisorSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, 
     quality: Quality | None = None
     inputs: Annotated[tuple[Text, ...], Meta(description="keys of the state that people give")] = ()
     state: Annotated[dict[str, Any], Meta(description="keys of the state and what they start with")] = {}
+    shapes: Annotated[
+        dict[str, Any],
+        Meta(
+            description="keys of the state and an example of each: told to those who write the key, and checked; the "
+            "name of an optional field ends in ?; default: what end, quality and requires_any ask for"
+        ),
+    ] = {}
+    order: Annotated[
+        tuple[Text, ...], Meta(description="the usual order of the agents, as advice; default: that of agents")
+    ] = ()
     complete_when: Annotated[dict[str, Coverage], Meta(description="keys that become true by themselves")] = {}
     prompt: Annotated[str, Meta(description="replaces the built-in template of the supervisor's prompt")] = ""
     few_shot: Annotated[tuple[Example, ...], Meta(description="for the prompt; default: made from the team")] = ()
+
+    @property
+    def usual_order(self) -> tuple[str, ...]:
+        return self.order or tuple(self.agents)
 
     def pauses_after(self, agent: str) -> bool:
         return agent in self.pause_after or (agent in self.agents and self.agents[agent].pause_after)

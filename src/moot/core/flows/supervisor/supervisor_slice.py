@@ -54,7 +54,10 @@ def _change_job(state: State, fact: Fact) -> State:
 @fold.on(facts.SupervisionStarted)
 def _start(state: State, fact: facts.SupervisionStarted) -> State:
     """A new job begins with the shared state that the team file starts with."""
-    job = Supervision(goal=fact.goal, asked_by=fact.asked_by, state=start_state(state.team.supervisor))
+    names = {"threadId": fact.thread_id, "creativeId": fact.creative_id}
+    shared = start_state(state.team.supervisor)
+    shared |= {key: name for key, name in names.items() if name and key in shared and shared[key] is None}
+    job = Supervision(goal=fact.goal, asked_by=fact.asked_by, number=fact.number, state=shared)
     door = state.door.move(input_routing.start_job)
     left = door.deferred[1:] if fact.is_deferred else door.deferred
     return replace(_with_job(state, job), door=replace(door, deferred=left), interrupt=INTERRUPT.initial)
@@ -102,7 +105,7 @@ def _close_step(before: State, after: State, fact: events.StepClosed) -> State:
         return after
     if step.code == STUCK:
         node = SUPERVISOR if fact.outcome == "superseded" else job.node
-        return _with_job(after, replace(job, node=node, steps=0, unusable_in_a_row=0))
+        return _with_job(after, replace(job, node=node, steps=0, unusable_in_a_row=0, sent_back=0, repeated=0))
     if fact.outcome != "answered":
         return after
     if step.code == REVIEW_OUTPUT and fact.choice == "reject":
