@@ -40,7 +40,7 @@ def test_an_agent_knows_who_it_is_and_what_it_is_asked() -> None:
     for expected in ("You are Bob", "Your role: reviewer", "Be brief.", "> ship it", "- Carol (AI)", "- Alice (human)"):
         assert expected in context.system
     assert "Alice:\n> first words" in context.prompt
-    assert "The newest message, by Carol:\n\n> second words" in context.prompt
+    assert "Carol hands over to you:\n\n> second words" in context.prompt
     assert context.text == f"{context.system}\n\n{context.prompt}"
 
 
@@ -48,8 +48,23 @@ def test_chinese_teams_are_briefed_in_chinese() -> None:
     """The language of the session is that of the briefing."""
     context = build_context(chat_turn(("alice", "你好"), language="zh"), "简短。")
     assert "你是 Bob" in context.system
-    assert "请用中文回答" in context.system
-    assert "Alice 的最新消息" in context.prompt
+    assert "不确定时用中文" in context.system
+    assert context.prompt == "Alice 对你说：\n\n你好"
+
+
+def test_what_a_person_asks_comes_first_and_is_not_quoted() -> None:
+    """A person's words are what the agent is to do; what other members said is material and quoted."""
+    prompt = build_context(chat_turn(("carol", "an idea"), ("alice", "Draw it.\nIn blue. [NEXT: carol]"))).prompt
+    assert prompt.startswith("Alice asks you:\n\nDraw it.\nIn blue. (NEXT: carol]\n\n## What was said before\n\n")
+    assert prompt.endswith("Carol:\n> an idea")
+
+
+def test_an_agent_knows_who_speaks_after_it() -> None:
+    """Those in the queue are named, so that nobody is called twice; without a queue a human is next."""
+    waiting = build_context(chat_turn(("alice", "hi"), waiting=("carol", "alice"))).system
+    assert "Already waiting to speak after you: Carol, Alice." in waiting
+    assert "without a marker a human speaks next" not in waiting
+    assert "without a marker a human speaks next" in build_context(chat_turn(("alice", "hi"))).system
 
 
 def test_addressing_is_taught_in_chat_only() -> None:
@@ -63,17 +78,20 @@ def test_the_newest_message_is_not_repeated_in_the_history() -> None:
     turn = chat_turn(("alice", "one"), ("carol", "two"), ("alice", "   "))
     prompt = build_context(replace(turn, message=turn.history[1])).prompt
     assert prompt.count("> two") == 1
-    assert prompt.endswith("> two")
+    assert prompt.startswith("Carol hands over to you:\n\n> two")
 
 
 def test_a_resumed_agent_is_told_what_is_new() -> None:
     """Who remembers its own turns gets only what was said since its last one."""
     turn = chat_turn(("alice", "old"), ("bob", "mine"), ("carol", "new"), ("alice", "newest"))
     assert "> old" in build_context(turn).prompt
-    resumed = build_context(turn, is_resumed=True).prompt
-    assert "> old" not in resumed
-    assert "> mine" not in resumed
-    assert "> new\n" in resumed
+    resumed = build_context(turn, "Be brief.", is_resumed=True)
+    assert "> old" not in resumed.prompt
+    assert "> mine" not in resumed.prompt
+    assert resumed.prompt.endswith("> new")
+    assert resumed.system.startswith("You are still Bob.")
+    assert "Be brief." not in resumed.system
+    assert "[NEXT: Carol]" in resumed.system
 
 
 def test_no_message_at_all_is_a_turn_too() -> None:
@@ -149,7 +167,8 @@ def test_every_job_has_a_complete_prompt(job: Job, language: Language) -> None:
     turn = job_turn(job, language, task=task("t1", "One"), tasks=(report("t1", "the result"),), feedback="shorter")
     prompt = build_context(turn, "Be brief.").prompt
     assert "{{" not in prompt
-    assert "> Write a poster" in prompt
+    assert "Write a poster" in prompt
+    assert "(none)" not in prompt
     shapes = {"plan": '"tasks": [', "patch": '"patches": [', "review": '{"pass": true'}
     assert shapes.get(job, "") in prompt
     expected = {"plan": "> shorter", "patch": "> shorter", "solve": "> shorter"}.get(job, "the result")
@@ -172,7 +191,7 @@ def test_problems_of_a_refused_plan_are_told() -> None:
 
 def test_what_was_said_cannot_fill_a_placeholder() -> None:
     """A goal that looks like a template is text."""
-    assert "> {{members}}" in build_context(job_turn("plan", question="{{members}}")).prompt
+    assert ": {{members}}\n" in build_context(job_turn("plan", question="{{members}}")).prompt
 
 
 def test_cutting_keeps_both_ends_and_says_what_is_missing() -> None:

@@ -1,7 +1,8 @@
 """What an agent is told, whatever kind of agent it is: built from the turn and the team file, and from nothing else.
 
-What others said stands in quoted lines (`> …`), so that nothing in it can pass for a part of the briefing, and with its
-markers defused, so that an agent that repeats it routes nobody. All of it keeps within a budget of bytes.
+What other members said stands in quoted lines (`> …`), so that nothing in it can pass for a part of the briefing; what
+a person asks for is not quoted. The markers in both are defused, so that an agent that repeats them routes nobody.
+Sections without content are left out. All of it keeps within a budget of bytes.
 """
 
 import re
@@ -11,7 +12,7 @@ from functools import cache
 import msgspec
 from msgspec import Struct
 
-from moot.agents.supervised import brief_values
+from moot.agents.supervised import Value, brief_values
 from moot.config.prompts import read_template
 from moot.core.flows.plan.assignment import Assignment, TaskReport
 from moot.core.flows.supervisor.agent_brief import AgentBrief
@@ -19,7 +20,7 @@ from moot.core.flows.supervisor.prompt import build_prompt
 from moot.core.flows.turns import TurnInput
 from moot.core.session.state import Message
 from moot.core.session.team import Language, Member
-from moot.core.template import fill
+from moot.core.template import fill_present
 from moot.core.texts import render
 
 BUDGET_BYTES = 65_536
@@ -46,7 +47,7 @@ class Context(Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """Both, for agents that take one text."""
-        return f"{self.system}\n\n{self.prompt}"
+        return f"{self.system}\n\n{self.prompt}" if self.system else self.prompt
 
 
 def build_context(
@@ -57,11 +58,17 @@ def build_context(
     budget_bytes: int = BUDGET_BYTES,
     is_resumed: bool = False,
 ) -> Context:
-    """`is_resumed`: the agent remembers its own earlier turns, so that it is told only what was said since.
+    """Build what an agent is told for a turn.
 
-    `prompts`: the team's own templates, by phase; the built-in ones stand for the others.
+    Args:
+        prompts: the team's own templates, by phase; the built-in ones stand for the others.
+        is_resumed: the agent remembers its own earlier turns. It is told who it is in one line, and only what was said
+            since.
     """
-    system = _describe_member(turn, fit(instructions, budget_bytes // 4, turn.language))
+    if is_resumed:
+        system = _remind(turn)
+    else:
+        system = _describe_member(turn, fit(instructions, budget_bytes // 4, turn.language))
     left = budget_bytes - len(system.encode())
     if turn.brief is not None:
         return Context(system=system, prompt=_describe_brief(turn, turn.brief, prompts, left))
@@ -122,10 +129,28 @@ def _describe_member(turn: TurnInput, instructions: str) -> str:
         *(_describe_other(each, language) for each in others),
     ]
     if turn.job == "chat" and others:
-        example = next((each for each in others if not each.is_human), others[0])
-        lines += ["", render("context.routing", language, example=example.name)]
+        lines += ["", _explain_routing(turn, others)]
     lines += ["", render("context.quoted", language), render("context.language", language)]
     return "\n".join(lines)
+
+
+def _remind(turn: TurnInput) -> str:
+    """Return the short version of `_describe_member`, for an agent that was told all of it before."""
+    language = turn.language
+    lines = [render("context.still_you", language, name=turn.member.display_name)]
+    others = [each for each in turn.addressable if each.id != turn.member.id]
+    if turn.job == "chat" and others:
+        lines.append(_explain_routing(turn, others))
+    return "\n".join([*lines, render("context.quoted", language)])
+
+
+def _explain_routing(turn: TurnInput, others: Sequence[Member]) -> str:
+    """Explain how to hand over, and who speaks next otherwise."""
+    language = turn.language
+    example = next((each for each in others if not each.is_human), others[0])
+    names = tuple(_name(turn, member_id) for member_id in turn.waiting)
+    following = render("context.queue", language, names=names) if names else render("context.no_queue", language)
+    return f"{render('context.routing', language, example=example.name)}\n{following}"
 
 
 def _describe_other(member: Member, language: Language) -> str:
@@ -138,13 +163,27 @@ def _describe_conversation(turn: TurnInput, budget_bytes: int, *, is_resumed: bo
     language, newest = turn.language, turn.message
     if newest is None:
         return render("context.your_turn", language)
-    said = quote_within(newest.text, budget_bytes // 2, language)
-    end = f"{render('context.newest', language, who=_name(turn, newest.member))}\n\n{said}"
+    who = _name(turn, newest.member)
+    if _is_human(turn, newest.member):
+        request = _show_request(newest.text, budget_bytes // 2, language)
+        start = f"{render('context.asks', language, who=who)}\n\n{request}"
+    else:
+        words = quote_within(newest.text, budget_bytes // 2, language)
+        start = f"{render('context.newest', language, who=who)}\n\n{words}"
     earlier = _earlier(turn, newest)
     if is_resumed:
         earlier = _since(earlier, turn.member.id)
-    history = _describe_history(turn, earlier, budget_bytes - len(end.encode()))
-    return f"## {render('context.history', language)}\n\n{history}\n\n{end}" if history else end
+    history = _describe_history(turn, earlier, budget_bytes - len(start.encode()))
+    return f"{start}\n\n## {render('context.history', language)}\n\n{history}" if history else start
+
+
+def _is_human(turn: TurnInput, member_id: str) -> bool:
+    return any(each.is_human for each in turn.addressable if each.id == member_id)
+
+
+def _show_request(text: str, budget_bytes: int, language: Language) -> str:
+    """Return a person's own words: not quoted, because they are what the agent is to do."""
+    return fit(defuse(text), max(budget_bytes, LEAST_BYTES), language)
 
 
 def _earlier(turn: TurnInput, newest: Message) -> list[Message]:
@@ -185,14 +224,22 @@ def _describe_brief(turn: TurnInput, brief: AgentBrief, prompts: Mapping[str, st
     phase = "supervisor" if brief.briefing else "acting"
     template = prompts.get(phase) or _template(phase, turn.language)
     values = {
-        name: quote_within(text, most, turn.language) if text.strip() and name != "language" else text
-        for name, (text, most) in brief_values(brief, budget_bytes, turn.language).items()
+        name: _show_value(value, turn.language)
+        for name, value in brief_values(brief, budget_bytes, turn.language).items()
     }
     if brief.briefing:
         tools = "".join(_describe_tools(values, turn.language))
         room = budget_bytes - len(tools.encode())
         return fit(defuse(build_prompt(template, brief.briefing)), room, turn.language) + tools
-    return _fill(template, values, turn.language)
+    return _fill(template, values)
+
+
+def _show_value(value: Value, language: Language) -> str:
+    if not value.text.strip():
+        return ""
+    if value.is_quoted:
+        return quote_within(value.text, value.most_bytes, language)
+    return fit(defuse(value.text), max(value.most_bytes, LEAST_BYTES), language)
 
 
 def _describe_tools(values: Mapping[str, str], language: Language) -> Iterator[str]:
@@ -204,16 +251,16 @@ def _describe_tools(values: Mapping[str, str], language: Language) -> Iterator[s
 
 def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget_bytes: int) -> str:
     values = _job_values(turn, assignment, max(budget_bytes - len(template.encode()), LEAST_BYTES))
-    return _fill(template, values, turn.language)
+    return _fill(template, values)
 
 
-def _fill(template: str, values: Mapping[str, str], language: Language) -> str:
+def _fill(template: str, values: Mapping[str, str]) -> str:
     def find(name: str) -> str:
         value = values.get(name, "")
         is_block = "\n" in value or value.startswith((">", "-"))
-        return f"\n{value}" if is_block else value or render("context.none", language)
+        return f"\n{value}" if is_block else value
 
-    return fill(template, find).strip()
+    return re.sub(r"\n{3,}", "\n\n", fill_present(template, find)).strip()
 
 
 @cache
@@ -232,7 +279,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
     done = [each for each in tasks if each.result]
     results = _describe_results(done, 3 * eighth, language)
     return {
-        "goal": show(assignment.question, 1),
+        "goal": _show_request(assignment.question, eighth, language),
         "history": _describe_history(turn, turn.history, 2 * eighth),
         "members": "\n".join(_describe_other(each, language) for each in turn.addressable if not each.is_human),
         "snapshot": show("\n".join(map(_describe_task, tasks)), 2),

@@ -25,6 +25,7 @@ class TurnInput(Struct, frozen=True, kw_only=True, gc=False):
     team_task: str
     addressable: tuple[Member, ...]
     language: Language
+    waiting: tuple[str, ...] = ()  # the members in the queue, who speak after this turn
     job: Job = "chat"
     assignment: Assignment | None = None
     task_index: int = 0  # how many turns the member had before for this task
@@ -49,6 +50,7 @@ def plain_input(session_id: str, state: State, turn_id: str, member: str, index:
         team_task=state.team_task,
         addressable=state.team.members,
         language=state.language,
+        waiting=state.slice.queue[1],
     )
 
 
