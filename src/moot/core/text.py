@@ -83,9 +83,9 @@ class _Copy(Struct):
             return int(value)
         if isinstance(value, float) and isfinite(value):
             return float(value)
-        if isinstance(value, list | tuple) and depth:
+        if isinstance(value, (list, tuple)) and depth:
             return [self.take(item, depth - 1) for item in value]
-        if isinstance(value, Mapping) and depth:
+        if isinstance(value, (dict, Mapping)) and depth:  # dict: asking the abstract class is slow
             return {self.take_key(key): self.take(item, depth - 1) for key, item in value.items()}
         return self.instead(value)
 
