@@ -8,6 +8,7 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
+from moot.core.flows.flow import Flow
 from moot.core.flows.registry import find_flow, flow_of
 from moot.core.intake import slash
 from moot.core.intake.markers import Markers, parse
@@ -66,7 +67,7 @@ def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Deci
     draft, flow = Draft(state, at, chance), flow_of(state)
     match command:
         case commands.TurnReport():
-            _obey_worker(draft, command)
+            _obey_worker(draft, flow, command)
         case commands.ExpireTurn(turn_id=turn_id) if (turn := state.turn(turn_id)) is not None:
             flow.fail_turn(draft, turn, commands.FailTurn(turn_id=turn_id, error_type="timeout", message=""))
         case commands.ReportUnderstanding():
@@ -74,17 +75,17 @@ def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Deci
         case commands.ExpireStep(step_id=step_id):
             flow.expire(draft, steps.expire(draft, step_id))
         case commands.Post():
-            _post(draft, command)
+            _post(draft, flow, command)
         case commands.HumanCommand():
-            _obey_human(draft, command)
+            _obey_human(draft, flow, command)
         case _:
             flow.obey_event(draft, command)
     _keep_floor(draft)
     return Decided(draft.facts, draft.state)
 
 
-def _obey_worker(draft: Draft, command: commands.TurnReport) -> None:
-    state, flow = draft.state, flow_of(draft.state)
+def _obey_worker(draft: Draft, flow: Flow, command: commands.TurnReport) -> None:
+    state = draft.state
     if isinstance(command, commands.AskHuman) and permissions.is_too_much(state, command):
         command = commands.FailTurn(turn_id=command.turn_id, error_type=TOO_MANY_QUESTIONS, message="")
     if isinstance(command, commands.ReportStep):
@@ -108,11 +109,11 @@ def _obey_worker(draft: Draft, command: commands.TurnReport) -> None:
             raise TypeError(f"no worker reports {type(command).__name__}")
 
 
-def _obey_human(draft: Draft, command: commands.HumanCommand) -> None:
-    by, flow = guess_sender(draft.state, command), flow_of(draft.state)
+def _obey_human(draft: Draft, flow: Flow, command: commands.HumanCommand) -> None:
+    by = guess_sender(draft.state, command)
     match command:
         case commands.Answer():
-            _answer(draft, command, by)
+            _answer(draft, flow, command, by)
         case commands.ChangeQueue():
             flow.change_queue(draft, command)
         case commands.SetLanguage(language=language):
@@ -134,15 +135,15 @@ def _obey_human(draft: Draft, command: commands.HumanCommand) -> None:
             flow.obey(draft, command, by)
 
 
-def _answer(draft: Draft, command: commands.Answer, by: Member | None) -> None:
+def _answer(draft: Draft, flow: Flow, command: commands.Answer, by: Member | None) -> None:
     step = steps.find_open(draft.state, command.step_id, draft.at)
     if step.turn_id:
         permissions.answer(draft, step, command, by)
     else:
-        flow_of(draft.state).answer(draft, step, command, by)
+        flow.answer(draft, step, command, by)
 
 
-def _post(draft: Draft, command: commands.Post) -> None:
+def _post(draft: Draft, flow: Flow, command: commands.Post) -> None:
     if len(command.text) > limits.MESSAGE_CHARS:
         raise Refused("message_too_long", length=len(command.text), limit=limits.MESSAGE_CHARS)
     message = text.clean(command.text)
@@ -154,7 +155,7 @@ def _post(draft: Draft, command: commands.Post) -> None:
     speaker = find_sender(draft.state, command, markers.sender)
     if is_empty(markers):
         raise Refused("empty_message")
-    flow_of(draft.state).receive(draft, speaker, message, markers)
+    flow.receive(draft, speaker, message, markers)
 
 
 def is_empty(markers: Markers) -> bool:

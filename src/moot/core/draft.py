@@ -4,7 +4,7 @@ from typing import Literal
 
 from moot.core import limits, text
 from moot.core.errors import Refused
-from moot.core.evolve import evolve
+from moot.core.evolve import folds_of
 from moot.core.facts import Fact
 from moot.core.intake.markers import Markers
 from moot.core.session.commands import TOO_MANY_QUESTIONS, FailTurn
@@ -32,7 +32,7 @@ class Draft:
     `at` is the time, `chance` a number from 0 to 1 for jitter. Both are passed in, so that deciding is deterministic.
     """
 
-    __slots__ = ("at", "chance", "facts", "state", "team")
+    __slots__ = ("_folds", "at", "chance", "facts", "state", "team")
 
     def __init__(self, state: State, at: str = "", chance: float = 1.0) -> None:
         self.state = state
@@ -40,9 +40,10 @@ class Draft:
         self.at = at
         self.chance = chance
         self.facts: list[Fact] = []
+        self._folds = folds_of(state)
 
     def add(self, fact: Fact) -> None:
-        self.state = state = evolve(self.state, fact)
+        self.state = state = self._folds[type(fact)](self.state, fact)
         self.facts.append(fact)
         if state.open_steps:
             self._withdraw()

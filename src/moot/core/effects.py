@@ -4,8 +4,6 @@ Each effect has a key, by which the shell recognises it: it starts what is outst
 is under way and no longer outstanding.
 """
 
-from collections.abc import Iterator
-
 from msgspec import Struct
 
 from moot.core.session.commands import Command, ExpireStep, ExpireTurn
@@ -99,13 +97,15 @@ class DeliverAnswer(Struct, frozen=True, gc=False):
 Effect = RunTurn | RunTask | RunTool | DeliverAnswer | Understand | Deadline | LeaseCheck | StepDeadline
 
 
-def watch_worker(state: State, turn_id: str, timeout_s: float) -> Iterator[Effect]:
-    """The deadline of a worker and the answers that it waits for.
+def watch_worker(state: State, turn_id: str, timeout_s: float) -> list[Effect]:
+    """Return the deadline of a worker and the answers that it waits for.
 
     No deadline runs while a permission question is open; a new one starts when it is answered.
     """
+    effects: list[Effect] = []
     if not state.open_steps or not any(step.turn_id == turn_id for step in state.open_steps.values()):
-        yield Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id))
+        effects.append(Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id)))
     for step_id, reply in state.replies.items():
         if reply.turn_id == turn_id:
-            yield DeliverAnswer(turn_id, step_id, reply.choice)
+            effects.append(DeliverAnswer(turn_id, step_id, reply.choice))
+    return effects

@@ -1,6 +1,6 @@
 """Fold facts into a state. Folding makes no decisions and cannot fail on facts that `decide` returned."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from moot.core.facts import Fact
@@ -12,9 +12,9 @@ from moot.core.session.team import Team
 if TYPE_CHECKING:
     from moot.core.flows.flow import Flow
 
-_Step = Callable[[State, Any], State]
+FoldOne = Callable[[State, Any], State]
 _SLICES: dict[str, type[Slice]] = {}  # by the flow's name
-_STEPS: dict[type[Slice], dict[type[Fact], _Step]] = {}  # by slice: folding is hot, and looking up a type is fast
+_STEPS: dict[type[Slice], dict[type[Fact], FoldOne]] = {}  # by slice: folding is hot, and looking up a type is fast
 
 
 def evolve(state: State | None, fact: Fact) -> State:
@@ -26,19 +26,24 @@ def evolve(state: State | None, fact: Fact) -> State:
     return _STEPS[type(state.slice)][type(fact)](state, fact)
 
 
+def folds_of(state: State) -> Mapping[type[Fact], FoldOne]:
+    """Return the functions that fold the facts of this state's flow, for callers that fold several."""
+    return _STEPS[type(state.slice)]
+
+
 def learn(flow: "Flow") -> None:
     """Register a flow's facts. Raises TypeError if one of them is not folded."""
     unknown = [kind.__name__ for kind in flow.facts if kind not in flow.fold.table]
     if unknown:
         raise TypeError(f"the {flow.name} flow does not fold {', '.join(unknown)}")
-    steps: dict[type[Fact], _Step] = {**session_fold.fold.table, **flow.fold.table}
+    steps: dict[type[Fact], FoldOne] = {**session_fold.fold.table, **flow.fold.table}
     for kind, follow in flow.follow.table.items():
         steps[kind] = _follow(steps[kind], follow)
     _STEPS[flow.slice_type] = steps
     _SLICES[flow.name] = flow.slice_type
 
 
-def _follow(fold: _Step, follow: Callable[[State, State, Any], State]) -> _Step:
+def _follow(fold: FoldOne, follow: Callable[[State, State, Any], State]) -> FoldOne:
     return lambda state, fact: follow(state, fold(state, fact), fact)
 
 
