@@ -32,7 +32,7 @@ follow: Follow[State] = Follow()
 @fold.on(QueueChanged)
 def _change_queue(state: State, fact: QueueChanged) -> State:
     if not fact.priorities:
-        entries = tuple([Entry(member) for member in fact.pending])
+        entries = tuple(map(Entry, fact.pending))
     else:
         pairs = zip(fact.pending, fact.priorities, strict=True)
         entries = tuple([Entry(member, Priority(priority)) for member, priority in pairs])

@@ -19,10 +19,13 @@ def set_queue(draft: Draft, executing: str | None, entries: tuple[Entry, ...]) -
     chat = draft.state.part(ChatSlice)
     if executing == chat.executing and entries == chat.entries:
         return
+    if not entries:
+        draft.add(QueueChanged(executing=executing, pending=()))
+        return
     pending = tuple([entry.member for entry in entries])
-    special = [entry for entry in entries if entry.priority is not Priority.P2]
-    priorities = tuple([entry.priority for entry in entries]) if special else ()
-    draft.add(QueueChanged(executing=executing, pending=pending, priorities=priorities))
+    priorities = tuple([entry.priority for entry in entries])
+    is_plain = priorities.count(Priority.P2) == len(priorities)
+    draft.add(QueueChanged(executing=executing, pending=pending, priorities=() if is_plain else priorities))
 
 
 def change(draft: Draft, command: ChangeQueue) -> None:
