@@ -207,7 +207,8 @@ class Engine:
         """Start the outstanding effects that do not run yet; stop those that run and are no longer outstanding."""
         if self._is_parked:
             return
-        wanted = {effect.key: effect for effect in outstanding(self.state)}
+        state = self._journal.state
+        wanted = {effect.key: effect for effect in outstanding(state)}
         running = self._running
         for key in [key for key in running if key not in wanted]:
             running.pop(key).cancel()
@@ -215,7 +216,7 @@ class Engine:
             if key in running:
                 continue
             try:
-                running[key] = self._start(effect)
+                running[key] = self._start(state, effect)
             except Exception:  # its cause is logged: start the others, try this one again with the next change
                 logger.exception("session %s cannot start %s", self.session_id, key)
 
@@ -249,23 +250,23 @@ class Engine:
         else:
             self.act()
 
-    def _start(self, effect: Effect) -> Handle:
+    def _start(self, state: State, effect: Effect) -> Handle:
         match effect:
             case RunTurn(turn=turn):
-                job = flow_of(self.state).turn_input(self.session_id, self.state, turn.turn_id)
-                return self._dispatch.start(job, self.state.team.name, self._report, self._show)
+                job = flow_of(state).turn_input(self.session_id, state, turn.turn_id)
+                return self._dispatch.start(job, state.team.name, self._report, self._show)
             case Deadline(after_s=after_s, command=command):
                 if isinstance(command, ExpireDispatch):
                     return self._start_dispatch_timer(effect, command)
                 return self._clock.call_later(after_s, lambda: self._report_soon(command))
             case RunTask(dispatch_id=dispatch_id):
-                job = flow_of(self.state).turn_input(self.session_id, self.state, dispatch_id)
-                return self._dispatch.offer(job, self.state.team.name, self._report, self._show)
+                job = flow_of(state).turn_input(self.session_id, state, dispatch_id)
+                return self._dispatch.offer(job, state.team.name, self._report, self._show)
             case Understand(input=input_):
-                meant = semantic_input(self.state, input_.text, flow_of(self.state))
+                meant = semantic_input(state, input_.text, flow_of(state))
                 return self._spawn(self._understand(input_, meant))
             case RunTool(call=call, member=member):
-                tool = ToolJob(session_id=self.session_id, team=self.state.team.name, member=member, call=call)
+                tool = ToolJob(session_id=self.session_id, team=state.team.name, member=member, call=call)
                 return self._dispatch.call(tool, self._report)
             case DeliverAnswer(turn_id=turn_id, step_id=step_id, choice=choice):
                 return _DeliveredAnswer(self._running[turn_id], step_id, choice)

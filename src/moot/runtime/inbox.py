@@ -12,34 +12,31 @@ BATCH = 100  # commands that are decided together and logged with one append
 class PendingCommand:
     """A command and its outcome: a receipt, or the error that refused it or kept it from being logged."""
 
-    __slots__ = ("_outcome", "command", "key")
+    __slots__ = ("_settled", "command", "key", "outcome")
 
     def __init__(self, command: Command, key: CommandKey | None = None) -> None:
         self.command = command
         self.key = key
-        # An error is stored as a result: nobody may be left to retrieve an exception.
-        self._outcome: asyncio.Future[Receipt | Exception] = asyncio.get_running_loop().create_future()
+        self.outcome: Receipt | Exception | None = None  # None until it is settled
+        self._settled: asyncio.Event | None = None  # made when somebody waits: most are settled before
 
-    def succeed(self, seq: int) -> None:
-        self._settle(Receipt(self.key.digest if self.key else "", seq))
-
-    def fail(self, error: Exception) -> None:
-        self._settle(error)
-
-    def _settle(self, outcome: Receipt | Exception) -> None:
-        if not self._outcome.done():  # it is if whoever waited was cancelled
-            self._outcome.set_result(outcome)
+    def settle(self, outcome: Receipt | Exception) -> None:
+        self.outcome = outcome
+        if self._settled:
+            self._settled.set()
 
     @property
     def is_logged(self) -> bool:
-        return self._outcome.done() and isinstance(self._outcome.result(), Receipt)
+        return isinstance(self.outcome, Receipt)
 
     async def receipt(self) -> Receipt:
         """Wait for the outcome. Raises the error that the command failed with."""
-        outcome = await self._outcome
-        if isinstance(outcome, Exception):
-            raise outcome
-        return outcome
+        while self.outcome is None:
+            self._settled = self._settled or asyncio.Event()
+            await self._settled.wait()
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
 
 
 class Inbox:

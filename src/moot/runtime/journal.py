@@ -12,7 +12,7 @@ from moot.core.facts import Fact
 from moot.core.session.commands import HumanCommand
 from moot.core.session.state import State
 from moot.runtime.inbox import PendingCommand
-from moot.runtime.ports import Clock, CommandKey, Log
+from moot.runtime.ports import Clock, CommandKey, Log, Receipt
 from moot.runtime.summaries import summarise, summary_key
 
 APPEND_TRIES = 20
@@ -70,8 +70,9 @@ class Journal:
             _fail(batch, LogError(f"session {self.session_id}: interrupted; whether it was logged is not known"))
             raise
         else:
+            seq = self.head.seq
             for pending in batch:
-                pending.succeed(self.head.seq)
+                pending.settle(Receipt(pending.key.digest if pending.key else "", seq))
         finally:
             self._is_writing = False
             self._wake()
@@ -90,9 +91,9 @@ class Journal:
             return
         batch.pop()
         if receipt.digest == last.key.digest:
-            last.succeed(receipt.seq)
+            last.settle(receipt)
         else:
-            last.fail(CommandReused(f"command id {last.key.command_id!r} was used before with another body"))
+            last.settle(CommandReused(f"command id {last.key.command_id!r} was used before with another body"))
 
     def _decide(self, batch: list[PendingCommand]) -> tuple[State, list[Event]]:
         """Decide each command on the state that those before it lead to. Commands that fail leave the batch."""
@@ -110,7 +111,7 @@ class Journal:
                     stamp(state.team, self.session_id, self.head, decided.facts, at)
             except Exception as error:
                 batch.remove(pending)
-                pending.fail(error)
+                pending.settle(error)
             else:
                 state = decided.state
                 if isinstance(pending.command, HumanCommand) and pending.command.principal:
@@ -139,4 +140,4 @@ class Journal:
 
 def _fail(batch: list[PendingCommand], error: Exception) -> None:
     for pending in batch:
-        pending.fail(error)
+        pending.settle(error)
