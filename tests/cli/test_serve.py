@@ -1,6 +1,7 @@
 """`moot serve`: starting, refusing to start, stopping."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -55,6 +56,16 @@ def test_a_given_token_is_not_repeated(tmp_path: Path) -> None:
         assert server.stop()[0] == 0
         assert "canary" not in server.out + server.err
     assert not any(b"canary" in path.read_bytes() for path in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("token", ["a", " ", "\u00e4" * 20])
+def test_a_token_that_can_be_guessed_stops_the_start(tmp_path: Path, token: str) -> None:
+    """MOOT_TOKEN of another form is a mistake in the configuration: exit code 3, and what is wanted."""
+    command = [*MOOT, "serve", "--port", "0"]
+    environment = {**os.environ, "MOOT_TOKEN": token, "MOOT_DATA": str(tmp_path)}
+    ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 3
+    assert "at least 16 printable ASCII characters" in ended.stderr
 
 
 def test_nothing_secret_leaks_at_debug_level(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ class StandIn:
 
     def __init__(self) -> None:
         self.closed_tokens: list[str] = []
+        self.closed_logins: list[str] = []
         self.scopes: list[Scope] = []
         self.is_closed = False
 
@@ -47,6 +48,12 @@ class StandIn:
 
     def close_token(self, token_id: str) -> None:
         self.closed_tokens.append(token_id)
+
+    def close_login(self, login_id: str) -> None:
+        self.closed_logins.append(login_id)
+
+    def open_logins(self) -> set[str]:
+        return set()
 
     def cut(self) -> None:
         raise NotImplementedError

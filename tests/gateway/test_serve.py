@@ -16,7 +16,7 @@ import pytest
 from moot.core.errors import ConfigError
 from moot.core.session.principal import Role
 from moot.gateway import uvicorn_port
-from moot.gateway.auth import COOKIE
+from moot.gateway.auth import LOGIN_HEADER
 from moot.gateway.serving import PortInUse, bind, check_exposure
 from tests.gateway.sites import OWNER, SOLO, Site, come_true, open_site, serve_site
 from tests.runtime.apps import run
@@ -225,12 +225,13 @@ async def show_secrets(site: Site) -> list[str]:
     owner = site.tokens.find(OWNER)
     assert owner
     viewer, _ = site.issue(Role.VIEWER)
-    cookie, wrong = site.tokens.login(owner), "canary-of-a-wrong-token"
+    (_, cookie, login_secret), wrong = site.tokens.login(owner), "canary-of-a-wrong-token"
     session_id = await site.create()
     ways: list[dict[str, Any]] = []
     for secret in (OWNER, viewer, wrong):
         ways += [{"params": {"token": secret}}, {"headers": {"authorization": f"Bearer {secret}"}}]
-    ways += [{"headers": {"cookie": f"{COOKIE}={cookie}", "origin": site.url}}]
+    login = {"cookie": f"{site.tokens.cookie_name}={cookie}", LOGIN_HEADER: login_secret}
+    ways += [{"headers": {**login, "origin": site.url}}]
     async with httpx.AsyncClient(base_url=site.url, trust_env=False) as client:
         for way in ways:
             for path in ("/", "/api/sessions", "/api/nothing", f"/api/sessions/{session_id}", "/metrics"):
@@ -244,7 +245,7 @@ async def show_secrets(site: Site) -> list[str]:
         _, writer = await upgrade(site, f"token={secret}&batch=1")
         writer.write(frame(1, b"\xff"))
         writer.close()
-    return [OWNER, viewer, wrong, cookie, cookie.partition(".")[2]]
+    return [OWNER, viewer, wrong, cookie, login_secret]
 
 
 @run

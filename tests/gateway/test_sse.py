@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from moot.core.session.principal import Role
+from moot.core.session.principal import Principal, Role
 from moot.gateway import sse
 from moot.runtime.ports import Log
 from tests.gateway.sites import OWNER, SOLO, Site, code_of, come_true, count, open_site, serve_site
 from tests.runtime.apps import Puppet, run
+
+VIEWER = Principal(token_id="t", role=Role.VIEWER)
 
 
 class Sent(NamedTuple):
@@ -295,5 +297,5 @@ async def test_a_server_of_another_kind_still_drops_slow_readers(tmp_path: Path)
 
 def make_stream(log: Log, session_id: str, site: Site) -> sse.EventStream:
     return sse.EventStream(
-        log, session_id, 0, "en", streams=sse.Streams(), token_id="t", metrics=site.metrics, send_timeout_s=0.05
+        log, session_id, 0, "en", streams=sse.Streams(), principal=VIEWER, metrics=site.metrics, send_timeout_s=0.05
     )

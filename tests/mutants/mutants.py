@@ -87,9 +87,9 @@ MUTANTS = (
         "protocol/test_strict_json.py",
     ),
     Mutant(
-        "a cookie needs no Origin",
+        "a login needs no Origin",
         "gateway/guard.py",
-        'needs_origin=kind == "cookie")',
+        'needs_origin=credentials.kind == "login")',
         "needs_origin=False)",
         "gateway/test_guard.py",
     ),

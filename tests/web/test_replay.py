@@ -92,7 +92,7 @@ def test_an_export_opens_without_a_server(open_page: Open, server: Server, tmp_p
     page.get_by_role("button", name="Approve 3 tasks").click()
     expect(page.locator("article.message", has_text="All of it")).to_be_visible()
     with page.expect_download() as downloading:
-        page.get_by_role("link", name="Export as one HTML file").click()
+        page.get_by_role("button", name="Export as one HTML file").click()
     file = tmp_path / "export.html"
     downloading.value.save_as(file)
     asked: list[str] = []

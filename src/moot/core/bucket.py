@@ -21,3 +21,7 @@ class Bucket:
             return False
         self._level -= amount
         return True
+
+    def give_back(self, amount: float) -> None:
+        """Return tokens that were taken and not needed."""
+        self._level = min(self._burst, self._level + amount)

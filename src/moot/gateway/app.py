@@ -24,7 +24,9 @@ from moot.gateway.documents import (
     Health,
     Login,
     LoginDocument,
+    LoginEntry,
     MachineDocument,
+    NewLoginDocument,
     NewSession,
     SessionDocument,
     SessionEntry,
@@ -46,6 +48,7 @@ from moot.runtime.ports import Log
 logger = logging.getLogger(__name__)
 
 WATCH_S = 0.25  # how often to look for revoked tokens whose connections must be closed
+LOGIN_WATCH_S = 60.0
 SESSION = "/api/sessions/{session_id}"
 
 
@@ -59,6 +62,12 @@ class Sockets(Protocol):
 
     def close_token(self, token_id: str) -> None:
         """Close the connections of a token that is no longer valid."""
+
+    def close_login(self, login_id: str) -> None:
+        """Close the connections of a login that has ended."""
+
+    def open_logins(self) -> set[str]:
+        """Return the logins that have connections."""
 
     def cut(self) -> None:
         """Close every connection, after which clients reconnect. The demo shows how they recover."""
@@ -101,7 +110,7 @@ class Gateway:
         self._streams = Streams()
         self._language = app.teams[0].language
         self._page = Page()
-        self._logins = Logins(tokens, metrics, self.close_token)
+        self._logins = Logins(tokens, metrics, self.close_login)
         self._watch = Watch(app.log, metrics)
         self._rest = Rest(app, tokens, settings, metrics, self._streams)
         self.operations = self._list_operations()
@@ -119,12 +128,29 @@ class Gateway:
         self._sockets.close_token(token_id)
         self._streams.close_token(token_id)
 
+    def close_login(self, login_id: str) -> None:
+        """Close the connections and streams of a login that has ended; others of its token stay."""
+        self._sockets.close_login(login_id)
+        self._streams.close_login(login_id)
+
     async def watch_tokens(self) -> None:
-        """Run for ever, closing what was opened with tokens that have since expired or been revoked."""
+        """Run for ever, closing what was opened with tokens and logins that have since ended."""
+        clock = asyncio.get_running_loop().time
+        next_look = clock()
         while True:
-            await asyncio.sleep(WATCH_S)
             for token_id in self._tokens.take_gone():
                 self.close_token(token_id)
+            if clock() >= next_look:
+                next_look = clock() + LOGIN_WATCH_S
+                self._watch_logins()
+            await asyncio.sleep(WATCH_S)
+
+    def _watch_logins(self) -> None:
+        """A login is used while it has something open; it ends when it was idle for too long."""
+        for login_id in self._sockets.open_logins() | self._streams.open_logins():
+            self._tokens.logins.use(login_id)
+        for login_id in self._tokens.take_gone_logins():
+            self.close_login(login_id)
 
     async def close(self) -> None:
         """End all streams and close all sockets, because the server stops."""
@@ -241,14 +267,25 @@ class Gateway:
             operation(
                 method="POST",
                 path="/api/login",
-                summary="Exchange a token for a cookie",
+                summary="Exchange a token for a login: a cookie, and a secret for the header Moot-Login",
                 handler=logins.login,
                 takes=Login,
-                gives=LoginDocument,
+                gives=NewLoginDocument,
             ),
             operation(path="/api/me", summary="Who you are", handler=logins.who, gives=LoginDocument),
+            operation(method="POST", path="/api/logout", summary="End this login", handler=logins.logout, status=204),
             operation(
-                method="POST", path="/api/logout", summary="Forget the cookie", handler=logins.logout, status=204
+                path="/api/logins",
+                summary="The logins of your token, or all if you are an owner",
+                handler=logins.list_logins,
+                gives=list[LoginEntry],
+            ),
+            operation(
+                method="DELETE",
+                path="/api/logins/{login_id}",
+                summary="End a login, and close what it has open",
+                handler=logins.end_login,
+                status=204,
             ),
             operation(path="/api/openapi.json", summary="This document", handler=self._describe, gives=dict[str, Any]),
             operation(path="/healthz", summary="The server runs", handler=watch.is_alive, gives=Health),

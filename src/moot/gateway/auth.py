@@ -1,8 +1,9 @@
-"""Authentication. Programs send a token itself; browsers send a cookie that they got in exchange for one."""
+"""Authentication. Programs send a token itself; browsers send a login that they got in exchange for one."""
 
 import hashlib
 import hmac
 import logging
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -10,60 +11,114 @@ from urllib.parse import parse_qsl
 
 from itsdangerous import BadData, Signer
 from itsdangerous.encoding import base64_decode, base64_encode
+from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.config.private_files import keep_secret, version_of
-from moot.core.errors import ConfigError
+from moot.core.bucket import Bucket
+from moot.core.errors import ConfigError, MootError
 from moot.core.session.principal import Principal, Role
+from moot.gateway.login_file import LoginFile, NewLogin
 from moot.gateway.token_file import TokenFile, TokenRecord, hash_token
 from moot.runtime.clock import SystemClock
 
 logger = logging.getLogger(__name__)
 
-COOKIE = "moot_token"
-CREDENTIALS = "moot.credentials"  # key in a scope: what `find_token` returned before the query was stripped
+CREDENTIALS = "moot.credentials"  # key in a scope: what `find_credentials` returned before the query was stripped
+LOGIN_HEADER, SUBPROTOCOL = "moot-login", "moot"
+LOGIN_PREFIX = f"{SUBPROTOCOL}.login."  # of the subprotocol that carries the secret of a login
 OWNER_ID = "owner"
 TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
-OWNER_FILE, TOKENS_FILE, KEY_FILE = "owner.token", "tokens.json", "signing.key"
+OWNER_FILE, TOKENS_FILE, KEY_FILE, LOGINS_FILE = "owner.token", "tokens.json", "signing.key", "logins.json"
+TOKEN_CHARS = 16  # the shortest MOOT_TOKEN
+TRIES, TRIES_PER_S, PEERS = 20, 0.5, 1000  # wrong tokens of one address, and of how many addresses they are counted
 
-Kind = Literal["bearer", "query", "cookie", "none"]
+_CHOSEN = re.compile(rf"[!-~]{{{TOKEN_CHARS},}}")
+_GENERATED = re.compile(r"(?:moot_)?[\w-]{43}", re.ASCII)  # 256 bits: guessing is hopeless
+
+Kind = Literal["bearer", "query", "login", "none"]
 
 
-def find_token(scope: Mapping[str, Any]) -> tuple[str | None, Kind]:
-    """Return the token or cookie of a request, and which it is.
+class Credentials(Struct, frozen=True):
+    """What a request shows to be let in: a token, or both halves of a login (`token` is the cookie then)."""
 
-    `Authorization: Bearer` takes precedence over `?token=`, and that over the cookie.
+    kind: Kind = "none"
+    token: str = ""
+    secret: str = ""
+
+
+class TooManyTries(MootError):
+    """An address has tried too many wrong tokens; more are not looked at for a while."""
+
+
+def find_credentials(scope: Mapping[str, Any], cookie_name: str) -> Credentials:
+    """Return the credentials of a request.
+
+    `Authorization: Bearer` takes precedence over `?token=`, and that over a login, which needs its cookie and its
+    secret: in the header `Moot-Login` or, on a socket, in the subprotocol.
     """
     if CREDENTIALS in scope:
-        kept: tuple[str | None, Kind] = scope[CREDENTIALS]
+        kept: Credentials = scope[CREDENTIALS]
         return kept
     headers = dict(reversed(scope["headers"]))  # the first header of each name wins
-    scheme, _, credentials = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
-    if scheme.lower() == "bearer" and credentials.strip():
-        return credentials.strip(), "bearer"
+    scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
+    if scheme.lower() == "bearer" and token.strip():
+        return Credentials("bearer", token.strip())
     for name, value in parse_qsl(scope.get("query_string", b"").decode("latin-1")):
         if name == "token":
-            return value, "query"
+            return Credentials("query", value)
+    secret = headers.get(LOGIN_HEADER.encode(), b"").decode("latin-1")
+    for subprotocol in scope.get("subprotocols", ()):
+        secret = secret or (subprotocol.removeprefix(LOGIN_PREFIX) if subprotocol.startswith(LOGIN_PREFIX) else "")
     for crumb in headers.get(b"cookie", b"").decode("latin-1").split(";"):
         name, _, value = crumb.strip().partition("=")
-        if name == COOKIE and value:
-            return value, "cookie"
-    return None, "none"
+        if name == cookie_name and value and secret:
+            return Credentials("login", value, secret)
+    return Credentials()
+
+
+def pick_subprotocol(scope: Mapping[str, Any]) -> str | None:
+    """Return the subprotocol to accept: browsers close a socket that offered some and got none."""
+    offered: list[str] = scope.get("subprotocols", [])
+    ours = [name for name in offered if name == SUBPROTOCOL or name.startswith(LOGIN_PREFIX)]
+    return min(ours, key=len, default=None)  # without the secret, if that is possible
+
+
+def address_of(scope: Mapping[str, Any]) -> str:
+    """Return the address of the peer of a request, or of the proxy in front."""
+    return str((scope.get("client") or ("",))[0])
 
 
 class Tokens:
     """The valid tokens of one data folder. Every lookup reloads the token file if it has changed.
 
-    The owner's token is `owner_token` (from the environment) or comes from a file that the first start creates.
+    The owner's token is `owner_token` (from the environment) or comes from a file that the first start creates. Raises
+    ConfigError if `owner_token` could be guessed, or could not be sent in a header.
     """
 
-    def __init__(self, folder: Path, *, owner_token: str | None = None, now: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        owner_token: str | None = None,
+        now: Callable[[], str] | None = None,
+        monotonic: Callable[[], float] | None = None,
+    ) -> None:
+        if owner_token and not _CHOSEN.fullmatch(owner_token):
+            raise ConfigError(
+                f"{TOKEN_VARIABLE} must have at least {TOKEN_CHARS} printable ASCII characters and no space; "
+                "unset it to have one made"
+            )
         self._file = TokenFile(folder / TOKENS_FILE)
         self._owner_path = folder / OWNER_FILE
         self._given_owner_token = owner_token or None
         self._now = now or SystemClock().now
         key = keep_secret(folder / KEY_FILE)  # outlives restarts
         self._states = Signer(key, salt=b"state", digest_method=hashlib.sha256)
-        self._logins = Signer(key, salt=b"login", digest_method=hashlib.sha256)
+        self.cookie_name = f"moot_{hashlib.sha256(b'cookie' + key).hexdigest()[:8]}"  # other ports have another one
+        self.logins = LoginFile(folder / LOGINS_FILE, self._now)
+        self._monotonic = monotonic or SystemClock().monotonic
+        self._tries: dict[str, Bucket] = {}  # by address
         self._version: object = None
         self._records: dict[str, TokenRecord] = {}
         self._gone: set[str] = set()
@@ -86,22 +141,55 @@ class Tokens:
                 match = record
         return self._admit(match)
 
-    def find_login(self, cookie: str) -> Principal | None:
-        """Return the holder of this login cookie. It is valid for as long as the token it was issued for."""
+    def find_login(self, cookie: str, secret: str) -> Principal | None:
+        """Return the holder of a login. It is valid for as long as the token it was issued for."""
         self._reload()
-        token_id, _, signature = cookie.partition(".")
-        record = self._records.get(token_id)
-        is_ours = record is not None and self._logins.verify_signature(record.sha256, signature)
-        return self._admit(record) if is_ours else None
+        login = self.logins.find(cookie, secret)
+        record = self._records.get(login.token_id) if login else None
+        if login is None or record is None or record.sha256 != login.token_sha256:
+            return None
+        principal = self._admit(record)
+        return replace(principal, login_id=login.login_id) if principal else None
 
-    def authenticate(self, credentials: str) -> Principal | None:
-        """Return the holder of a token or a login cookie; None if it is not valid."""
-        return self.find(credentials) or self.find_login(credentials)
+    def authenticate(self, credentials: Credentials, address: str) -> Principal | None:
+        """Return the holder of valid credentials, else None. `address` is where they come from.
 
-    def login(self, principal: Principal) -> str:
-        """Return the login cookie for a principal. It does not contain the token."""
+        Raises TooManyTries, without a look at the token, if too many wrong ones came from there.
+        """
+        match credentials.kind:
+            case "none":
+                return None
+            case "login":
+                return self.find_login(credentials.token, credentials.secret)
+        if _GENERATED.fullmatch(credentials.token):  # a program with an old token must not lock others out
+            return self.find(credentials.token)
+        now = self._monotonic()
+        tries = self._tries.pop(address, None) or Bucket(TRIES_PER_S, TRIES, now)
+        self._tries[address] = tries  # the last one now: the first one goes if there are too many
+        if len(self._tries) > PEERS:
+            del self._tries[next(iter(self._tries))]
+        if not tries.take(now, 1.0):
+            raise TooManyTries(f"too many wrong tokens from {address}")
+        principal = self.find(credentials.token)
+        if principal:
+            tries.give_back(1.0)
+        return principal
+
+    def login(self, principal: Principal, agent: str = "") -> NewLogin:
+        """Start a login for the holder of a token. What the browser gets does not contain the token."""
         record = self._records[principal.token_id]
-        return f"{record.token_id}.{self._logins.get_signature(record.sha256).decode()}"
+        return self.logins.create(record.token_id, record.sha256, agent)
+
+    def take_gone_logins(self) -> set[str]:
+        """End the logins that were idle too long, or whose token is gone. Return the ids of all that ended so."""
+        now = self._now()
+        gone = {
+            login.login_id
+            for login in self.logins.list()
+            if login.ends_at <= now or login.token_id not in self._records
+        }
+        self.logins.end(*gone)
+        return gone
 
     def take_gone(self) -> set[str]:
         """Return the ids of tokens that were revoked, replaced or have expired since the last call."""

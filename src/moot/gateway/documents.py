@@ -98,11 +98,30 @@ class Login(Struct, frozen=True, kw_only=True):
 
 
 class LoginDocument(Struct, frozen=True, kw_only=True):
-    """Who the cookie is for."""
+    """Who sends the request. `login_id` is the login that it came by, if it did."""
 
     role: Role
     session_id: SessionId | None
     member: str | None
+    login_id: str | None
+
+
+class NewLoginDocument(LoginDocument, frozen=True, kw_only=True):
+    """A new login. The page sends `secret` with every request, in the header `Moot-Login`, beside the cookie."""
+
+    secret: str
+
+
+class LoginEntry(Struct, frozen=True, kw_only=True):
+    """A login of a browser; it ends at `ends_at` unless it is used before."""
+
+    login_id: str
+    token_id: str
+    created_at: str
+    last_used_at: str
+    ends_at: str
+    agent: str
+    is_this: bool  # the request came by it
 
 
 class Health(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from moot.core.session.principal import Principal
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
-from moot.gateway.auth import CREDENTIALS, Tokens, find_token
+from moot.gateway.auth import CREDENTIALS, Tokens, TooManyTries, address_of, find_credentials
 from moot.gateway.hosts import Hosts
 from moot.gateway.metrics import Metrics
 from moot.gateway.replies import error_language, explain
@@ -24,7 +24,7 @@ PUBLIC_FOLDERS = ("/static/", "/s/")
 SOCKET_PATHS = {"/", "/ws"}
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CSP = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 )
 SECURITY_HEADERS: dict[bytes, bytes] = {
@@ -61,15 +61,15 @@ class Guard:
         self._language = language
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        _hide_token(scope)
+        self._hide_token(scope)
         if scope["type"] == "websocket":
             await self._guard_socket(scope, receive, send)
         elif scope["type"] == "http":
             await self._guard_request(scope, receive, _with_headers(send))
 
     async def _guard_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
-        _, kind = find_token(scope)
-        if scope["path"] in SOCKET_PATHS and self._is_ours(scope, needs_origin=kind == "cookie"):
+        credentials = find_credentials(scope, self._tokens.cookie_name)
+        if scope["path"] in SOCKET_PATHS and self._is_ours(scope, needs_origin=credentials.kind == "login"):
             await self._inner(scope, receive, send)
             return
         await receive()
@@ -90,13 +90,18 @@ class Guard:
             return ProtocolError("forbidden")
         if is_public(path):
             return None
-        credentials, kind = find_token(scope)
-        principal = self._tokens.authenticate(credentials) if credentials else None
+        credentials = find_credentials(scope, self._tokens.cookie_name)
+        try:
+            principal = self._tokens.authenticate(credentials, address_of(scope))
+        except TooManyTries:
+            self._metrics.unauthenticated.inc()
+            return ProtocolError("too_many_tries", retryable=True)
         if principal is None:
             self._metrics.unauthenticated.inc()
             return ProtocolError("unauthenticated")
-        needs_origin = kind == "cookie" and scope["method"] not in SAFE_METHODS
-        if kind == "cookie" and not self._is_same_origin(scope, needs_origin=needs_origin):
+        is_login = credentials.kind == "login"
+        needs_origin = is_login and scope["method"] not in SAFE_METHODS
+        if is_login and not self._is_same_origin(scope, needs_origin=needs_origin):
             self._metrics.forbidden.labels("cross_site").inc()
             return ProtocolError("forbidden")
         scope[PRINCIPAL] = principal
@@ -116,7 +121,7 @@ class Guard:
         return True
 
     def _is_same_origin(self, scope: Scope, *, needs_origin: bool) -> bool:
-        """Whether a request with our cookie comes from our page.
+        """Whether a request with a login comes from our page.
 
         Cookies ignore ports: the browser also sends ours from the pages of other servers on this host.
         """
@@ -125,21 +130,20 @@ class Guard:
             return fetch_sites == ["same-origin"] or (fetch_sites == ["none"] and not needs_origin)
         return bool(_values(scope, b"origin")) or not needs_origin
 
+    def _hide_token(self, scope: Scope) -> None:
+        """Move the token from the query to `scope[CREDENTIALS]`, in place, so that no log of URLs contains it."""
+        if scope["type"] not in ("http", "websocket") or CREDENTIALS in scope:
+            return
+        credentials = find_credentials(scope, self._tokens.cookie_name)
+        pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        if any(name == "token" for name, _ in pairs):
+            scope["query_string"] = urlencode([pair for pair in pairs if pair[0] != "token"]).encode()
+        scope[CREDENTIALS] = credentials
+
 
 def _values(scope: Scope, name: bytes) -> list[str]:
     headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
     return [value.decode("latin-1") for key, value in headers if key == name]
-
-
-def _hide_token(scope: Scope) -> None:
-    """Move the token from the query to `scope[CREDENTIALS]`, in place, so that no log of URLs contains it."""
-    if scope["type"] not in ("http", "websocket") or CREDENTIALS in scope:
-        return
-    credentials = find_token(scope)
-    pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    if any(name == "token" for name, _ in pairs):
-        scope["query_string"] = urlencode([pair for pair in pairs if pair[0] != "token"]).encode()
-    scope[CREDENTIALS] = credentials
 
 
 def _with_headers(send: Send) -> Send:

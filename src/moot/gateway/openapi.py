@@ -35,7 +35,7 @@ def describe(operations: Iterable[Operation]) -> dict[str, Any]:
     return {
         "openapi": "3.1.0",
         "info": {"title": "Moot", "version": __version__, "description": "Sessions of people and AI agents."},
-        "security": [{"bearer": []}, {"query": []}, {"cookie": []}],
+        "security": [{"bearer": []}, {"query": []}, {"cookie": [], "secret": []}],
         "paths": paths,
         "components": {"schemas": {**components, **commands, **command_types}, "securitySchemes": _SECURITY},
     }
@@ -44,7 +44,8 @@ def describe(operations: Iterable[Operation]) -> dict[str, Any]:
 _SECURITY = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "query": {"type": "apiKey", "in": "query", "name": "token"},
-    "cookie": {"type": "apiKey", "in": "cookie", "name": "moot_token"},
+    "cookie": {"type": "apiKey", "in": "cookie", "name": "moot_<id of the server>"},
+    "secret": {"type": "apiKey", "in": "header", "name": "Moot-Login"},
 }
 
 

@@ -30,6 +30,7 @@ STATUS: dict[str, int] = {
     "too_slow": 408,
     "too_large": 413,
     "rate_limited": 429,
+    "too_many_tries": 429,
     "internal": 500,
     "storage_full": 503,
     "unavailable": 503,

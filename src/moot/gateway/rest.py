@@ -149,7 +149,7 @@ class Rest:
             after,
             language,
             streams=self._streams,
-            token_id=principal_of(request.scope).token_id,
+            principal=principal_of(request.scope),
             metrics=self._metrics,
             send_timeout_s=self._settings.send_timeout_s + BACKSTOP_S,
         )

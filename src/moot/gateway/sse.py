@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from moot.core.codec import Event, frame
+from moot.core.session.principal import Principal
 from moot.core.session.team import Language
 from moot.gateway.bodies import parse_number, read_number
 from moot.gateway.metrics import Metrics
@@ -40,13 +41,13 @@ class Streams:
     """The open streams, each as an event that ends it, so that they can be ended by token or all at once."""
 
     def __init__(self) -> None:
-        self._open: dict[asyncio.Event, str] = {}
+        self._open: dict[asyncio.Event, Principal] = {}
         self._is_closed = False
 
-    def add(self, token_id: str) -> asyncio.Event:
+    def add(self, principal: Principal) -> asyncio.Event:
         """Register a stream. Return the event that is set when it has to end."""
         end = asyncio.Event()
-        self._open[end] = token_id
+        self._open[end] = principal
         if self._is_closed:
             end.set()
         return end
@@ -55,9 +56,17 @@ class Streams:
         del self._open[end]
 
     def close_token(self, token_id: str) -> None:
-        for end, owner in self._open.items():
-            if owner == token_id:
+        for end, principal in self._open.items():
+            if principal.token_id == token_id:
                 end.set()
+
+    def close_login(self, login_id: str) -> None:
+        for end, principal in self._open.items():
+            if principal.login_id == login_id:
+                end.set()
+
+    def open_logins(self) -> set[str]:
+        return {principal.login_id for principal in self._open.values() if principal.login_id}
 
     def close(self) -> None:
         self._is_closed = True
@@ -82,7 +91,7 @@ class EventStream(Response):
         language: Language,
         *,
         streams: Streams,
-        token_id: str,
+        principal: Principal,
         metrics: Metrics,
         send_timeout_s: float,
     ) -> None:
@@ -93,12 +102,12 @@ class EventStream(Response):
         self._after = after
         self._language = language
         self._streams = streams
-        self._token_id = token_id
+        self._principal = principal
         self._metrics = metrics
         self._send_timeout_s = send_timeout_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the shape of ASGI
-        end = self._streams.add(self._token_id)
+        end = self._streams.add(self._principal)
         self._metrics.streams.inc()
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 from moot.app import App
 from moot.core.session.principal import Principal
 from moot.core.session.team import Language, as_language
-from moot.gateway.auth import Tokens, find_token
+from moot.gateway.auth import Tokens, TooManyTries, address_of, find_credentials, pick_subprotocol
 from moot.gateway.connection import Connection, ServerContext, TooManyMessages
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
@@ -96,13 +96,17 @@ class WebSocketEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()  # websocket.connect
-        credentials, _ = find_token(scope)
-        principal = self._context.tokens.authenticate(credentials) if credentials else None
+        tokens = self._context.tokens
+        try:
+            principal = tokens.authenticate(find_credentials(scope, tokens.cookie_name), address_of(scope))
+        except TooManyTries:
+            await _reject(send, 429, "too many wrong tokens from this address; try again later")
+            return
         refusal = self._refuse(principal)
         if refusal:
             await _reject(send, *refusal)
             return
-        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.accept", "subprotocol": pick_subprotocol(scope)})
         if principal is None:
             await self._send_close(send, Close(UNAUTHENTICATED, "a token is needed"))
             return
@@ -132,6 +136,15 @@ class WebSocketEndpoint:
         for client in self._clients:
             if client.connection.principal.token_id == token_id:
                 client.close(UNAUTHENTICATED, "the token was revoked")
+
+    def close_login(self, login_id: str) -> None:
+        for client in self._clients:
+            if client.connection.principal.login_id == login_id:
+                client.close(UNAUTHENTICATED, "the login has ended")
+
+    def open_logins(self) -> set[str]:
+        logins = {client.connection.principal.login_id for client in self._clients}
+        return {login_id for login_id in logins if login_id}
 
     def _refuse(self, principal: Principal | None) -> tuple[int, str] | None:
         settings = self._context.settings

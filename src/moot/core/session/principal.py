@@ -15,12 +15,16 @@ class Role(StrEnum):
 
 
 class Principal(Struct, frozen=True, kw_only=True):
-    """The holder of a token. Without a `session_id` it is valid for all sessions; `member` is whom they speak as."""
+    """The holder of a token. Without a `session_id` it is valid for all sessions; `member` is whom they speak as.
+
+    `login_id` is the login of the browser that it came by, if it did.
+    """
 
     token_id: str
     role: Role
     session_id: str | None = None
     member: str | None = None
+    login_id: str | None = None
 
     def may_read(self, session_id: str) -> bool:
         return self.session_id in (None, session_id)

@@ -1,5 +1,7 @@
 // The REST side: what is asked once, not followed.
 
+import { recall, remember } from "./prefs.js";
+
 export class ApiError extends Error {
   /** @param {number} status @param {string} sentence */
   constructor(status, sentence) {
@@ -8,10 +10,27 @@ export class ApiError extends Error {
   }
 }
 
+// The page's half of its login. The other half is a cookie, which scripts cannot read and which browsers send to every
+// port of this host; this half stays in the storage of this origin. The server wants both.
+let secret = recall("login");
+
+/** @param {string | null} value */
+function keep(value) {
+  secret = value;
+  remember("login", value);
+}
+
+/** What a WebSocket has instead of headers. */
+export const subprotocols = () => (secret ? ["moot", `moot.login.${secret}`] : ["moot"]);
+
+/** @param {string} path @param {RequestInit} [options] */
+const request = (path, options = {}) =>
+  fetch(path, { ...options, headers: { ...options.headers, ...(secret ? { "moot-login": secret } : {}) } });
+
 /** @param {string} path @param {RequestInit & {json?: unknown}} [options] @returns {Promise<any>} */
 async function ask(path, { json, ...options } = {}) {
   const body = json === undefined ? {} : { body: JSON.stringify(json), headers: { "content-type": "application/json" } };
-  const answer = await fetch(path, { ...options, ...body });
+  const answer = await request(path, { ...options, ...body });
   if (answer.status === 204) return null;
   const said = await answer.json().catch(() => ({}));
   if (!answer.ok) throw new ApiError(answer.status, said.content ?? said.error ?? answer.statusText);
@@ -21,8 +40,22 @@ async function ask(path, { json, ...options } = {}) {
 export const api = {
   me: () => ask("/api/me"),
   /** @param {string} token */
-  login: (token) => ask("/api/login", { method: "POST", json: { token } }),
-  logout: () => ask("/api/logout", { method: "POST", json: {} }),
+  login: async (token) => {
+    const login = await ask("/api/login", { method: "POST", json: { token } });
+    keep(login.secret);
+    return login;
+  },
+  logout: async () => {
+    await ask("/api/logout", { method: "POST", json: {} });
+    keep(null);
+  },
+  /** A picture or a file as a `blob:` address: an element's own request could not carry the secret. Revoke it after use.
+   * @param {string} path */
+  blob: async (path) => {
+    const answer = await request(path);
+    if (!answer.ok) throw new ApiError(answer.status, (await answer.json().catch(() => ({}))).content ?? answer.statusText);
+    return URL.createObjectURL(await answer.blob());
+  },
   teams: () => ask("/api/teams"),
   sessions: () => ask("/api/sessions"),
   /** @param {string} id @param {number} at after which event @param {string} lang */

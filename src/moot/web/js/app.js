@@ -1,6 +1,6 @@
 // The page's one model: who is here, which sessions there are, the one that is open. It knows no DOM but the address.
 
-import { ApiError, api } from "./api.js";
+import { ApiError, api, subprotocols } from "./api.js";
 import { translator } from "./i18n.js";
 import { Socket } from "./link/socket.js";
 import { recall, recallJson, remember } from "./prefs.js";
@@ -9,6 +9,7 @@ import { Replay } from "./replay.js";
 import { isAway } from "./shelf.js";
 
 const LIST_MS = 5_000;
+const REVOKE_MS = 60_000; // a browser may still be reading what it saves
 const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
 
 export class App {
@@ -40,7 +41,7 @@ export class App {
     /** @type {number | null} the event that timeline and conversation show together */
     this.selected = null;
     this.speaker = recall("speaker");
-    this.socket = new Socket(() => this.#socketUrl(), (happened) => this.#take(happened));
+    this.socket = new Socket(() => this.#socketUrl(), subprotocols, (happened) => this.#take(happened));
   }
 
   // what is shown
@@ -125,6 +126,20 @@ export class App {
   async logout() {
     await api.logout();
     location.assign("/");
+  }
+
+  /** Save the open session as a file. */
+  async export() {
+    if (!this.tape) return;
+    try {
+      const href = await api.blob(`/api/sessions/${this.tape.id}/export?lang=${this.language}`);
+      const link = Object.assign(document.createElement("a"), { href, download: `moot-${this.tape.id}.html` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(href), REVOKE_MS);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.toast(error.message);
+    }
   }
 
   async list() {

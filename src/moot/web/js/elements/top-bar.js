@@ -22,7 +22,7 @@ export class TopBar extends Part {
       h("span", { class: "meter hops" }), h("span", { class: "meter spent" }),
       h("span", { class: "buttons" },
         button("replay", "↺", () => (this.app.replay ? this.app.endReplay() : this.app.startReplay())),
-        h("a", { class: "icon export", title: t("export"), "aria-label": t("export"), text: "⤓", download: "" }),
+        button("export", "⤓", () => void this.app.export()),
         button("palette", "⌘", () => tell("palette")),
         button("theme", "◐", () => tell("theme", THEMES[(THEMES.indexOf(this.#theme) + 1) % 3])),
         h("button", { class: "icon language", lang: "", onclick: () => tell("language", this.#nextLanguage.code) }),
@@ -54,7 +54,7 @@ export class TopBar extends Part {
     const { code, name, short } = this.#nextLanguage;
     set(find(this, ".language"), { text: short, lang: code, title: name });
     set(find(this, ".replay"), { disabled: !app.tape?.view, "aria-pressed": String(app.replay !== null) });
-    set(find(this, ".export"), { href: app.tape ? `/api/sessions/${app.tape.id}/export?lang=${app.language}` : null, hidden: !app.tape });
+    set(find(this, ".export"), { hidden: !app.tape });
   }
 
   tick() {

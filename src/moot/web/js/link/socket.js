@@ -5,9 +5,10 @@ import { ClientHalf } from "./half.js";
 const TICK_MS = 250;
 
 export class Socket {
-  /** @param {() => string} url @param {(happened: Happening[]) => void} tell */
-  constructor(url, tell) {
+  /** @param {() => string} url @param {() => string[]} subprotocols @param {(happened: Happening[]) => void} tell */
+  constructor(url, subprotocols, tell) {
     this.url = url;
+    this.subprotocols = subprotocols;
     this.tell = tell;
     this.half = new ClientHalf();
     /** @type {WebSocket | null} */
@@ -46,7 +47,7 @@ export class Socket {
   }
 
   #open() {
-    const ws = new WebSocket(this.url());
+    const ws = new WebSocket(this.url(), this.subprotocols());
     this.ws = ws;
     ws.onopen = () => this.half.opened(this.now);
     ws.onmessage = (event) => {
