@@ -1,6 +1,7 @@
 """Opening a session while the app closes, or while who asked for it goes away."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -8,6 +9,7 @@ from moot.core.codec import Event
 from moot.core.errors import LogError
 from moot.core.flows.plan.plan_events import LeaseExpired
 from moot.core.session.commands import Post
+from moot.runtime.ports import CommandKey, Summary
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
 from moot.testing.clock import rest
@@ -105,3 +107,37 @@ async def test_a_session_that_recovers_is_not_evicted(monkeypatch: pytest.Monkey
         assert await app.sessions.open(session.id) is await opening
         await clock.advance(0)
         assert hands.given == ["a"]
+
+
+class SlowToTell(MemoryLog):
+    """A log whose appends are there before the one who appended is told so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def append(
+        self,
+        session_id: str,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        command: CommandKey | None = None,
+        summary: Summary | None = None,
+    ) -> None:
+        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await self.gate.wait()
+
+
+@run
+async def test_a_session_that_is_opened_while_it_is_created_has_one_engine() -> None:
+    """Whoever asks for a session twice, with the same id, may find it in the log before the first one is answered."""
+    log = SlowToTell()
+    async with open_on(log, TRIO) as app:
+        creating = asyncio.create_task(app.session(once="c1"))
+        await rest()
+        [listing] = await log.sessions()
+        engine = await app.sessions.open(listing.session_id)
+        log.gate.set()
+        await creating
+        assert await app.sessions.open(listing.session_id) is engine

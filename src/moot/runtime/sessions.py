@@ -53,7 +53,8 @@ class Sessions:
         decided = create(CreateSession(team=team, title=title))
         events = stamp(team, session_id, Head(), decided.facts, self._clock.now())
         await self._log.append(session_id, 0, events, summary=summarise(decided.state))
-        return self._admit(session_id, decided.state, events[-1].head)
+        # Somebody who asked for the same session may have found it in the log and opened it during the append.
+        return self._engines.get(session_id) or self._admit(session_id, decided.state, events[-1].head)
 
     async def open(self, session_id: str) -> Engine:
         """Return the engine of a session; load it and start what is outstanding if it is not open.
