@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from moot.core.codec import Event
-from moot.core.errors import Conflict, StorageFull
+from moot.core.errors import Conflict, LogError, StorageFull
 from moot.runtime.ports import CommandKey, Summary
 from moot.runtime.stores.memory import MemoryLog
 
@@ -87,3 +87,22 @@ class ContestedLog(MemoryLog):
             self.tries += 1
             raise Conflict("somebody was faster")
         await super().append(session_id, expected_seq, events, command=command, summary=summary)
+
+
+class UnsureLog(MemoryLog):
+    """Writes and, while `is_unsure`, says that it failed, as a disk may whose sync failed after the write."""
+
+    is_unsure = False
+
+    async def append(
+        self,
+        session_id: str,
+        expected_seq: int,
+        events: Sequence[Event],
+        *,
+        command: CommandKey | None = None,
+        summary: Summary | None = None,
+    ) -> None:
+        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        if self.is_unsure:
+            raise LogError("whether it was written is not known")

@@ -12,12 +12,13 @@ from moot.core.session.commands import Post
 from moot.core.session.events import MessagePosted, TurnCompleted, TurnStarted
 from moot.runtime.engine import STORAGE_RETRY_S
 from moot.runtime.journal import APPEND_TRIES
+from moot.runtime.ports import CommandKey
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.stores.sqlite import SqliteLog
 from moot.testing import VirtualClock, human, make_team, scripted
 from moot.testing.clock import rest
 from tests.runtime.apps import TRIO, Puppet, facts, has, names, open_on, read, run, say, settle, until
-from tests.runtime.broken_logs import ContestedLog, FullLog, SlowLog
+from tests.runtime.broken_logs import ContestedLog, FullLog, SlowLog, UnsureLog
 
 
 @run
@@ -261,3 +262,19 @@ async def test_a_node_that_always_loses_gives_up_with_a_reason() -> None:
         assert log.tries == APPEND_TRIES
         log.is_contested = False
         assert (await say(session, "hello"))[-1] == "session.paused"
+
+
+@run
+async def test_an_append_that_failed_and_is_in_the_log_has_happened() -> None:
+    """The state follows the log; the command, sent again with its id, is accepted and not done twice."""
+    log, key = UnsureLog(), CommandKey("c1", "digest")
+    async with open_on(log, TRIO) as app:
+        session = await app.session()
+        log.is_unsure = True
+        with pytest.raises(LogError, match="not known"):
+            await session.submit(Post(text="hello"), key)
+        log.is_unsure = False
+        assert (await session.state()).message_count == 1
+        receipt = await session.submit(Post(text="hello"), key)
+        assert receipt.seq == len(await read(app, session))
+        assert len(await facts(app, session, MessagePosted)) == 1

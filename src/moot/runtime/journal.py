@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from random import random
 
 from moot.core.codec import Event, Head, stamp
@@ -123,7 +124,14 @@ class Journal:
     async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
         key_of_summary = summary_key(state)
         summary = None if key_of_summary == self._summary_key else summarise(state)
-        await self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary)
+        try:
+            await self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary)
+        except Conflict:
+            raise
+        except LogError:  # it may be in the log all the same, and then it has happened
+            with suppress(LogError):
+                await self._catch_up()
+            raise
         self._summary_key = key_of_summary
         self.state = state
         self.head = events[-1].head
