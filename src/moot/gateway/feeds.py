@@ -1,7 +1,7 @@
 """Feeds: the newest events of every followed session, encoded once and shared by all of its followers."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from contextlib import aclosing
 from typing import Any, Protocol
 
@@ -68,7 +68,7 @@ class Feed:
         self.head = head
         self.projection = Projection(self, now)
         self.ended: MootError | None = None  # why nothing more will come
-        self.followers: set[Follower] = set()
+        self.followers: dict[Follower, None] = {}  # in the order in which they joined, and are woken
         self._window_events = window_events
         self._frames: list[Frame] = []
         self._bytes = self._start_byte = (
@@ -129,19 +129,19 @@ class Feeds:
                 feed = Feed(session_id, head.seq, self._window_events, self._now)
                 self._feeds[session_id] = feed, self._spawn(self._run(feed))
         feed, _ = self._feeds[session_id]
-        feed.followers.add(follower)
+        feed.followers[follower] = None
         return feed
 
     def leave(self, feed: Feed, follower: Follower) -> None:
-        feed.followers.discard(follower)
+        feed.followers.pop(follower, None)
         known = self._feeds.get(feed.session_id)
         if not feed.followers and known and known[0] is feed:
             del self._feeds[feed.session_id]
             known[1].cancel()
 
-    def followers(self, session_id: str) -> set[Follower]:
+    def followers(self, session_id: str) -> Collection[Follower]:
         known = self._feeds.get(session_id)
-        return known[0].followers if known else set()
+        return known[0].followers if known else ()
 
     def close(self) -> None:
         for _, task in self._feeds.values():
