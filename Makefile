@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test fast check format bench bench-intent crash chaos mutants five-minutes lock docs clean
+.PHONY: run test fast check format bench bench-intent crash chaos sim mutants five-minutes lock docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
@@ -17,14 +17,14 @@ fast: $(VENV)/.tested
 
 # What CI runs: formatting, lint, types, tests.
 check: $(VENV)/.tested
-	$(BIN)/ruff format --check src tests bench docs examples
-	$(BIN)/ruff check src tests bench docs examples
+	$(BIN)/ruff format --check src tests bench sim docs examples
+	$(BIN)/ruff check src tests bench sim docs examples
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --dist loadfile
 
 format: $(VENV)/.tested
-	$(BIN)/ruff format src tests bench docs examples
-	$(BIN)/ruff check --fix src tests bench docs examples
+	$(BIN)/ruff format src tests bench sim docs examples
+	$(BIN)/ruff check --fix src tests bench sim docs examples
 
 # Ratios against floors measured in the same run; table on the screen, JSON in bench/results.
 bench: $(VENV)/.tested
@@ -41,6 +41,10 @@ crash: $(VENV)/.tested
 # Plans with members that fail, people who do anything and processes that die: two thousand seeded runs.
 chaos: $(VENV)/.tested
 	MOOT_CHAOS_SEEDS=2000 $(BIN)/pytest -q tests/runtime/test_plan_chaos.py
+
+# Ten thousand seeded runs of server, clients and members with a disk, a network and a clock that fail; SEED=n plays one.
+sim: $(VENV)/.tested
+	$(BIN)/python -m sim.run $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(FIRST),--first $(FIRST))
 
 # Faults made by hand in a copy of the code: each must be caught by the tests that it names.
 mutants: $(VENV)/.tested

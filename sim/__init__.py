@@ -1,0 +1,1 @@
+"""A seeded simulator of a whole system: server, clients, workers, disk, network and clock in one process."""
