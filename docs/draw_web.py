@@ -39,7 +39,7 @@ def start(page: Page, team: str, title: str, text: str) -> None:
 
 
 def draw_chat(page: Page) -> None:
-    start(page, "chat-demo", "A poster", "[NEXT: Claude] The library opens on Sundays. Can you three write the poster?")
+    start(page, "chat-demo", "A poster", "The library opens on Sundays. Can you three write the poster?")
     expect(page.locator("article.message.ai:not(.writing)").nth(2)).to_be_visible()
     page.screenshot(path=FOLDER / "web-chat.png")
     expect(page.locator("top-bar .status")).to_have_attribute("data-status", "paused")

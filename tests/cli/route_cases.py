@@ -35,6 +35,7 @@ def answer(
             "from": None,
             "team_task": None,
             "drop": [],
+            "mentions": [],
             **(markers or {}),
         },
         "clean": "",
@@ -51,6 +52,7 @@ def answer(
         "status": "active",
         "waiting_for": None,
         "notices": [],
+        "via": "next" if names else "queue" if fields.get("queue") else "fallback",
         **fields,
     }
 
@@ -66,6 +68,17 @@ def unresolved(*names: str) -> list[dict[str, Any]]:
 
 
 FALLBACK: dict[str, Any] = {"action": "wait_for_human", "member": "alice", "status": "paused", "waiting_for": "alice"}
+
+NOBODY: dict[str, Any] = {
+    **FALLBACK,
+    "notices": [
+        {
+            "code": "nobody_addressed",
+            "text": "◦ Nobody was addressed. Give it to: Bob · Dr. Carol (type @name)",
+            "names": ["Bob", "Dr. Carol"],
+        }
+    ],
+}
 
 # what it shows: the question beside the team (speaker alice, empty queue unless said), the whole answer
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -107,8 +120,8 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"text": "go on", "queue": ["carol", "bob"]},
         answer(action="continue_queue", clean="go on", queue=["carol", "bob"]),
     ),
-    "nobody is named, nobody waits": ({"text": "hi", "speaker": "zoe"}, answer(clean="hi", **FALLBACK)),
-    "an empty marker": ({"text": "hi [NEXT:]"}, answer(clean="hi ", **FALLBACK)),
+    "nobody is named, nobody waits": ({"text": "hi", "speaker": "zoe"}, answer(clean="hi", **NOBODY)),
+    "an empty marker": ({"text": "hi [NEXT:]"}, answer(clean="hi ", **NOBODY)),
     "some are unknown": (
         {"text": "[NEXT: x, bob, y]"},
         answer(
@@ -220,7 +233,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"text": "[DROP: x] hi", "queue": ["bob"]},
         answer(action="continue_queue", markers={"drop": ["x"]}, clean=" hi", queue=["bob"], notices=skipped("x")),
     ),
-    "nobody is dropped": ({"text": "[DROP:] hi", "queue": []}, answer(clean=" hi", **FALLBACK)),
+    "nobody is dropped": ({"text": "[DROP:] hi", "queue": []}, answer(clean=" hi", **NOBODY)),
     "[DONE] of an AI means nothing": (
         {"text": "ready [DONE] [NEXT: carol]", "speaker": "bob"},
         answer(
@@ -235,7 +248,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "the speaker is named": (
         {"text": "[FROM: Zoe][FROM: bob] hi", "speaker": None},
-        answer(markers={"from": "Zoe"}, clean="[FROM: Zoe][FROM: bob] hi", **FALLBACK),
+        answer(markers={"from": "Zoe"}, clean="[FROM: Zoe][FROM: bob] hi", **NOBODY),
     ),
     "the last team task counts": (
         {"text": "[TEAM_TASK: win][TEAM_TASK: win [big]] go [NEXT: bob]"},
@@ -251,7 +264,27 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "markers in a code block are text": (
         {"text": "```\n[NEXT: bob] [DONE]\n```\n"},
-        answer(clean="```\n[NEXT: bob] [DONE]\n```\n", **FALLBACK),
+        answer(clean="```\n[NEXT: bob] [DONE]\n```\n", **NOBODY),
+    ),
+    "a human mentions an AI": (
+        {"text": "@Bob hi"},
+        answer(
+            markers={"mentions": ["Bob"]},
+            member="bob",
+            clean="@Bob hi",
+            resolved=["bob"],
+            queue_updates=["bob"],
+            queue=["bob"],
+            via="mention",
+        ),
+    ),
+    "an AI mentions an AI": (
+        {"text": "@Bob hi", "speaker": "carol"},
+        answer(markers={"mentions": ["Bob"]}, clean="@Bob hi", **FALLBACK),
+    ),
+    "nobody is named, and there is a default": (
+        {"text": "hi", "team": {**TEAM, "chat": {"default": "carol"}}},
+        answer(member="carol", clean="hi", resolved=["carol"], queue_updates=["carol"], queue=["carol"], via="default"),
     ),
     "an AI may say nothing": ({"text": "", "speaker": "bob"}, answer(**FALLBACK)),
     "an AI may name itself": (

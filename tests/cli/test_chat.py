@@ -62,9 +62,9 @@ def test_what_is_not_there_is_said(moot: Moot, tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     assert moot("chat", "no-such-file.yaml").code == 3
     assert moot("chat", CHAT, "--session", "s_none").code == 4
-    assert "You, Claude, Bob, Carol" in moot("chat").out
+    assert "You, Ada, Bob, Carol" in moot("chat").out
     (tmp_path / "moot.yaml").write_text(Path(CHAT).read_text(encoding="utf-8"), encoding="utf-8")
-    assert "You, Claude, Bob, Carol" not in moot("chat").out
+    assert "You, Ada, Bob, Carol" not in moot("chat").out
 
 
 def sit_down(tmp_path: Path, *arguments: str, **environment: str) -> Keyboard:
@@ -77,7 +77,7 @@ def test_a_person_gets_a_prompt_and_sees_nothing_twice(tmp_path: Path) -> None:
     here = sit_down(tmp_path, "chat-demo", "--inline")
     opened = here.until("You> ")
     assert "Type a line and press Enter" in opened
-    assert "— chat-demo · You, Claude, Bob, Carol" in opened
+    assert "— chat-demo · You, Ada, Bob, Carol" in opened
     here.type("[NEXT: Bob] 海报, please\n")
     said = here.until("You> ", 2)
     assert said.count("海报, please") == 1

@@ -23,11 +23,11 @@ def test_chat_plays_to_its_end(arguments: list[str], moot: Moot) -> None:
     """Unattended, exit 0: every AI speaks, Dora is skipped with a notice, the human ends it; nothing is kept."""
     said = moot("demo", *arguments)
     assert said.code == 0
-    assert said.lines[0] == "— Demo · You, Claude, Bob, Carol"
+    assert said.lines[0] == "— Demo · You, Ada, Bob, Carol"
     assert said.lines[-1].startswith("■")
     assert "⚠️ 'Dora' is not in this team, skipped" in said.lines
     assert any(line.startswith("📋 Queue: [Bob ⏳] → Carol") for line in said.lines)
-    for speaker in ("You: ", "Claude: ", "Bob: ", "Carol: "):
+    for speaker in ("You → Ada: ", "Ada → Bob, Carol: ", "Bob: ", "Carol → Bob: "):
         assert any(line.startswith(speaker) for line in said.lines)
     assert said.err.count("»") == 3
     assert not moot.data.exists()

@@ -257,10 +257,10 @@ def test_text_for_people(moot: Moot) -> None:
     said = moot("run", CHAT, "--title", "Poster", "--say", "alice: [NEXT: Bob] hello")
     expected = [
         "— Poster · Alice, Zoe, Bob, Carol, sleepy",
-        "Alice: hello",
+        "Alice → Bob: hello",
         "📋 Queue: [Bob ⏳]",
         "  · Bob: short",
-        "Bob: A draft.",
+        "Bob → Carol: A draft.",
         "⚠️ 'Dora' is not in this team, skipped",
         "📋 Queue: [Carol ⏳]",
         "Carol: Checked.",

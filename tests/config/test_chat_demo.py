@@ -9,7 +9,7 @@ from moot.core.flows.chat.chat_slice import Entry
 from moot.core.intake.markers import parse
 from moot.core.session.team import Team
 
-OPENING = "[NEXT: Claude] The library opens on Sundays from May. Can you three write the poster?"
+OPENING = "[NEXT: Ada] The library opens on Sundays from May. Can you three write the poster?"
 
 
 class Play(Struct):
@@ -43,7 +43,7 @@ def test_the_demo_shows_the_rules_of_chat() -> None:
         assert isinstance(agent, ScriptAgent)
         scripts[member_id] = [ScriptEntry(text=reply) if isinstance(reply, str) else reply for reply in agent.replies]
     first = play(scripts, file.team(), OPENING)
-    assert first.speakers == ["claude", "bob", "carol", "bob", "carol", "claude", "you"]
+    assert first.speakers == ["ada", "bob", "carol", "bob", "carol", "ada", "you"]
     assert first.skipped == ["Dora"]
     again = play(scripts, file.team(), "[NEXT: Bob] Shorter, please.")
     assert again.speakers == ["bob", "you"]

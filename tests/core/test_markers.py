@@ -37,10 +37,11 @@ def names(text: str) -> list[str]:
         ("[NEXT: Zhang San]", ["Zhang San"]),
         ("[NEXT: 张三、李四]", ["张三", "李四"]),
         ("[NEXT: bob:dev]", ["bob:dev"]),
+        ("[NEXT: bob,\n carol]", ["bob", "carol"]),
     ],
 )
 def test_next_lists_names_as_written(text: str, expected: list[str]) -> None:
-    """Any letter case, `,` `，` `、` and `：`; parts trimmed, blanks dropped, `@` and `**` taken off."""
+    """Any letter case, `,` `，` `、` and `：`, also over two lines; trimmed, without blanks, `@` and `**`."""
     assert names(text) == expected
 
 
@@ -56,7 +57,7 @@ def test_next_lists_names_as_written(text: str, expected: list[str]) -> None:
         "[NEXTS:bob]",
         "[XNEXT:bob]",
         "(NEXT:bob)",
-        "[NEXT:bob\n]",
+        "[NEXT:bob\n\n]",
         "[ＮＥＸＴ:bob]",  # full-width letters
         "[NЕXT:bob]",  # a Cyrillic letter
         "[TEAM_TAſK: x]",  # a long s, which case folding turns into an s

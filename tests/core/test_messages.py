@@ -31,7 +31,7 @@ def test_a_message_that_is_too_long_is_refused_with_the_limit() -> None:
     """The limit is told; exactly the limit is accepted."""
     scenario = given(TEAM).says("x" * (MESSAGE_CHARS + 1)).refused("message_too_long")
     assert f"{MESSAGE_CHARS}" in scenario.refusal_text
-    scenario.says("x" * MESSAGE_CHARS).then("message.posted", "routing.decided", "session.paused")
+    scenario.says("x" * MESSAGE_CHARS).then("message.posted", "routing.decided", "notice.posted", "session.paused")
 
 
 def test_markers_alone_are_a_message_if_they_name_somebody() -> None:

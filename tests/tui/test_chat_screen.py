@@ -69,7 +69,7 @@ def test_the_composer_remembers_and_completes() -> None:
             await here.press("@", "c", "a")
             await here.sees("▸ Carol  AI")
             await here.press("tab")
-            assert composer.text == "[NEXT: Carol] "
+            assert composer.text == "@Carol "
             composer.text = ""
             await here.press("/", "q")
             await here.sees("▸ /queue  show the queue", "/queue skip")

@@ -27,7 +27,7 @@ def test_a_cut_link_heals_on_the_screen(tmp_path: Path) -> None:
                 await here.say("said in the dark")
                 await here.sees("1 unsent", "not sent yet")
                 cable.target = target
-                await here.sees(EN("link.connected", seq=4, at=""))
+                await here.sees(EN("link.connected", seq=5, at=""))
                 await here.until(lambda: "unsent" not in here.screen)
                 assert [line.text for line in messages(ui)] == ["[FROM: alice] said in the dark"]
 

@@ -145,13 +145,13 @@ def test_what_sends_can_be_chosen(open_page: Open, server: Server) -> None:
 
 
 def test_who_addresses_nobody_is_told_how(open_page: Open, server: Server) -> None:
-    """First five minutes: a message that names nobody is no dead end; who has named somebody sees no hint."""
+    """A message that names nobody is given to an AI with one click; messages show whom they are for."""
     page = open_page(server.create("talk"))
     say(page, "hello?")
-    expect(page.locator(".note.hint")).to_have_text("Nobody was addressed: @Bob or [NEXT: Bob] gives the floor.")
-    say(page, "[NEXT: Carol] hello")
+    page.locator(".note.nobody_addressed").get_by_role("button", name="Carol").click()
     expect(page.get_by_text("Carol here.", exact=True)).to_be_visible()
-    expect(page.locator(".note.hint")).to_have_count(0)
+    say(page, "@Bob hello")
+    expect(page.locator("article.message.human .to").last).to_have_text("→ Bob")
 
 
 def test_text_is_shown_while_it_is_written(open_page: Open, server: Server) -> None:

@@ -94,7 +94,7 @@ def write_team(starter: Starter) -> str:
             f"    instructions: {_quote(part.instructions)}",
             f"    agent: {agent}",
         ]
-    settings = template.settings.replace("{supervisor}", ids[1])
+    settings = template.settings.replace("{supervisor}", ids[1]).replace("{default}", ids[1])
     return "\n".join(lines) + "\n" + (f"\n{settings}" if settings else "")
 
 

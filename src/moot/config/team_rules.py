@@ -11,7 +11,7 @@ from moot.config.supervisor_rules import check_supervisor
 from moot.config.team_file import find_locale_language
 from moot.core import limits, text
 from moot.core.intake.markers import Target, parse
-from moot.core.session.team import Kind, Language, Member, as_language, find_problems, member
+from moot.core.session.team import Kind, Language, Member, as_language, find_problems, member, normalise
 from moot.core.texts import render
 
 _NAMES = ("id", "name", "display_name")
@@ -30,8 +30,24 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
     understanding = data.get("understanding")
     if isinstance(understanding, dict) and understanding.get("type") == "llm" and understanding.get("model") is None:
         yield Problem(path=("understanding", "model"), text="understanding by llm needs a model")
+    yield from _check_default(data)
     yield from check_plan(data)
     yield from check_supervisor(data)
+
+
+def _check_default(data: Mapping[str, object]) -> Iterator[Problem]:
+    """`chat.default` must name a member."""
+    chat, members = data.get("chat"), data.get("members")
+    default = chat.get("default") if isinstance(chat, dict) else None
+    if not isinstance(default, str) or not default or not isinstance(members, list):
+        return
+    team = [_stand_in(entry, position) for position, entry in enumerate(members)]
+    names = {normalise(name): each.id for each in team for name in (each.id, each.name, each.display_name)}
+    if normalise(default) not in names:
+        ids = ", ".join(each.id for each in team)
+        yield Problem(
+            path=("chat", "default"), text=f"no member is called {shorten(default)}", hint=f"use one of {ids}"
+        )
 
 
 def _read_language(data: Mapping[str, object]) -> Language:

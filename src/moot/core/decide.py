@@ -11,7 +11,7 @@ from moot.core.facts import Fact
 from moot.core.flows.flow import Flow
 from moot.core.flows.registry import find_flow, flow_of
 from moot.core.intake import slash
-from moot.core.intake.markers import Markers, parse
+from moot.core.intake.markers import Markers, Target, parse
 from moot.core.intake.senders import find_sender, guess_sender
 from moot.core.machines.session import Status
 from moot.core.session import commands, permissions, steps
@@ -152,6 +152,8 @@ def _post(draft: Draft, flow: Flow, command: commands.Post) -> None:
         slash.obey(draft, typed, guess_sender(draft.state, command))
         return
     markers = parse(message)
+    if command.to:
+        markers = replace(markers, next=(*markers.next, *map(Target, command.to[: limits.QUEUE_ENTRIES])))
     speaker = find_sender(draft.state, command, markers.sender)
     if is_empty(markers):
         raise Refused("empty_message")

@@ -55,10 +55,12 @@ class Draft:
                 self.add(StepClosed(step_id=step.step_id, outcome="superseded"))  # calls this method again
                 return
 
-    def post(self, speaker: Member, raw: str, markers: Markers, turn_id: str | None) -> None:
-        """Post a message. `raw` is the message as written, `markers` what was read from it."""
+    def post(self, speaker: Member, raw: str, markers: Markers, turn_id: str | None, to: tuple[str, ...] = ()) -> None:
+        """Post a message. `raw` is the message as written, `markers` what was read from it, `to` its addressees."""
         clean = markers.clean
-        self.add(MessagePosted(member=speaker.id, text=clean, raw=None if raw == clean else raw, turn_id=turn_id))
+        self.add(
+            MessagePosted(member=speaker.id, text=clean, raw=None if raw == clean else raw, turn_id=turn_id, to=to)
+        )
         if markers.team_task:
             self.add(TeamTaskSet(member=speaker.id, team_task=markers.team_task))
 

@@ -79,10 +79,11 @@ class Entry(Struct, Generic[F_co], frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """What a member says; an empty text is not shown."""
+    """What a member says, and to whom; an empty text is not shown."""
 
     member: str
     text: str
+    to: tuple[str, ...] = ()
 
 
 Tell = Callable[[Change[F]], list[str]]

@@ -3,8 +3,10 @@
 MESSAGE_CHARS = 200_000  # one message of a human; longer is refused
 OUTPUT_CHARS = 1_048_576  # one turn of an AI; longer is cut and marked
 NAME_CHARS = 80
+NAME_SLACK = 16  # spaces and dashes that a mention of a name may have more than the name
 TITLE_CHARS = 200
 NEXT_TARGETS = 10  # of one message; the rest are skipped with a notice
+MENTIONS = 100  # at-signs of a message that are looked at
 QUEUE_ENTRIES = 1_000
 MEMBERS = 100
 HISTORY_MESSAGES = 200  # upper bound of the setting `chat.history`

@@ -35,9 +35,9 @@ def find_text(code: str, language: Language, count: object = None) -> str | None
 def render(code: str, language: Language, **params: Any) -> str:
     """Return the text of a code, or `[code]` if the catalogue lacks it: a newer version may have stored it.
 
-    Lists are joined as the template asks for: `names` quoted, `plain_names` and `arrow_names` (of the same list) with
-    commas and arrows, `available` and `problems` with commas and semicolons. The codes of all `languages` are always
-    known. Raises KeyError if a parameter is missing.
+    Lists are joined as the template asks for: `names` quoted, `plain_names`, `arrow_names` and `dotted_names` (of the
+    same list) with commas, arrows and dots, `available` and `problems` with commas and semicolons. The codes of all
+    `languages` are always known. Raises KeyError if a parameter is missing.
     """
     template = find_text(code, language, params.get("count"))
     if template is None:
@@ -49,6 +49,7 @@ def render(code: str, language: Language, **params: Any) -> str:
         "names": ", ".join(f"'{name}'" for name in names),
         "plain_names": ", ".join(names),
         "arrow_names": " → ".join(names),
+        "dotted_names": " · ".join(names),
         "available": ", ".join(params.get("available", ())),
         "problems": "; ".join(params.get("problems", ())),
     }

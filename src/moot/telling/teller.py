@@ -14,8 +14,8 @@ class Told(Struct, frozen=True, kw_only=True):
     """One fact as people read it.
 
     `state` is the session after the fact. `lines` are its lines in a transcript; none if the fact is not shown. For a
-    message, `member` is the id of its author, `name` the author's display name, and `text` the message. For any other
-    fact `text` is the `show_content` of its frame, if it has one.
+    message, `member` is the id of its author, `name` the author's display name, `to` the names of its addressees, and
+    `text` the message. For any other fact `text` is the `show_content` of its frame, if it has one.
     """
 
     state: State
@@ -23,6 +23,7 @@ class Told(Struct, frozen=True, kw_only=True):
     weight: Weight = "step"
     member: str = ""
     name: str = ""
+    to: tuple[str, ...] = ()
     text: str = ""
 
 
@@ -47,9 +48,10 @@ class Teller:
         kind, flow = type(fact), flow_of(after).lines
         if say := flow.messages.get(kind):
             message = say(fact)
-            name = after.team.member(message.member).display_name
-            lines = indent(f"{name}: ", message.text) if message.text else []
-            return Told(state=after, lines=lines, member=message.member, name=name, text=message.text)
+            name, *to = [after.team.member(each).display_name for each in (message.member, *message.to)]
+            author = f"{name} → {', '.join(to)}" if to else name
+            lines = indent(f"{author}: ", message.text) if message.text else []
+            return Told(state=after, lines=lines, member=message.member, name=name, to=tuple(to), text=message.text)
         if tell := flow.lines.get(kind):
             language = self._language or after.language
             change = Change(fact, before or after, after, language, self._is_whole)

@@ -76,6 +76,7 @@ class MootApp(App[None], inherit_bindings=False):
         bind("question", "question", priority=True),
         bind("new_session", "new_session"),
         bind("palette", "command_palette", priority=True),
+        *(Binding(f"alt+{number}", f"give({number - 1})", show=False, priority=True) for number in range(1, 10)),
         Binding("ctrl+c", "say_how_to_leave", show=False),  # tells people who expect Ctrl+C to quit which key does
     ]
 
@@ -268,6 +269,12 @@ class MootApp(App[None], inherit_bindings=False):
             self.send(commands.Pause(by=self._speaks_as))
         else:
             pane.composer.focus()
+
+    def action_give(self, number: int) -> None:
+        """Give what was said to nobody to the AI with this number."""
+        ais = [member.id for member in self.viewer_state.view.members if not member.is_human]
+        if self.viewer_state.story.is_unaddressed and number < len(ais):
+            self.send(Post(text="", to=(ais[number],), by=self._speaks_as))
 
     def action_say_how_to_leave(self) -> None:
         self.query_one(TalkPane).tell(self.words("leave_with", pressed=self.keys.long("quit")))

@@ -45,12 +45,12 @@ def complete(text: str, caret: int, members: Sequence[Member], words: Words) -> 
     if match is None:
         return None
     prefix = match[1].removeprefix("@").lower()
-    fitting = [member for member in members if _fits(member, prefix)]
+    fitting = sorted((member for member in members if _fits(member, prefix)), key=lambda member: member.is_human)
     if not fitting:
         return None
     offers = tuple(
         Offer(
-            member.display_name if in_marker else f"[NEXT: {member.display_name}] ",
+            f"{member.display_name}]" if in_marker else f"@{member.display_name} ",
             member.display_name,
             " · ".join(part for part in (words(f"kind.{member.kind}"), member.role) if part),
         )

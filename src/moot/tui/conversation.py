@@ -87,7 +87,13 @@ class Conversation(ScrollView, can_focus=True):
         self._items, self._first, self._last, self._count, self._view = items, first, last, story.count, view
         self._tail = list(self._lay_out_tail(viewer_state, words))
         if not view.counters.messages and not self._tail:
-            self._tail = [Text(""), *self._wrap(Text(INDENT + words("say_something"), "dim italic"), len(INDENT))]
+            self._tail = [
+                Text(""),
+                *self._wrap(
+                    Text(INDENT + words("say_something" if view.flow == "chat" else "say_goal"), "dim italic"),
+                    len(INDENT),
+                ),
+            ]
         self._resize_content()
 
     def _lay_out_again(self, items: Sequence[Item], view: View) -> None:
@@ -256,7 +262,10 @@ def colour(member_id: str, view: View) -> str:
 
 def header(item: Item, view: View) -> Text:
     name = " ".join(printable(item.name).split())
-    return Text.assemble((name, f"bold {colour(item.member, view)}"), (f"  {local_time(item.at)} #{item.seq}", "dim"))
+    to = f" → {', '.join(' '.join(printable(each).split()) for each in item.to)}" if item.to else ""
+    return Text.assemble(
+        (name, f"bold {colour(item.member, view)}"), to, (f"  {local_time(item.at)} #{item.seq}", "dim")
+    )
 
 
 def note(line: str) -> tuple[Text, int]:

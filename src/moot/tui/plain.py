@@ -96,7 +96,7 @@ class Entries(OptionList):
         self._entries = wanted
         return True
 
-    def key_at(self, index: int | None) -> str | None:
+    def find_key(self, index: int | None) -> str | None:
         return self._entries[index][0] if index is not None and 0 <= index < len(self._entries) else None
 
 

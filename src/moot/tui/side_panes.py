@@ -39,7 +39,7 @@ class SessionPane(Vertical):
 
     def on_option_list_option_selected(self, event: Entries.OptionSelected) -> None:
         event.stop()
-        session_id = self.query_one(Entries).key_at(event.option_index)
+        session_id = self.query_one(Entries).find_key(event.option_index)
         if session_id:
             self.post_message(self.Picked(session_id))
 
@@ -56,7 +56,7 @@ class TaskList(Entries):
             self.command = command
 
     def action_ask(self, what: str) -> None:
-        task_id = self.key_at(self.highlighted)
+        task_id = self.find_key(self.highlighted)
         if task_id and not task_id.startswith(NO_TASK):
             command = RestartTask(task_id=task_id) if what == "restart" else CancelTask(task_id=task_id)
             self.post_message(self.Asked(command))
@@ -139,10 +139,10 @@ class InspectorPane(Vertical):
     def on_option_list_option_selected(self, event: Entries.OptionSelected) -> None:
         event.stop()
         if event.option_list.id == "timeline":
-            seq = self.query_one("#timeline", Entries).key_at(event.option_index)
+            seq = self.query_one("#timeline", Entries).find_key(event.option_index)
             self.post_message(self.Jumped(int(seq or 0)))
         elif self._viewer_state and self._viewer_state.view.work:
-            task_id = self.query_one("#board", Entries).key_at(event.option_index)
+            task_id = self.query_one("#board", Entries).find_key(event.option_index)
             row = self._viewer_state.view.work.tasks.get(task_id or "")
             if row:
                 self.post_message(self.Opened(panels.task_details(row, self._viewer_state.view, self._words)))

@@ -68,11 +68,16 @@ class TalkPane(Vertical):
         """Return the line below the composer: which keys are useful now."""
         if view.status is Status.COMPLETED:
             return self._words("session_over")
+        story = self._viewer_state.story if self._viewer_state else None
         pressed = {action: self._keys.long(action) for action in ("send", "pause", "help")}
         if self.query(PlanEditor):
             return self._words("editor.hint")
         if self.query_one(Conversation).has_focus:
             return self._words("conversation.hint", copy=self._keys.long("copy"), open=self._keys.long("open"))
+        if story and story.is_unaddressed:
+            ais = [member for member in view.members if not member.is_human]
+            names = [f"Alt+{number} {member.display_name}" for number, member in enumerate(ais[:9], 1)]
+            return self._words("composer.unaddressed", names=" · ".join(names))
         if view.running:
             return self._words("composer.busy", name=view.name(view.running[0].member), **pressed)
         return self._words("composer.hint", **pressed)

@@ -46,6 +46,7 @@ class Item(Struct, frozen=True, kw_only=True):
     text: str
     name: str = ""
     member: str = ""
+    to: tuple[str, ...] = ()  # names of the addressees
 
 
 class Story:
@@ -55,12 +56,17 @@ class Story:
         self.items: list[Item] = []
         self.count = 0
         self.last_message: Item | None = None
+        self.is_unaddressed = False  # the last word of a human was said to nobody
 
     def push(self, frame: Frame, fact: Fact, told: Told) -> None:
         place = {"seq": frame["seq"], "at": frame["timestamp"]}
+        if isinstance(fact, events.NoticePosted) and fact.code == "nobody_addressed":
+            self.is_unaddressed = True
+        elif isinstance(fact, events.MessagePosted | events.SessionActivated):
+            self.is_unaddressed = False
         if told.member:
             if told.text:
-                self._add(Item(**place, text=told.text, name=told.name, member=told.member))
+                self._add(Item(**place, text=told.text, name=told.name, member=told.member, to=told.to))
         elif told.lines and fact.event not in QUIET:
             is_question = isinstance(fact, events.StepAsked) and told.text  # the card shows the options
             self._add(Item(**place, text=f"? {told.text}" if is_question else "\n".join(told.lines)))

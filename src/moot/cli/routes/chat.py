@@ -15,6 +15,7 @@ from moot.core.flows.chat.chat_slice import ChatSlice, Entry
 from moot.core.flows.registry import FLOWS, show
 from moot.core.intake.intent import Addressing, AddressingType
 from moot.core.intake.markers import Markers, parse
+from moot.core.intake.mentions import Mentions, find_mentions
 from moot.core.intake.senders import find_sender
 from moot.core.session.commands import Post
 from moot.core.session.events import NoticePosted
@@ -57,28 +58,35 @@ def route(question: Question) -> dict[str, Any]:
         if is_empty(markers):
             refuse(Refused("empty_message"))
     kept, _ = routing.take_out(queue, markers.drop, team)
-    resolution = routing.resolve_addressees([target.name for target in markers.next[: limits.NEXT_TARGETS]], team)
+    mentions = find_mentions(markers.clean.replace(markers.signature, "", 1), team)
+    named = routing.find_targets(speaker, markers, mentions, team)
+    targets = named or routing.find_default(speaker, kept, team)
+    names = [target.name for target in targets[: limits.NEXT_TARGETS]]
+    resolution = routing.resolve_addressees(names, team, speaker)
     if markers.done and speaker.is_human:
         FLOWS["chat"].stop(draft, "session_ended")
         draft.end("done")
         decision = routing.RoutingDecision(action=Addressing(type=AddressingType.WAIT_FOR_HUMAN))
     else:
-        chat.route(draft, speaker, markers)
-        decision = routing.decide(markers.next, kept, team)
+        chat.route(draft, speaker, markers, targets)
+        decision = routing.decide(targets, kept, team, speaker)
     notices += [
         {"code": fact.code, "text": show(fact, team.language), "names": fact.names}
         for fact in draft.facts
         if isinstance(fact, NoticePosted)
     ]
-    return _answer(markers, resolution, decision, draft.state, notices)
+    via = "next" if markers.next else "mention" if named else "default" if targets else "queue" if kept else "fallback"
+    return _answer(markers, mentions, resolution, decision, draft.state, notices, via)
 
 
 def _answer(
     markers: Markers,
+    mentions: Mentions,
     resolution: routing.Resolution,
     decision: routing.RoutingDecision,
     after: State,
     notices: list[dict[str, Any]],
+    via: str,
 ) -> dict[str, Any]:
     """Return the answer; every field is always present."""
     action = decision.action
@@ -90,6 +98,7 @@ def _answer(
             "from": markers.sender,
             "team_task": markers.team_task,
             "drop": markers.drop,
+            "mentions": mentions.names,
         },
         "clean": markers.clean,
         "resolved": [member.id for member in resolution.resolved],
@@ -105,4 +114,5 @@ def _answer(
         "status": after.status,
         "waiting_for": after.waiting_for,
         "notices": notices,
+        "via": via,
     }

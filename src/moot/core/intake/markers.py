@@ -4,25 +4,30 @@
     [DROP: a]        out of the queue         [FROM: x]       who speaks
     [TEAM_TASK: …]   the team's shared goal
 
-Markers in fenced code blocks and in quoted lines (`> …`) are plain text. NEXT, DONE and DROP are removed from the
-message; everything else stays as written.
+`[NEXT: self]` names the speaker. Markers in fenced code blocks and in quoted lines (`> …`) are plain text. NEXT, DONE
+and DROP are removed from the message; everything else stays as written.
 """
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from enum import StrEnum
 
 from msgspec import Struct
 
+_LIST = r"[^\[\]\r\n]*+(?:\n(?![ \t]*\n)[^\[\]\r\n]*+)*+"  # may go on in the next line, but not after an empty one
 _MARKER = re.compile(
     r"\[(?:"
-    r"NEXT[:：](?P<next>[^\[\]\r\n]*)"
-    r"|DROP[:：](?P<drop>[^\[\]\r\n]*)"
+    rf"NEXT[:：](?P<next>{_LIST})"
+    rf"|DROP[:：](?P<drop>{_LIST})"
     r"|(?P<done>DONE)"
     r"|FROM[:：](?P<sender>[^\[\]\r\n]*)"
     r"|TEAM_TASK[:：](?P<team_task>(?:[^\[\]]|\[[^\[\]]*\])*)"
     r")\]",
     re.IGNORECASE | re.ASCII,  # no look-alikes: `ſ` is not an `S`
+)
+_LOOK_ALIKE = re.compile(
+    r"[\[［【]\s*NEXT\s*(?P<colon>[:：]|\b)(?P<names>[^\[\]［］【】\r\n]*)[\]］】]", re.IGNORECASE | re.ASCII
 )
 _SEPARATORS = re.compile(r"[,，、]")
 _PRIORITY = re.compile(r"!(P[123])\Z", re.IGNORECASE)
@@ -63,14 +68,14 @@ def parse(text: str) -> Markers:
     """Read the markers of a message."""
     if "[" not in text:
         return Markers(clean=text)
-    inert = _inert_spans(text)
+    inert = inert_spans(text)
     targets: list[Target] = []
     drop: list[str] = []
     kept: list[str] = []
     done, sender, signature, team_task, copied = False, None, "", None, 0
     for marker in _MARKER.finditer(text):
         start, end = marker.span()
-        if inert and _is_within(inert, start):
+        if inert and is_within(inert, start):
             continue
         kind = marker.lastgroup
         inner = marker[kind or 0]
@@ -102,7 +107,20 @@ def parse(text: str) -> Markers:
     )
 
 
-def _is_within(spans: list[tuple[int, int]], at: int) -> bool:
+def find_look_alike(text: str, is_name: Callable[[str], object]) -> str:
+    """Return the right form of the first text that looks like a [NEXT:] marker and is none; empty without one.
+
+    `【NEXT：Bob】`, `［NEXT:Bob］`, `[NEXT :Bob]` and `[ NEXT: Bob]` do; `[NEXT Bob]` does if `is_name("Bob")`.
+    """
+    for match in _LOOK_ALIKE.finditer(text):
+        names = [target.name for target in _read_targets(match["names"])]
+        is_meant = names if match["colon"] else any(map(is_name, names))
+        if is_meant and not _MARKER.match(text, match.start()) and not is_within(inert_spans(text), match.start()):
+            return f"[NEXT: {', '.join(names)}]"
+    return ""
+
+
+def is_within(spans: list[tuple[int, int]], at: int) -> bool:
     """Whether one of these sorted spans contains the position."""
     nearest = bisect_right(spans, at, key=lambda span: span[1])
     return nearest < len(spans) and spans[nearest][0] <= at
@@ -135,7 +153,7 @@ def _undecorate(name: str) -> str:
     return name
 
 
-def _inert_spans(text: str) -> list[tuple[int, int]]:
+def inert_spans(text: str) -> list[tuple[int, int]]:
     """Return where markers are plain text: fenced code (an open fence runs to the end) and quoted lines."""
     spans: list[tuple[int, int]] = []
     if "```" not in text and "~~~" not in text and ">" not in text:

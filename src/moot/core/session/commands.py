@@ -43,10 +43,11 @@ class HumanCommand(Command, frozen=True, kw_only=True):
 
 
 class Post(HumanCommand, frozen=True, kw_only=True):
-    """What a person types: text with markers, or a slash command."""
+    """What a person types: text with markers and mentions, or a slash command."""
 
     event: ClassVar[str] = "user.message"
     text: str
+    to: Annotated[tuple[str, ...], Meta(description="ids of members who speak next, as `[NEXT:]` names them")] = ()
 
 
 class Answer(HumanCommand, frozen=True, kw_only=True):

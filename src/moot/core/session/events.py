@@ -68,7 +68,8 @@ class SessionCreated(Fact, frozen=True, kw_only=True):
 
 
 class MessagePosted(Fact, frozen=True, kw_only=True):
-    """A member wrote a message. `raw` is the original, if markers were removed from it to get `text`.
+    """A member wrote a message. `raw` is the original, if markers were removed from it to get `text`. `to` are the
+    members it was addressed to, by a marker, a mention or the team's default.
 
     `has_decision`: the text contains JSON that Moot acts on (a decision, state, tool calls), which people do not see.
     """
@@ -82,6 +83,7 @@ class MessagePosted(Fact, frozen=True, kw_only=True):
     raw: str | None = None
     turn_id: str | None = None
     has_decision: bool = False
+    to: tuple[str, ...] = ()
 
     @property
     def is_on_timeline(self) -> bool:

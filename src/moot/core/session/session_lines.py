@@ -30,7 +30,7 @@ def _create(change: Change[events.SessionCreated]) -> list[str]:
 
 @SESSION_LINES.message(events.MessagePosted)
 def say_message(fact: events.MessagePosted) -> Message:
-    return Message(fact.member, fact.text.strip() or (fact.raw or "").strip())
+    return Message(fact.member, fact.text.strip() or (fact.raw or "").strip(), fact.to)
 
 
 @SESSION_LINES.on(events.TurnStepped)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+Mentions = Literal["humans", "everyone", "off"]
 UnderstandingType = Literal["explicit", "rules", "llm"]
 
 
@@ -26,6 +27,10 @@ class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = 50
     history: Annotated[int, Meta(description="messages that an AI is given")] = 20
     turn_timeout_s: Annotated[float, Meta(description="of one turn")] = 1800.0
+    default: Annotated[
+        str, Meta(description="the member who is given what a human says to nobody, when the queue is empty")
+    ] = ""
+    mentions: Annotated[Mentions, Meta(description="in whose messages `@name` names who is next")] = "humans"
 
 
 class Retry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
+from moot.core import limits
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
 from moot.core.session.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 
@@ -113,6 +114,11 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
     def budgeted(self) -> tuple[Member, ...]:
         """The members with a budget of their own."""
         return tuple(member for member in self.members if member.budget != NO_BUDGET)
+
+    @cached_property
+    def longest_name(self) -> int:
+        """How many characters a spelling of a name may have. Spaces and dashes do not count: it may have a few more."""
+        return max(len(name) for name in self._by_name) + limits.NAME_SLACK
 
     @cached_property
     def _by_id(self) -> dict[str, Member]:

@@ -193,11 +193,12 @@ export class App {
     return id;
   }
 
-  /** @param {string} text */
-  say(text) {
+  /** @param {string} text @param {string[]} to ids of members who speak next */
+  say(text, to = []) {
     const isSigned = /^\s*\//.test(text) || /\[FROM:/i.test(text) || this.me?.member || this.humans.length < 2;
     const by = this.speaksAs;
-    return this.send("user.message", { content: isSigned || !by ? text : `[FROM: ${by}] ${text}` });
+    const content = isSigned || !by ? text : `[FROM: ${by}] ${text}`;
+    return this.send("user.message", to.length ? { content, to } : { content });
   }
 
   /** @param {string} step_id @param {Omit<Wire.Commands["user.response"], "step_id">} answer */

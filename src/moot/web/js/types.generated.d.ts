@@ -10,7 +10,7 @@ declare namespace Wire {
     "user.request_state": { session_id: string };
     "user.ack": { last_seq?: number; last_event_id?: string };
     "user.set_language": { language?: "en" | "zh"; content?: string };
-    "user.message": { text?: string; content?: string };
+    "user.message": { text?: string; to?: Array<string>; content?: string };
     "user.response": { step_id: string; confirmed?: boolean; choice?: string; answer?: string; tasks?: Array<Task>; selected_ids?: Array<string>; custom_input?: string; state?: Record<string, any>; approved?: boolean; content?: any[] };
     "user.cancel": {};
     "user.pause": {};
@@ -147,6 +147,8 @@ declare namespace Wire {
     max_hops: number;
     history: number;
     turn_timeout_s: number;
+    default: string;
+    mentions: "everyone" | "humans" | "off";
   }
 
   /** A decision, or a turn of the supervisor without one (`fault`). `number` counts them from the job's beginning. */
@@ -428,13 +430,14 @@ declare namespace Wire {
     retry_at?: string;
   }
 
-  /** A member wrote a message. `raw` is the original, if markers were removed from it to get `text`. `has_decision`: the text contains JSON that Moot acts on (a decision, state, tool calls), which people do not see. */
+  /** A member wrote a message. `raw` is the original, if markers were removed from it to get `text`. `to` are the members it was addressed to, by a marker, a mention or the team's default. `has_decision`: the text contains JSON that Moot acts on (a decision, state, tool calls), which people do not see. */
   interface MessagePosted {
     member: string;
     text: string;
     raw?: string;
     turn_id?: string;
     has_decision?: boolean;
+    to?: Array<string>;
   }
 
   /** Something that a value lacks: the path into the state and what is expected there. `is_missing`: nothing is. */

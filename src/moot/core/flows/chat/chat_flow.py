@@ -1,6 +1,6 @@
 """The chat flow: members speak one at a time, and messages name who speaks next (docs/chat.md)."""
 
-from moot.core import text
+from moot.core import limits, text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.fact_lines import Change, Lines
@@ -10,7 +10,8 @@ from moot.core.flows.chat.chat_slice import ChatSlice
 from moot.core.flows.flow import Flow
 from moot.core.intake import front_door
 from moot.core.intake.intent import AddressingType, WorkflowStatus
-from moot.core.intake.markers import Markers, parse
+from moot.core.intake.markers import Markers, Target, find_look_alike, parse
+from moot.core.intake.mentions import Mentions, find_mentions
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.session import budgets, steps
@@ -26,7 +27,7 @@ from moot.core.session.events import (
 from moot.core.session.notices import queue_line
 from moot.core.session.session_lines import SESSION_LINES
 from moot.core.session.state import State, Turn
-from moot.core.session.team import Member
+from moot.core.session.team import Member, Team
 from moot.core.session.usage import safe_usage
 
 CHAT_LINES = Lines(SESSION_LINES)
@@ -34,9 +35,11 @@ CHAT_LINES = Lines(SESSION_LINES)
 
 @CHAT_LINES.on(QueueChanged)
 def _change_queue(change: Change[QueueChanged]) -> list[str]:
-    """Show the queue when a member gets the floor, and not while it is being rearranged."""
+    """Show the queue when it has become longer and when a member gets the floor, and not while it is rearranged."""
+    fact, (_, waiting) = change.fact, change.before.slice.queue
     before, after = queue_line(change.before), queue_line(change.after)
-    return [after] if after and after != before and change.fact.executing else []
+    is_longer = len(fact.pending) > max(len(waiting), 1)  # a single member gets the floor at once
+    return [after] if after and after != before and (fact.executing or is_longer) else []
 
 
 class ChatFlow(Flow):
@@ -49,12 +52,20 @@ class ChatFlow(Flow):
 
     def receive(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
         """Take a human's message into the history. An AI that is acting goes on acting."""
-        draft.post(speaker, raw, markers, turn_id=None)
+        mentions = find_mentions(markers.clean.replace(markers.signature, "", 1), draft.team)
+        targets = routing.find_targets(speaker, markers, mentions, draft.team)
+        is_routed = targets or markers.drop or text.is_blank(markers.clean) or draft.team.understanding == "explicit"
+        if is_routed and not targets and not markers.done:
+            entries, _ = routing.take_out(draft.state.part(ChatSlice).entries, markers.drop, draft.team)
+            targets = routing.find_default(speaker, entries, draft.team)
+        draft.post(speaker, raw, markers, turn_id=None, to=_name_addressees(targets, speaker, draft.team))
         if markers.done:  # beats [NEXT:] in the same message
             self.stop(draft, "session_ended")
             draft.end("done")
-        elif draft.team.understanding == "explicit" or markers.next or markers.drop or text.is_blank(markers.clean):
-            route(draft, speaker, markers)
+            return
+        _notice_slips(draft, markers, mentions)
+        if is_routed:
+            route(draft, speaker, markers, targets)
         else:
             front_door.receive(draft, speaker.id, markers.clean)
 
@@ -76,7 +87,9 @@ class ChatFlow(Flow):
                 case "status_query":
                     draft.add(self.status(draft.state))
                 case None:
-                    route(draft, speaker, parse(input_.text))
+                    markers = parse(input_.text)
+                    entries = draft.state.part(ChatSlice).entries
+                    route(draft, speaker, markers, routing.find_default(speaker, entries, draft.team))
         except Refused as refusal:  # a notice, because no command waits for the refusal
             draft.add(NoticePosted(code=refusal.code, who=str(refusal.params.get("who", ""))))
 
@@ -86,9 +99,13 @@ class ChatFlow(Flow):
         raw = text.cut(text.clean(command.text))
         markers = parse(raw)
         draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
+        mentions = find_mentions(markers.clean, draft.team)
+        targets = routing.find_targets(speaker, markers, mentions, draft.team)
         if not text.is_blank(markers.clean):
-            draft.post(speaker, raw, markers, turn_id=turn.turn_id)
-        route(draft, speaker, markers)
+            to = _name_addressees(targets, speaker, draft.team)
+            draft.post(speaker, raw, markers, turn_id=turn.turn_id, to=to)
+        _notice_slips(draft, markers, Mentions())
+        route(draft, speaker, markers, targets)
 
     def fail_turn(self, draft: Draft, turn: Turn, command: FailTurn) -> None:
         """Post a notice, keep the queue, and wait for the first human."""
@@ -167,12 +184,28 @@ class ChatFlow(Flow):
         """Do nothing: the question is closed already."""
 
 
-def route(draft: Draft, speaker: Member, markers: Markers) -> None:
-    """Route a message: [DROP:] first, then explicit NEXT, then the queue, then the first human."""
+def _name_addressees(targets: tuple[Target, ...], speaker: Member, team: Team) -> tuple[str, ...]:
+    """Return the ids of the members that these names mean, each once."""
+    members = [routing.find_addressee(target.name, team, speaker) for target in targets[: limits.NEXT_TARGETS]]
+    return tuple(dict.fromkeys(member.id for member in members if member))
+
+
+def _notice_slips(draft: Draft, markers: Markers, mentions: Mentions) -> None:
+    """Post a notice about what was probably meant to name somebody and does not."""
+    if not markers.next and (right_form := find_look_alike(markers.clean, draft.team.find)):
+        draft.add(NoticePosted(code="look_alike_marker", detail=right_form))
+    if mentions.stranger:
+        code = "mention_unknown" if mentions.nearest else "mention_of_nobody"
+        available = tuple(member.display_name for member in draft.team.members)
+        draft.add(NoticePosted(code=code, detail=mentions.stranger, who=mentions.nearest, available=available))
+
+
+def route(draft: Draft, speaker: Member, markers: Markers, targets: tuple[Target, ...]) -> None:
+    """Route a message to its targets: [DROP:] first, then the targets, then the queue, then the first human."""
     team, is_running = draft.team, bool(draft.state.running)
     chat = draft.state.part(ChatSlice)
     entries, unknown = routing.take_out(chat.entries, markers.drop, team)
-    decision = routing.decide(markers.next, entries, team)
+    decision = routing.decide(targets, entries, team, speaker)
     draft.add(
         RoutingDecided(
             confidence=1.0,
@@ -191,6 +224,9 @@ def route(draft: Draft, speaker: Member, markers: Markers) -> None:
         draft.add(NoticePosted(code="unresolved", names=action.addressees, available=action.available_members))
     if is_running:
         return
+    if speaker.is_human and not targets and not decision.queue and team.ais and not text.is_blank(markers.clean):
+        names = tuple([member.display_name for member in team.ais])
+        draft.add(NoticePosted(code="nobody_addressed", names=names))
     if is_unresolved:
         draft.pause(speaker if speaker.is_human else team.first_human, "unresolved")
     else:

@@ -1,4 +1,4 @@
-"""Route a message of a chat: explicit [NEXT:], then the queue, then the first human (docs/chat.md).
+"""Route a message of a chat: explicit [NEXT:], then mentions, the queue, the default, the first human (docs/chat.md).
 
 The functions take a team, a queue and names. The chat flow turns their results into events; `moot route chat` prints
 them.
@@ -11,8 +11,11 @@ from msgspec import Struct
 from moot.core import limits
 from moot.core.flows.chat.chat_slice import Entry
 from moot.core.intake.intent import Addressing, AddressingType
-from moot.core.intake.markers import DROP_ALL, Priority, Target
+from moot.core.intake.markers import DROP_ALL, Markers, Priority, Target
+from moot.core.intake.mentions import Mentions
 from moot.core.session.team import Member, Team
+
+SELF = "self"
 
 _P1, _P2, _P3 = Priority
 
@@ -31,12 +34,12 @@ class RoutingDecision(Struct, frozen=True, kw_only=True, gc=False):
     skipped: tuple[str, ...] = ()
 
 
-def resolve_addressees(addressees: Iterable[str], team: Team) -> Resolution:
+def resolve_addressees(addressees: Iterable[str], team: Team, speaker: Member | None = None) -> Resolution:
     """Find the members with these names, in order and with duplicates; other names are unresolved."""
     resolved: list[Member] = []
     unresolved: list[str] = []
     for name in addressees:
-        member = team.find(name)
+        member = find_addressee(name, team, speaker)
         if member:
             resolved.append(member)
         else:
@@ -49,13 +52,35 @@ def get_fallback_target(team: Team) -> Member:
     return team.first_human
 
 
-def decide(addressees: Sequence[Target], queue: tuple[Entry, ...], team: Team) -> RoutingDecision:
-    """Decide what to append to the queue, and who gets the floor."""
+def find_addressee(name: str, team: Team, speaker: Member | None) -> Member | None:
+    """Return the member with this name. `self` is the speaker, unless a member has that name."""
+    member = team.find(name)
+    return speaker if member is None and name.lower() == SELF else member
+
+
+def find_targets(speaker: Member, markers: Markers, mentions: Mentions, team: Team) -> tuple[Target, ...]:
+    """Return whom a message names: by [NEXT:], or else by mentions where the team's settings let them count."""
+    counts = team.chat.mentions == "everyone" or (team.chat.mentions == "humans" and speaker.is_human)
+    if markers.next or not counts:
+        return markers.next
+    return tuple(map(Target, mentions.members))
+
+
+def find_default(speaker: Member, queue: tuple[Entry, ...], team: Team) -> tuple[Target, ...]:
+    """Return the member who is given what a human says to nobody, when the queue is empty."""
+    member = team.find(team.chat.default) if speaker.is_human and not queue else None
+    return (Target(member.id),) if member and member != speaker else ()
+
+
+def decide(
+    addressees: Sequence[Target], queue: tuple[Entry, ...], team: Team, speaker: Member | None = None
+) -> RoutingDecision:
+    """Decide what to append to the queue, and who gets the floor. `speaker` is the member that `self` means."""
     room = min(limits.NEXT_TARGETS, limits.QUEUE_ENTRIES - len(queue))
     entries: list[Entry] = []
     unknown: list[str] = []
     for target in addressees[:room]:
-        member = team.find(target.name)
+        member = find_addressee(target.name, team, speaker)
         if member:
             entries.append(Entry(member.id, target.priority))
         else:

@@ -31,15 +31,18 @@ function roleOf({ t, view }, member) {
   return kind === "ai" && told.toLowerCase() !== name.toLowerCase() ? told : "";
 }
 
+/** @param {App} app @param {string[]} to */
+const addressees = ({ view }, to) => `→ ${to.map((each) => nameOf(view, each)).join(", ")}`;
+
 /** @param {App} app @param {NoteFrame} frame */
-export function makeMessage(app, { seq = 0, timestamp, text, source = {}, metadata: { member } }) {
+export function makeMessage(app, { seq = 0, timestamp, text, source = {}, metadata: { member, to = [] } }) {
   const isHuman = app.view?.members.find((each) => each.id === member)?.kind === "human";
   const isMine = isHuman && member === app.speaksAs;
   const content = h("div", { class: "body" });
   content.append(body(text.trim(), app.t));
   return h("article", { class: `message ${isHuman ? "human" : "ai"}${isMine ? " mine" : ""}`, "data-seq": seq, onmouseenter: () => tell("highlight", seq), onmouseleave: () => tell("highlight", null) },
     avatar(app, member),
-    h("header", {}, h("b", { text: nameOf(app.view, member) }), h("span", { class: "author", text: roleOf(app, member), title: `${source.loop_id ?? ""}.${source.role ?? ""}` }),
+    h("header", {}, h("b", { text: nameOf(app.view, member) }), to.length > 0 && h("span", { class: "to", text: addressees(app, to) }), h("span", { class: "author", text: roleOf(app, member), title: `${source.loop_id ?? ""}.${source.role ?? ""}` }),
       h("time", { datetime: timestamp, text: clock(timestamp, app.language) }), place(app, seq)),
     content);
 }
@@ -84,7 +87,13 @@ export function makeNote(app, kind, item) {
   const { name, text } = noteText(app, kind, item), isJob = item.event === "supervisor.ended";
   const more = (isJob || item.event === "solver.completed") && item.text;
   return h("div", { class: `note ${kind} ${name}`, "data-seq": item.seq },
-    more ? result(app, text, more, isJob) : h("span", { text }), place(app, item.seq ?? 0));
+    more ? result(app, text, more, isJob) : h("span", { text }), name === "nobody_addressed" && offers(app), place(app, item.seq ?? 0));
+}
+
+/** One button for each AI that a message to nobody can be given to. @param {App} app */
+function offers(app) {
+  const ais = app.view?.members.filter((each) => each.kind === "ai") ?? [];
+  return h("span", { class: "offers" }, ...ais.map((each) => h("button", { text: each.display_name, onclick: () => void app.say("", [each.id]) })));
 }
 
 /** What a task brought, folded up to its first line; what a whole job brought, to be read.

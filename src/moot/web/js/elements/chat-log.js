@@ -50,7 +50,7 @@ export class ChatLog extends Part {
     set(find(this, ".earlier"), { hidden: all.length <= items.length, text: t("earlier", { count: all.length - items.length }) });
     if (isFollowing) this.#follow();
     set(this, { hidden: !app.tape });
-    const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && !["turn", "hint"].includes(item.kind)).length;
+    const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && item.kind !== "turn").length;
     set(find(this, ".newer"), { hidden: unseen === 0, text: `↓ ${t("newer", { count: unseen })}` });
     const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : app.seq && !all.length ? t("say_something") : "";
     set(find(this, ".blank"), { text: blank, hidden: !blank });
@@ -63,7 +63,6 @@ export class ChatLog extends Part {
       case "message": return makeMessage(this.app, item);
       case "turn": return makeTurn(this.app, item);
       case "unsent": return makeUnsent(this.app, item);
-      case "hint": return h("p", { class: "note hint", text: item.text });
       default: return makeNote(this.app, kind, item);
     }
   }
@@ -102,19 +101,8 @@ function itemsOf(app, view, { conversation }) {
     items.push({ key: `t${turn.turn_id}`, seq, kind: "turn", item });
   }
   if (app.replay) return items;
-  if (view && isUnaddressed(view, conversation)) items.push({ key: `h${seq}`, seq, kind: "hint", item: { text: hintOf(app, view) } });
   for (const item of app.unsent) {
     if (item.event === "user.message") items.push({ key: `u${item.id}`, seq, kind: "unsent", item });
   }
   return items;
 }
-
-/** The last word of a conversation named nobody: it waits, and a newcomer may wait with it.
- * @param {View} view @param {Tape["conversation"]} conversation */
-function isUnaddressed({ status }, { items, isUnaddressed }) {
-  const last = items.findLast((each) => each.kind === "message")?.item;
-  return status === "paused" && isUnaddressed && last !== undefined && last.metadata.turn_id === undefined;
-}
-
-/** @param {App} app @param {View} view */
-const hintOf = ({ t }, { members }) => t("nobody_addressed", { name: members.find((each) => each.kind === "ai")?.display_name ?? "…" });

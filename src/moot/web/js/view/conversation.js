@@ -28,7 +28,6 @@ export class Conversation {
   delivers = [];
   /** @type {Record<string, any>} what the agents of the job share */
   shared = {};
-  isUnaddressed = false;
 
   /** @param {Frame} frame a logged one */
   push(frame) {
@@ -96,9 +95,6 @@ const NOTE = {
   "workflow.plan_approved": (conversation, { tasks }) => noteTitles(conversation, tasks),
   "workflow.patched": (conversation, { tasks }) => noteTitles(conversation, tasks),
   "agent.user_confirm": (conversation, metadata, frame) => void conversation.asked.set(metadata.step_id, frame),
-  "routing.decided"(conversation, { action, queue_updates = [] }) {
-    conversation.isUnaddressed = action?.type === "wait_for_human" && !queue_updates.length;
-  },
   "turn.step"(conversation, metadata) {
     const stream = conversation.streamOf(metadata.turn_id);
     conversation.streams.set(metadata.turn_id, { ...stream, thinking: "", steps: [...stream.steps, metadata].slice(-STEPS) });
