@@ -13,7 +13,7 @@ def test_it_is_built_in_and_whole() -> None:
     team = file.team()
     assert all(isinstance(spec, ScriptAgent) for spec in file.agents().values())
     assert (staffing.planner(team).id, staffing.aggregator(team).id) == ("nora", "leo")
-    assert staffing.reviewer(team) == team.member("iris")
+    assert staffing.reviewer(team, "") == team.member("iris")
     assert [each.id for each in team.ais if each.role == "executor"] == ["ben", "mia"]
 
 

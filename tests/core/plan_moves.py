@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from moot.core.effects import Deadline, LeaseCheck, RunTask, RunTurn, StepDeadline, Understand
 from moot.core.flows.plan import plan_commands
+from moot.core.flows.plan.jobs import REVIEWS
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.intake.intent import IntentAnalysis, PlanPatch
 from moot.core.machines.interrupt import STOPPED
@@ -115,6 +116,7 @@ moves: st.SearchStrategy[Move] = weighted(
     (5, st.builds(Move, st.just("plan"), numbers, plans)),
     (2, st.builds(Move, st.just("patch"), numbers, patch_lists)),
     (3, st.builds(Move, st.just("review"), numbers, st.sampled_from([True, True, False, None]))),
+    (2, st.builds(Move, st.sampled_from(["review_plan", "review_answer"]), numbers, st.booleans())),
     (3, st.builds(Move, st.just("aggregate"), numbers, costs)),
     (3, st.builds(Move, st.just("fail turn"), numbers, errors)),
     (6, st.builds(Move, st.just("ack"), numbers)),
@@ -186,7 +188,7 @@ def aim(move: Move, now: State) -> Command:
             ]
             over = pick(waits, move.at)
             return over.command if over else plan_commands.EndWait(number=99)
-        case "plan" | "patch" | "review" | "aggregate" | "fail turn":
+        case "plan" | "patch" | "review" | "review_plan" | "review_answer" | "aggregate" | "fail turn":
             return _aim_turn(move, now)
         case _:
             return _aim_dispatch(move, now)
@@ -203,7 +205,8 @@ def _go_on(move: Move, now: State, by: str) -> Command:
                 due.append(commands.ReportUnderstanding(input_id=said.input_id, analysis=analysis))
             case RunTurn(turn=turn):
                 kind = turn.job if move.at % 8 else "fail turn"
-                given = {"plan": plan, "patch": patched, "review": passes, "aggregate": Usage(), "fail turn": error}
+                given = {"plan": plan, "patch": patched, "aggregate": Usage(), "fail turn": error}
+                given |= dict.fromkeys(REVIEWS, passes)
                 thought = commands.ReportStep(turn_id=turn.turn_id, thought="hm")
                 due += [_aim_turn(Move(kind, given=given[kind]), replace(now, running=(turn,))), thought]
             case RunTask(dispatch_id=dispatch_id):
@@ -274,7 +277,7 @@ def _aim_turn(move: Move, now: State) -> Command:
             return commands.CompleteTurn(turn_id=turn_id, text="", plan={"summary": "s", "tasks": move.given})
         case "patch":
             return commands.CompleteTurn(turn_id=turn_id, text="", patches=move.given)
-        case "review":
+        case "review" | "review_plan" | "review_answer":
             verdict = None if move.given is None else {"pass": move.given, "feedback": "better"}
             return commands.CompleteTurn(turn_id=turn_id, text="looks odd", review=verdict)
         case "aggregate":

@@ -10,6 +10,7 @@ from typing import Self
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from moot.core import states
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
@@ -138,12 +139,14 @@ def _end(scenario: PlanScenario) -> None:
 
 
 def play_v2() -> PlanScenario:
-    """What the first version did not have: a goal that changes."""
-    scenario = Accepted(TEAM)
-    scenario.says("写一份报告", by="alice").understands("different_task").plans(task("a"), task("b", "a"))
+    """What the first version did not have: reviews of the plan and of the answer, a goal that changes."""
+    scenario = Accepted(replace(TEAM, plan=replace(TEAM.plan, review=True, final_review=True)))
+    scenario.says("写一份报告", by="alice").understands("different_task").plans(task("a"))
+    scenario.reviews_plan(passes=False, feedback="太短").plans(task("a"), task("b", "a")).reviews_plan(passes=True)
     scenario.approves(by="alice").starts("a").says("改成做一首诗", by="alice").understands("same_task_major_change")
-    scenario.answers("ask_replan", "replan", by="alice").plans(task("c")).approves(by="alice")
-    scenario.completes("c").reviews("c", passes=True).aggregates("一首诗")
+    scenario.answers("ask_replan", "replan", by="alice").plans(task("c")).reviews_plan(passes=True)
+    scenario.approves(by="alice").completes("c").reviews("c", passes=True).aggregates("半首诗")
+    scenario.reviews_answer(passes=False, feedback="没写完").aggregates("一首诗").reviews_answer(passes=True)
     return scenario
 
 

@@ -15,6 +15,7 @@ from moot.core.errors import Refused
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
 from moot.core.flows.plan import plan_events as plan
+from moot.core.flows.plan.jobs import REVIEWS
 from moot.core.flows.plan.plan_events import PLAN_FACTS
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import TaskRun
@@ -55,7 +56,7 @@ def limit(team: Team, turns: dict[str, int]) -> Team:
 
 
 teams = st.builds(
-    lambda humans, reviewed, edited, concurrency, confirm, parallel, retry, understanding, budget, turns: limit(
+    lambda humans, reviewed, edited, concurrency, confirm, parallel, retry, gates, understanding, budget, turns: limit(
         make_plan_team(
             worker("w1", 20, concurrency=concurrency),
             worker("w2", 21),
@@ -63,7 +64,14 @@ teams = st.builds(
             *([AGGREGATOR] if edited else []),
             humans=("alice", "adam")[:humans],
             understanding=understanding,
-            plan=PlanSettings(confirm=confirm, max_parallel=parallel, retry=retry, max_rework=1),
+            plan=PlanSettings(
+                confirm=confirm,
+                max_parallel=parallel,
+                retry=retry,
+                max_rework=1,
+                review=gates[0],
+                final_review=gates[1],
+            ),
             budget=budget,
         ),
         turns,
@@ -75,6 +83,7 @@ teams = st.builds(
     st.sampled_from(["always", "always", "never"]),
     st.integers(1, 4),
     st.builds(Retry, max_attempts=st.sampled_from([0, 1, 2, 9]), base_delay_s=st.sampled_from([0.0, 1.0])),
+    st.tuples(st.booleans(), st.booleans()),
     st.sampled_from(["rules", "rules", "explicit"]),
     st.builds(Budget, max_turns=st.sampled_from([0, 0, 0, 6])),
     st.sampled_from([{}, {}, {"planner": 1}, {"w1": 1, "critic": 2}, {"w2": 2, "editor": 1}]),
@@ -245,7 +254,7 @@ def go_on(now: State) -> Command | None:
                 return commands.ReportUnderstanding(input_id=said.input_id, analysis=analyse("same_task_no_change"))
             case RunTurn(turn=turn):
                 result = {"tasks": [task("a"), task("b", "a")]} if turn.job == "plan" else None
-                verdict = {"pass": True} if turn.job == "review" else None
+                verdict = {"pass": True} if turn.job in REVIEWS else None
                 text = '{"patches": []}'
                 return commands.CompleteTurn(turn_id=turn.turn_id, text=text, plan=result, review=verdict)
             case RunTask(dispatch_id=dispatch_id):

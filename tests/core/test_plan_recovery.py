@@ -210,7 +210,7 @@ def test_skip_lets_the_others_run_without_it() -> None:
     assert given is not None
     assert [(report.task.id, report.state) for report in given.tasks] == [("a", "SKIPPED")]
     scenario.completes("b").aggregates()
-    assert only(scenario.new, PipelineCompleted) == [PipelineCompleted(status="partial")]
+    assert only(scenario.new, PipelineCompleted) == [PipelineCompleted(status="partial", missing=("Task a",))]
 
 
 def test_reassign_gives_it_to_another_member() -> None:

@@ -33,6 +33,8 @@ _TEMPLATES = {
     "solve": "executing",
     "review": "reviewing",
     "aggregate": "aggregating",
+    "review_plan": "reviewing_plan",
+    "review_answer": "reviewing_answer",
 }
 _GAP = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff*_`]*"
 _LIVE = re.compile(rf"\[(?={_GAP}(?:NEXT|DROP|DONE|FROM|TEAM_TASK)\b)", re.IGNORECASE | re.ASCII)
@@ -290,6 +292,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
         "missing": show("\n".join(_describe_task(each) for each in tasks if not each.result), 2),
         "result": show(done[0].result, 3) if done else "",
         "change": show(assignment.feedback, 2),
+        "answer": show(assignment.answer, 3),
         "language": render("language.name", language),
     }
 

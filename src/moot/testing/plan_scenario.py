@@ -58,6 +58,14 @@ class PlanScenario(Scenario):
         verdict = {"pass": passes, "feedback": feedback}
         return self.when(CompleteTurn(turn_id=self.turn("review", task_id).turn_id, text="", review=verdict))
 
+    def reviews_plan(self, *, passes: bool, feedback: str = "") -> Self:
+        verdict = {"pass": passes, "feedback": feedback}
+        return self.when(CompleteTurn(turn_id=self.turn("review_plan").turn_id, text="", review=verdict))
+
+    def reviews_answer(self, *, passes: bool, feedback: str = "") -> Self:
+        verdict = {"pass": passes, "feedback": feedback}
+        return self.when(CompleteTurn(turn_id=self.turn("review_answer").turn_id, text="", review=verdict))
+
     def aggregates(self, text: str = "the answer") -> Self:
         return self.when(CompleteTurn(turn_id=self.turn("aggregate").turn_id, text=text))
 

@@ -93,7 +93,7 @@ class Shape(msgspec.Struct, frozen=True):
 SHAPES: dict[Job, Shape] = {
     "plan": Shape("tasks", Plan, LoosePlan, "plan"),
     "patch": Shape("patches", Patches, Patches, "patches"),
-    "review": Shape("pass", Review, Review, "review"),
+    **dict.fromkeys(("review", "review_plan", "review_answer"), Shape("pass", Review, Review, "review")),
 }
 
 

@@ -10,7 +10,9 @@ from moot.core.session.state import Message, State
 from moot.core.session.team import Language, Member
 from moot.core.text import is_blank
 
-Job = Literal["chat", "plan", "patch", "solve", "review", "aggregate", "supervise", "act"]
+Job = Literal[
+    "chat", "plan", "patch", "solve", "review", "aggregate", "review_plan", "review_answer", "supervise", "act"
+]
 
 
 class TurnInput(Struct, frozen=True, kw_only=True, gc=False):

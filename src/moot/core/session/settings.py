@@ -58,6 +58,12 @@ class PlanSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         float, Meta(description="of a task, and of a planner's, reviewer's or aggregator's turn")
     ] = 1800.0
     retry: Retry = Retry()
+    review: Annotated[
+        bool, Meta(description="a reviewer sees each plan before people are asked, and may send it back twice")
+    ] = False
+    final_review: Annotated[
+        bool, Meta(description="a reviewer sees the answer before it is given, and may send it back once")
+    ] = False
     max_rework: Annotated[
         int, Meta(description="how often a reviewer may send a task back before people are asked")
     ] = 2

@@ -4,7 +4,7 @@ from moot.core import text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.flows.plan import controls, finishing, patches, planning, questions, steering
-from moot.core.flows.plan.jobs import restart_job, work_of
+from moot.core.flows.plan.jobs import REVIEWS, restart_job, work_of
 from moot.core.flows.plan.plan_events import TaskReviewed, TaskSkipped
 from moot.core.flows.plan.runs import find_freed
 from moot.core.flows.plan.tasks import InvalidPlan, Task, candidates, executors, read_tasks
@@ -79,8 +79,8 @@ def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Mem
             patches.apply(draft, ())
         case "run_without" | "skip" if step.task_id and not step.job:
             _skip(draft, step.task_id, by)
-        case "skip" if step.task_id:
-            _accept(draft, step.task_id, by)
+        case "skip" if step.job in REVIEWS:
+            _skip_review(draft, step, by)
         case "cancel_dependants":
             _cancel_dependants(draft, step.task_id or "")
         case _ if step.task_id and not step.job:
@@ -95,6 +95,17 @@ def _skip(draft: Draft, task_id: str, by: Member | None) -> None:
     run = work.tasks[task_id]
     ready = find_freed(work, run, run.state, is_skipped=True)
     draft.add(TaskSkipped(task_id=task_id, by=by.id if by else None, ready=ready))
+
+
+def _skip_review(draft: Draft, step: StepAsked, by: Member | None) -> None:
+    """Go on without a review that failed."""
+    match step.job:
+        case "review_plan":
+            planning.submit(draft)
+        case "review_answer":
+            finishing.conclude(draft, work_of(draft).answer)
+        case _:
+            _accept(draft, step.task_id or "", by)
 
 
 def _accept(draft: Draft, task_id: str, by: Member | None) -> None:

@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from moot.core.flows.plan.jobs import REVIEWS
 from moot.core.flows.plan.plan_state import Episode, TaskRun, Work
 from moot.core.flows.plan.tasks import Task
 from moot.core.session.state import Turn
@@ -26,6 +27,7 @@ class Assignment(Struct, frozen=True, kw_only=True, gc=False):
     feedback: str = ""
     problems: tuple[str, ...] = ()
     attempt: int = 1
+    answer: str = ""  # to be reviewed
 
 
 def assign_task(work: Work, run: TaskRun) -> Assignment:
@@ -43,7 +45,7 @@ def _last_failure(turn: Turn, episode: Episode | None, language: Language) -> tu
     """Return why this turn failed before. A reviewer that gave no verdict gets the format of one."""
     if episode is None:
         return ()
-    is_silent = turn.job == "review" and episode.error_type == "validation" and not episode.message
+    is_silent = turn.job in REVIEWS and episode.error_type == "validation" and not episode.message
     return (render("no_verdict", language),) if is_silent else (episode.message,)
 
 
@@ -51,14 +53,16 @@ def assign_job(work: Work, turn: Turn, language: Language) -> Assignment:
     """Return the assignment of a planner, a reviewer or an aggregator."""
     run = work.tasks.get(turn.task_id)
     episode = work.episodes.get(turn.episode)
-    proposed = [TaskReport(task=task, state="PROPOSED") for task in work.discussed if turn.job == "plan"]
+    shown = {"plan": work.discussed, "review_plan": work.proposed}.get(turn.job, ())
+    proposed = [TaskReport(task=task, state="PROPOSED") for task in shown]
     return Assignment(
         question=work.question,
         task=run.task if run else None,
         tasks=(_report(run),) if run else (*(_report(other) for other in work.tasks.values()), *proposed),
-        feedback=work.feedback,
+        feedback=work.answer_feedback if turn.job == "aggregate" else work.feedback,
         problems=work.problems or _last_failure(turn, episode, language),
         attempt=run.attempt if run else 1,
+        answer=work.answer if turn.job == "review_answer" else "",
     )
 
 

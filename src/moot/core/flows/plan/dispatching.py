@@ -116,7 +116,7 @@ def progress(draft: Draft, run: TaskRun, command: ReportStep) -> None:
 
 
 def complete(draft: Draft, run: TaskRun, command: CompleteTurn) -> None:
-    awaits_review = staffing.reviewer(draft.team) is not None
+    awaits_review = staffing.reviewer(draft.team, run.member) is not None
     state = task.succeed(run.state, awaits_review=awaits_review)
     draft.add(
         SolverCompleted(

@@ -1,13 +1,14 @@
 """How work ends: reviewed, aggregated, cancelled, or given up."""
 
-from typing import Any
+from typing import Literal
 
 from moot.core import limits, text
 from moot.core.draft import Draft
 from moot.core.flows.plan import questions, recovery, staffing, workflow
-from moot.core.flows.plan.jobs import start_job, work_of
+from moot.core.flows.plan.jobs import start_job, start_review, work_of
 from moot.core.flows.plan.plan_events import (
     AggregateCompleted,
+    AggregateReviewed,
     AggregateStarted,
     CancelReason,
     FinalAnswered,
@@ -19,7 +20,7 @@ from moot.core.flows.plan.plan_events import (
 )
 from moot.core.flows.plan.plan_state import TaskRun, Work
 from moot.core.flows.plan.runs import find_freed
-from moot.core.json_text import find_object
+from moot.core.flows.plan.verdicts import Verdict
 from moot.core.machines import task
 from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import Trigger, WorkflowState
@@ -27,17 +28,12 @@ from moot.core.session import steps
 from moot.core.session.commands import CompleteTurn
 from moot.core.session.state import Turn
 
-
-def read_verdict(command: CompleteTurn) -> dict[str, Any] | None:
-    """`{"pass": …, "feedback": …}` as the reviewer returned it, or found in what it wrote."""
-    verdict = command.review or find_object(command.text, "pass")
-    return verdict if verdict is not None and isinstance(verdict.get("pass"), bool) else None
+ENDING = ("aggregate", "review_answer")  # the jobs that make the answer
 
 
-def receive_review(draft: Draft, turn: Turn, verdict: dict[str, Any]) -> None:
-    """Pass, or rework with the feedback; after the last rework the human decides."""
-    run, passed = work_of(draft).tasks[turn.task_id], bool(verdict["pass"])
-    feedback = text.cut(text.clean(str(verdict.get("feedback") or "")), limits.DETAIL_CHARS)
+def receive_review(draft: Draft, turn: Turn, verdict: Verdict) -> None:
+    """Finish a task that passed, or have it done again with the feedback; after the last time a human decides."""
+    run, passed, feedback = work_of(draft).tasks[turn.task_id], verdict.passed, verdict.feedback
     again = not passed and run.rework < draft.team.plan.max_rework
     state = task.review(run.state, passed=passed, is_reworked=again)
     draft.add(
@@ -57,13 +53,10 @@ def receive_review(draft: Draft, turn: Turn, verdict: dict[str, Any]) -> None:
 
 
 def request_reviews(draft: Draft) -> None:
-    """What was done is looked at, at once or when a pause is over."""
-    reviewer = staffing.reviewer(draft.team)
-    if reviewer is None:
-        return
+    """Start the reviews of results that wait for one, at once or when a pause is over."""
     for task_id, run in work_of(draft).tasks.items():
         if run.state is TaskState.EXECUTION_SUCCEEDED:
-            start_job(draft, reviewer, "review", task_id)
+            start_review(draft, "review", run.member, task_id)
 
 
 def aggregate(draft: Draft) -> None:
@@ -74,28 +67,59 @@ def aggregate(draft: Draft) -> None:
     if any(questions.is_about_work(step.code) for step in draft.state.open_steps.values()) or work.episodes:
         return
     if all(run.is_over for run in work.tasks.values()):
-        member = staffing.aggregator(draft.team)
-        draft.add(AggregateStarted(member=member.id))
-        start_job(draft, member, "aggregate")
+        _start_aggregation(draft)
+
+
+def _start_aggregation(draft: Draft, number: int = 1) -> None:
+    member = staffing.aggregator(draft.team)
+    draft.add(AggregateStarted(member=member.id, n=number))
+    start_job(draft, member, "aggregate")
 
 
 def reopen(draft: Draft) -> None:
-    """Cancel a running aggregation: new work makes its answer incomplete."""
+    """Cancel a running aggregation or its review: new work makes the answer incomplete."""
     for turn in draft.state.running:
-        if turn.job == "aggregate":
+        if turn.job in ENDING:
             draft.cancel_turn(turn, "superseded")
-    steps.supersede(draft, lambda step: step.job == "aggregate")
+    steps.supersede(draft, lambda step: step.job in ENDING)
 
 
 def receive_answer(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
-    work = work_of(draft)
-    said = text.cut(text.clean(command.text))
-    if text.is_blank(said):
-        said = text.cut(_join_results(work))
-    is_whole = all(run.state is TaskState.DONE for run in work.tasks.values())
-    draft.add(AggregateCompleted(text=said, member=turn.member))
-    draft.add(PipelineCompleted(status="complete" if is_whole else "partial"))
-    draft.add(FinalAnswered(text=said, member=turn.member))
+    """Give the answer, after its review if the team wants one."""
+    answer = text.cut(text.clean(command.text))
+    if text.is_blank(answer):
+        answer = text.cut(_join_results(work_of(draft)))
+    draft.add(AggregateCompleted(text=answer, member=turn.member))
+    if not draft.team.plan.final_review or not start_review(draft, "review_answer", turn.member):
+        conclude(draft, answer)
+
+
+def receive_answer_review(draft: Draft, turn: Turn, verdict: Verdict) -> None:
+    """Give an answer that passed, or have it written once more. One that is rejected again is given as partial."""
+    count = work_of(draft).answer_reviews + 1
+    again = not verdict.passed and count < limits.ANSWER_TRIES
+    draft.add(
+        AggregateReviewed(
+            passed=verdict.passed,
+            feedback=verdict.feedback,
+            n=count,
+            member=turn.member,
+            turn_id=turn.turn_id,
+            is_reworked=again,
+        )
+    )
+    if again:
+        _start_aggregation(draft, count + 1)
+    else:
+        conclude(draft, work_of(draft).answer, is_rejected=not verdict.passed)
+
+
+def conclude(draft: Draft, answer: str, *, is_rejected: bool = False) -> None:
+    """End the work with an answer. It is partial if a task is missing or the reviewer rejected the answer."""
+    missing = tuple(run.task.title for run in work_of(draft).tasks.values() if run.state is not TaskState.DONE)
+    status: Literal["complete", "partial"] = "partial" if missing or is_rejected else "complete"
+    draft.add(PipelineCompleted(status=status, missing=missing, is_rejected=is_rejected))
+    draft.add(FinalAnswered(text=answer, member=staffing.aggregator(draft.team).id))
     workflow.move(draft, Trigger.ALL_DONE_AND_REVIEW_PASSED)
 
 

@@ -1,4 +1,4 @@
-"""Turns of the plan flow that are not a task: plan, patch, review, aggregate."""
+"""Turns of the plan flow that are not a task: planning, patching, reviewing, aggregating."""
 
 from typing import Literal
 
@@ -11,7 +11,8 @@ from moot.core.session import budgets
 from moot.core.session.events import PauseRequested
 from moot.core.session.team import Member
 
-Job = Literal["plan", "patch", "review", "aggregate"]
+Job = Literal["plan", "patch", "review", "aggregate", "review_plan", "review_answer"]
+REVIEWS = ("review", "review_plan", "review_answer")
 
 
 def work_of(draft: Draft) -> Work:
@@ -37,6 +38,15 @@ def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None
     draft.start_turn(member, job=job, task_id=task_id, task_index=count_turns(draft, member.id, task_id))
 
 
+def start_review(draft: Draft, job: Job, author: str, task_id: str = "") -> bool:
+    """Have what `author` made reviewed. Returns False if nobody can do that."""
+    reviewer = staffing.reviewer(draft.team, author)
+    if reviewer is None:
+        return False
+    start_job(draft, reviewer, job, task_id)
+    return True
+
+
 def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
     """Start a turn that failed once more."""
     team = draft.team
@@ -44,7 +54,11 @@ def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
         case "plan" | "patch":
             start_job(draft, staffing.planner(team), job)
         case "review":
-            start_job(draft, staffing.reviewer(team) or staffing.planner(team), job, task_id)
+            start_review(draft, job, work_of(draft).tasks[task_id].member, task_id)
+        case "review_plan":
+            start_review(draft, job, staffing.planner(team).id)
+        case "review_answer":
+            start_review(draft, job, staffing.aggregator(team).id)
         case "aggregate":
             start_job(draft, staffing.aggregator(team), job)
         case _:

@@ -64,6 +64,20 @@ class PlanCompleted(Fact, frozen=True, kw_only=True):
         return {"tasks": self.tasks, "plan_summary": self.plan_summary}
 
 
+class PlanReviewed(Fact, frozen=True, kw_only=True):
+    """The reviewer looked at a plan before people are asked about it. `n` counts the reviews since planning began."""
+
+    event: ClassVar[str] = "plan.reviewed"
+    author: ClassVar[str] = "member"
+    passed: bool = field(name="pass")
+    feedback: str
+    n: int
+    plan_id: str = ""
+    member: str = ""
+    turn_id: str = ""
+    is_reworked: bool = False  # rejected: the planner makes another one with the feedback
+
+
 class PlanApproved(Fact, frozen=True, kw_only=True):
     """These tasks run and no others."""
 
@@ -352,9 +366,12 @@ class RecoveryFailed(Fact, frozen=True, kw_only=True):
 
 
 class AggregateStarted(Fact, frozen=True, kw_only=True):
+    """The results become one answer. `n` is 2 when the reviewer sent the first answer back."""
+
     event: ClassVar[str] = "aggregate.start"
     author: ClassVar[str] = "member"
     member: str | None = None
+    n: int = 1
 
 
 class AggregateCompleted(Fact, frozen=True, kw_only=True):
@@ -364,11 +381,26 @@ class AggregateCompleted(Fact, frozen=True, kw_only=True):
     member: str | None = None
 
 
+class AggregateReviewed(Fact, frozen=True, kw_only=True):
+    """The reviewer looked at the answer. `n` counts the reviews of answers from the same results."""
+
+    event: ClassVar[str] = "aggregate.reviewed"
+    author: ClassVar[str] = "member"
+    passed: bool = field(name="pass")
+    feedback: str
+    n: int
+    member: str = ""
+    turn_id: str = ""
+    is_reworked: bool = False  # rejected: the aggregator writes another one with the feedback
+
+
 class PipelineCompleted(Fact, frozen=True, kw_only=True):
     """The work is over, with all of its tasks or with some."""
 
     event: ClassVar[str] = "pipeline.completed"
     status: Literal["complete", "partial"]
+    missing: tuple[str, ...] = ()  # the titles of tasks that were skipped or cancelled
+    is_rejected: bool = False  # the reviewer rejected the answer to the last
 
 
 class FinalAnswered(Fact, frozen=True, kw_only=True):
@@ -418,6 +450,7 @@ PLAN_FACTS: tuple[type[Fact], ...] = (
     PlanStepped,
     PlanRefused,
     PlanCompleted,
+    PlanReviewed,
     PlanApproved,
     PlanCancelled,
     WorkflowChanged,
@@ -444,6 +477,7 @@ PLAN_FACTS: tuple[type[Fact], ...] = (
     RecoveryFailed,
     AggregateStarted,
     AggregateCompleted,
+    AggregateReviewed,
     PipelineCompleted,
     FinalAnswered,
     Interrupted,

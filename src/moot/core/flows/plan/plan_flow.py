@@ -1,6 +1,6 @@
 """The plan flow: plan, confirm, solve in parallel, review, aggregate; steered while it runs (docs/plan.md)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -24,7 +24,7 @@ from moot.core.flows.plan import (
     steering,
     workflow,
 )
-from moot.core.flows.plan.jobs import restart_job, work_of
+from moot.core.flows.plan.jobs import REVIEWS, restart_job, work_of
 from moot.core.flows.plan.plan_commands import (
     PLAN_COMMANDS,
     CancelPlan,
@@ -48,6 +48,7 @@ from moot.core.flows.plan.plan_lines import PLAN_LINES
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import TaskRun
 from moot.core.flows.plan.tasks import InvalidPlan, read_tasks
+from moot.core.flows.plan.verdicts import Verdict, read_verdict
 from moot.core.flows.steered_flow import SteeredFlow
 from moot.core.flows.turns import TurnInput, plain_input
 from moot.core.intake.intent import CurrentTask, KnownTask, RoutingDecision, WorkflowStatus
@@ -79,6 +80,11 @@ from moot.core.session.team import Member
 from moot.core.session.usage import safe_usage
 
 HELD = (TaskState.DISPATCHED, TaskState.RUNNING)
+_REVIEWED: dict[str, Callable[[Draft, Turn, Verdict], None]] = {
+    "review": finishing.receive_review,
+    "review_plan": planning.receive_review,
+    "review_answer": finishing.receive_answer_review,
+}
 
 
 class PlanFlow(SteeredFlow):
@@ -165,8 +171,8 @@ class PlanFlow(SteeredFlow):
             failure = FailTurn(turn_id=turn.turn_id, error_type="blocked", message=blocked, usage=command.usage)
             self.fail_turn(draft, turn, failure)
             return
-        verdict = finishing.read_verdict(command) if turn.job == "review" else None
-        if turn.job == "review" and verdict is None:
+        verdict = read_verdict(command) if turn.job in REVIEWS else None
+        if turn.job in REVIEWS and verdict is None:
             invalid = FailTurn(turn_id=turn.turn_id, error_type="validation", message="", usage=command.usage)
             self.fail_turn(draft, turn, invalid)
             return
@@ -174,13 +180,13 @@ class PlanFlow(SteeredFlow):
         episode = work_of(draft).episodes.get(turn.episode)
         if episode:
             draft.add(RecoverySucceeded(task_id=turn.task_id or None, attempt=episode.retries, job=turn.episode))
+        if verdict:
+            _REVIEWED[turn.job](draft, turn, verdict)
         match turn.job:
             case "plan":
                 planning.receive_plan(draft, command)
             case "patch":
                 patches.receive_patches(draft, command)
-            case "review":
-                finishing.receive_review(draft, turn, verdict or {})
             case "aggregate":
                 finishing.receive_answer(draft, turn, command)
         self.advance(draft)

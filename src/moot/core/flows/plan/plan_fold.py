@@ -45,6 +45,7 @@ def _start_plan(work: Work, fact: events.PlanStarted) -> Work:
         plan_step="",
         is_aggregating=False,
         refusals=0,
+        plan_reviews=0,
         problems=(),
         counts=replace(work.counts, plans=work.counts.plans + 1),
     )
@@ -70,6 +71,16 @@ def _complete_plan(work: Work, fact: events.PlanCompleted) -> Work:
         refusals=0,
         problems=(),
     )
+
+
+@work_fold.on(events.PlanReviewed)
+def _review_plan(work: Work, fact: events.PlanReviewed) -> Work:
+    """A plan that is sent back is shown to the planner again, with what is wrong."""
+    work = replace(work, plan_reviews=fact.n)
+    if not fact.is_reworked:
+        return work
+    problems = (fact.feedback,) if fact.feedback else ()
+    return replace(work, problems=problems, discussed=work.proposed, proposed=(), kept=())
 
 
 @work_fold.on(events.PlanApproved)
@@ -132,8 +143,15 @@ def _end_episode(work: Work, fact: events.RecoverySucceeded | events.RecoveryFai
 
 
 @work_fold.on(events.AggregateStarted)
-def _aggregate(work: Work, _: events.AggregateStarted) -> Work:
-    return replace(work, is_aggregating=True)
+def _aggregate(work: Work, fact: events.AggregateStarted) -> Work:
+    if fact.n > 1:
+        return replace(work, is_aggregating=True)
+    return replace(work, is_aggregating=True, answer_reviews=0, answer_feedback="")
+
+
+@work_fold.on(events.AggregateReviewed)
+def _review_answer(work: Work, fact: events.AggregateReviewed) -> Work:
+    return replace(work, answer_reviews=fact.n, answer_feedback="" if fact.passed else fact.feedback)
 
 
 @work_fold.on(events.AggregateCompleted)

@@ -92,6 +92,13 @@ def _complete_plan(change: Change[plan.PlanCompleted]) -> list[str]:
     return [*indent("", change.say("plan_is", detail=summary)), *_number_tasks(change, fact.tasks, fact.kept)]
 
 
+@PLAN_LINES.on(plan.PlanReviewed, "landmark")
+def _review_plan(change: Change[plan.PlanReviewed]) -> list[str]:
+    fact = change.fact
+    code = "plan_passed" if fact.passed else "plan_rejected_by_reviewer"
+    return indent("", change.say(code, who=change.name(fact.member), detail=fact.feedback))
+
+
 @PLAN_LINES.on(plan.PlanRefused)
 def _refuse_plan(change: Change[plan.PlanRefused]) -> list[str]:
     planner = staffing.planner(change.after.team)
@@ -213,9 +220,20 @@ def _aggregate(change: Change[plan.AggregateStarted]) -> list[str]:
     return [change.say("aggregating", who=change.name(change.fact.member))]
 
 
+@PLAN_LINES.on(plan.AggregateReviewed, "landmark")
+def _review_answer(change: Change[plan.AggregateReviewed]) -> list[str]:
+    fact = change.fact
+    code = "answer_passed" if fact.passed else "answer_rejected"
+    return indent("", change.say(code, who=change.name(fact.member), detail=fact.feedback))
+
+
 @PLAN_LINES.on(plan.PipelineCompleted)
 def _complete(change: Change[plan.PipelineCompleted]) -> list[str]:
-    return [change.say(f"work_{change.fact.status}")]
+    """Say what makes the end partial: tasks that are missing, an answer that was rejected."""
+    fact = change.fact
+    reasons = [change.say("work_without", names=fact.missing)] if fact.missing else []
+    reasons += [change.say("work_rejected")] if fact.is_rejected else []
+    return ["".join((change.say(f"work_{fact.status}"), *reasons))]
 
 
 @PLAN_LINES.message(plan.FinalAnswered)
@@ -445,9 +463,17 @@ PLAN_LINES.ends(plan.TaskFailed, lambda fact: f"run {fact.dispatch_id}", lambda 
 
 @PLAN_LINES.row(plan.TaskReviewed, "steps")
 def _review_row(entry: Entry[plan.TaskReviewed]) -> str:
-    verdict = entry.say("review.passed" if entry.fact.passed else "review.sent_back")
-    details = [detail for detail in (_row_subject(entry, entry.fact.task_id), entry.fact.feedback) if detail]
-    return f"{verdict}: {' · '.join(details)}"
+    return _row_verdict(entry, _row_subject(entry, entry.fact.task_id), entry.fact.feedback)
+
+
+@PLAN_LINES.row(plan.PlanReviewed, "steps")
+def _plan_review_row(entry: Entry[plan.PlanReviewed]) -> str:
+    return _row_verdict(entry, entry.term("work", "plan"), entry.fact.feedback)
+
+
+@PLAN_LINES.row(plan.AggregateReviewed, "steps")
+def _answer_review_row(entry: Entry[plan.AggregateReviewed]) -> str:
+    return _row_verdict(entry, entry.term("work", "aggregate"), entry.fact.feedback)
 
 
 @PLAN_LINES.row(plan.ExecutionFailed, "errors", "failed")
@@ -471,6 +497,13 @@ def _recovered_row(entry: Entry[plan.RecoverySucceeded]) -> str:
 def _given_up_row(entry: Entry[plan.RecoveryFailed]) -> str:
     fact = entry.fact
     return _row_failure(entry, fact.task_id, fact.error_type, fact.message, fact.job)
+
+
+def _row_verdict(
+    entry: Entry[plan.TaskReviewed | plan.PlanReviewed | plan.AggregateReviewed], subject: str, feedback: str
+) -> str:
+    verdict = entry.say("review.passed" if entry.fact.passed else "review.sent_back")
+    return f"{verdict}: {' · '.join(part for part in (subject, feedback) if part)}"
 
 
 def _row_subject(entry: Entry[Any], task_id: str | None = None, *, task: Json | None = None, job: str = "") -> str:

@@ -130,6 +130,7 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     plan_steps: int = 0
     plan_step: str = ""  # the last one, as text
     refusals: int = 0  # of plans and patches that could not be run, one after the other
+    plan_reviews: int = 0  # since planning began
     problems: tuple[str, ...] = ()
     feedback: str = ""
     tasks: dict[str, TaskRun] = {}
@@ -138,6 +139,8 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     episodes: dict[str, Episode] = {}  # by job
     counts: Counts = Counts()
     is_aggregating: bool = False
+    answer_reviews: int = 0  # of answers from the same results
+    answer_feedback: str = ""  # why the last one was rejected
     outcome: str = ""  # complete, partial, or why it ended
     answer: str = ""
 

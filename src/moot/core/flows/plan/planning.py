@@ -7,16 +7,18 @@ from msgspec.structs import replace
 from moot.core import limits, text
 from moot.core.draft import Draft
 from moot.core.flows.plan import questions, staffing, workflow
-from moot.core.flows.plan.jobs import start_job, work_of
-from moot.core.flows.plan.plan_events import PlanApproved, PlanCompleted, PlanRefused, PlanStarted
+from moot.core.flows.plan.jobs import start_job, start_review, work_of
+from moot.core.flows.plan.plan_events import PlanApproved, PlanCompleted, PlanRefused, PlanReviewed, PlanStarted
 from moot.core.flows.plan.plan_state import Work
 from moot.core.flows.plan.runs import find_ready, renew
 from moot.core.flows.plan.tasks import InvalidPlan, Task, TaskProblem, find_order, plan_hash, read_tasks
+from moot.core.flows.plan.verdicts import Verdict
 from moot.core.instants import later
 from moot.core.json_text import find_object
 from moot.core.machines.workflow import Trigger
 from moot.core.session import steps
 from moot.core.session.commands import CompleteTurn
+from moot.core.session.state import Turn
 
 SHAPE = '{"summary": "…", "tasks": [{"id", "title", "objective", "depends_on"}]}'
 
@@ -66,21 +68,54 @@ def refuse(draft: Draft, invalid: InvalidPlan, job: str) -> None:
 
 
 def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
-    work, settings = work_of(draft), draft.team.plan
-    kept = find_kept(work, tasks)
-    documents, digest = tuple(task.document for task in tasks), plan_hash(tasks)
+    """Show a plan: to the reviewer first, if the team wants that."""
+    work, planner = work_of(draft), staffing.planner(draft.team).id
     draft.add(
         PlanCompleted(
-            tasks=documents,
+            tasks=tuple(task.document for task in tasks),
             plan_summary=summary,
             plan_id=work.plan_id,
-            plan_hash=digest,
-            kept=kept,
-            member=staffing.planner(draft.team).id,
+            plan_hash=plan_hash(tasks),
+            kept=find_kept(work, tasks),
+            member=planner,
         )
     )
-    if settings.confirm == "never":
-        approve(draft, tasks, None, Trigger.PLAN_APPROVED)
+    if not draft.team.plan.review or not start_review(draft, "review_plan", planner):
+        submit(draft)
+
+
+def receive_review(draft: Draft, turn: Turn, verdict: Verdict) -> None:
+    """Go on with a plan that passed, or send it back to the planner; after the last time people decide."""
+    work = work_of(draft)
+    count = work.plan_reviews + 1
+    again = not verdict.passed and count < limits.PLAN_TRIES
+    draft.add(
+        PlanReviewed(
+            passed=verdict.passed,
+            feedback=verdict.feedback,
+            n=count,
+            plan_id=work.plan_id,
+            member=turn.member,
+            turn_id=turn.turn_id,
+            is_reworked=again,
+        )
+    )
+    if again:
+        start_job(draft, staffing.planner(draft.team), "plan")
+    else:
+        submit(draft, doubts="" if verdict.passed else verdict.feedback, must_ask=not verdict.passed)
+
+
+def submit(draft: Draft, *, doubts: str = "", must_ask: bool = False) -> None:
+    """Ask people to confirm the plan, or let it run if the team wants no question and nobody objected.
+
+    Args:
+        doubts: why the reviewer rejected the plan.
+        must_ask: ask, whatever the team's settings say.
+    """
+    work, settings = work_of(draft), draft.team.plan
+    if settings.confirm == "never" and not must_ask:
+        approve(draft, work.proposed, None, Trigger.PLAN_APPROVED)
         return
     steps.ask(
         draft,
@@ -91,10 +126,11 @@ def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
         expires_at=later(draft.at, settings.confirm_timeout_s),
         default="reject",
         asked_by=work.asked_by or None,
-        tasks=documents,
-        plan_summary=summary,
+        tasks=tuple(task.document for task in work.proposed),
+        plan_summary=work.summary,
         plan_id=work.plan_id,
-        plan_hash=digest,
+        plan_hash=plan_hash(work.proposed),
+        detail=doubts,
     )
     workflow.move(draft, Trigger.PLAN_NEEDS_USER_CONFIRMATION)
 

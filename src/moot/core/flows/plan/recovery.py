@@ -9,7 +9,7 @@ from moot.core import limits, text
 from moot.core.backoff import Backoff
 from moot.core.draft import Draft
 from moot.core.flows.plan import questions, workflow
-from moot.core.flows.plan.jobs import work_of
+from moot.core.flows.plan.jobs import REVIEWS, work_of
 from moot.core.flows.plan.plan_events import (
     DispatchNacked,
     ExecutionFailed,
@@ -33,7 +33,7 @@ from moot.core.session.usage import NO_USAGE, Usage, safe_usage
 
 TERMINAL = ("auth", "refused", "budget", "config", "blocked")  # trying again would end the same
 _BLOCKED = re.compile(r"[\s*_`#>]*BLOCKED[*_`]*\s*[:：][*_`]*[ \t]*(?P<reason>[^\n]*)")
-_JOB_OPTIONS = {"review": ("retry", "skip", "abort"), "patch": ("retry", "continue", "abort")}
+_JOB_OPTIONS = {**dict.fromkeys(REVIEWS, ("retry", "skip", "abort")), "patch": ("retry", "continue", "abort")}
 
 
 def delay_s(retry: Retry, attempt: int, chance: float, *, at_once: bool = False, retry_after_s: float = 0.0) -> float:

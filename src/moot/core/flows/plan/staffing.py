@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from moot.core.flows.plan.plan_state import Slots, TaskRun, Work
-from moot.core.flows.plan.tasks import candidates
+from moot.core.flows.plan.tasks import candidates, has_role
 from moot.core.machines.agent import AGENT
 from moot.core.machines.agent import State as Slot
 from moot.core.session.team import Member, Team
@@ -12,19 +12,22 @@ _FREE = (Slot.IDLE, Slot.ERROR, Slot.BREAKER_OPEN)
 
 
 def planner(team: Team) -> Member:
-    return _with_role(team, "planner") or team.ais[0]
+    """Return the planner; without one, the first AI that does not review."""
+    others = (member for member in team.ais if not has_role(member, "reviewer"))
+    return _with_role(team, "planner") or next(others, team.ais[0])
 
 
-def reviewer(team: Team) -> Member | None:
-    return _with_role(team, "reviewer")
+def reviewer(team: Team, author: str) -> Member | None:
+    """Return who reviews what `author` made, None if nobody does: no member reviews its own work."""
+    return _with_role(team, "reviewer", besides=author)
 
 
 def aggregator(team: Team) -> Member:
     return _with_role(team, "aggregator") or planner(team)
 
 
-def _with_role(team: Team, role: str) -> Member | None:
-    return next((member for member in team.ais if member.role == role), None)
+def _with_role(team: Team, role: str, *, besides: str = "") -> Member | None:
+    return next((member for member in team.ais if has_role(member, role) and member.id != besides), None)
 
 
 def may_run(run: TaskRun, team: Team) -> list[Member]:

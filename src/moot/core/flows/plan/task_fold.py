@@ -205,7 +205,7 @@ def restart(work: Work, fact: events.SolverRestarted) -> Work:
 
 def forget_episodes(work: Work, *task_ids: str) -> Work:
     """Failures of turns that nobody waits for any more: reviews of these tasks, and an answer made without them."""
-    gone = {"aggregate", *(f"review:{task_id}" for task_id in task_ids)}
+    gone = {"aggregate", "review_answer", *(f"review:{task_id}" for task_id in task_ids)}
     if gone.isdisjoint(work.episodes):
         return work
     return replace(work, episodes={job: each for job, each in work.episodes.items() if job not in gone})

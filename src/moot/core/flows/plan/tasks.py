@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from moot.core import limits, text
-from moot.core.session.team import Member, Team
+from moot.core.session.team import Member, Team, normalise
 
 Json = dict[str, Any]  # a task as it was written
 EXECUTOR = "executor"
@@ -74,9 +74,14 @@ def plan_hash(tasks: Sequence[Task]) -> str:
     return hashlib.sha256(shown).hexdigest()
 
 
+def has_role(member: Member, role: str) -> bool:
+    """Whether the member has this role. Roles are compared like names: `Executor` is `executor`."""
+    return normalise(member.role) == normalise(role)
+
+
 def executors(team: Team) -> list[Member]:
     """Return the members that may run any task, by order."""
-    return [member for member in team.ais if member.role in (EXECUTOR, "")]
+    return [member for member in team.ais if not member.role or has_role(member, EXECUTOR)]
 
 
 def candidates(task: Task, team: Team) -> list[Member]:
