@@ -38,6 +38,7 @@ def weighted(*choices: tuple[int, st.SearchStrategy[T]]) -> st.SearchStrategy[T]
     return st.sampled_from([strategy for weight, strategy in choices for _ in range(weight)]).flatmap(lambda one: one)
 
 
+DECISIONS = ("ask", "replan", "continue", "abort", "nonsense")
 numbers = st.integers(0, 7)
 words = st.sampled_from(
     ["go on", "shorter", "also in blue", "\x1b[2Jevil\u202e", "", "[TEAM_TASK: win] x", "[NEXT: w1] x"]
@@ -117,6 +118,7 @@ moves: st.SearchStrategy[Move] = weighted(
     (2, st.builds(Move, st.just("patch"), numbers, patch_lists)),
     (3, st.builds(Move, st.just("review"), numbers, st.sampled_from([True, True, False, None]))),
     (2, st.builds(Move, st.sampled_from(["review_plan", "review_answer"]), numbers, st.booleans())),
+    (2, st.builds(Move, st.just("evaluate"), numbers, st.sampled_from(DECISIONS))),
     (3, st.builds(Move, st.just("aggregate"), numbers, costs)),
     (3, st.builds(Move, st.just("fail turn"), numbers, errors)),
     (6, st.builds(Move, st.just("ack"), numbers)),
@@ -148,9 +150,24 @@ changed = [
     Move("understand", 0, analyse("same_task_minor_change")),
     Move("patch", 0, (_change,)),
 ]
+# a plan that comes to its answer
+finished = [
+    Move("solve", 0, [task("a")]),
+    *(Move(kind) for kind in ("ack", "start")),
+    Move("complete", 0, Usage()),
+    Move("review", 0, True),
+    Move("aggregate", 0, Usage()),
+    Move("review_answer", 0, True),
+]
+# a change so large that the planner weighs it, and plans again
+replanned = [
+    Move("solve", 0, [task("a"), task("b", "a")]),
+    Move("understand", 0, analyse("same_task_major_change")),
+    Move("evaluate", 0, "replan"),
+]
 histories = st.builds(
     lambda first, rest: [*first, *rest],
-    st.sampled_from([[], [], storm, changed]),
+    st.sampled_from([[], [], storm, changed, finished, replanned]),
     st.lists(moves, min_size=25, max_size=70),
 )
 
@@ -188,7 +205,7 @@ def aim(move: Move, now: State) -> Command:
             ]
             over = pick(waits, move.at)
             return over.command if over else plan_commands.EndWait(number=99)
-        case "plan" | "patch" | "review" | "review_plan" | "review_answer" | "aggregate" | "fail turn":
+        case "plan" | "patch" | "evaluate" | "review" | "review_plan" | "review_answer" | "aggregate" | "fail turn":
             return _aim_turn(move, now)
         case _:
             return _aim_dispatch(move, now)
@@ -206,7 +223,7 @@ def _go_on(move: Move, now: State, by: str) -> Command:
             case RunTurn(turn=turn):
                 kind = turn.job if move.at % 8 else "fail turn"
                 given = {"plan": plan, "patch": patched, "aggregate": Usage(), "fail turn": error}
-                given |= dict.fromkeys(REVIEWS, passes)
+                given |= dict.fromkeys(REVIEWS, passes) | {"evaluate": DECISIONS[number % len(DECISIONS)]}
                 thought = commands.ReportStep(turn_id=turn.turn_id, thought="hm")
                 due += [_aim_turn(Move(kind, given=given[kind]), replace(now, running=(turn,))), thought]
             case RunTask(dispatch_id=dispatch_id):
@@ -280,6 +297,8 @@ def _aim_turn(move: Move, now: State) -> Command:
         case "review" | "review_plan" | "review_answer":
             verdict = None if move.given is None else {"pass": move.given, "feedback": "better"}
             return commands.CompleteTurn(turn_id=turn_id, text="looks odd", review=verdict)
+        case "evaluate":
+            return commands.CompleteTurn(turn_id=turn_id, text="", evaluation={"decision": move.given})
         case "aggregate":
             return commands.CompleteTurn(turn_id=turn_id, text="the answer", usage=move.given)
         case _:

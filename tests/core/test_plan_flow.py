@@ -300,6 +300,8 @@ def test_the_fields_of_section_11_follow_the_work() -> None:
     work = scenario.approves().work
     assert (work.status, work.decision_required, work.decision_options) == (Flow.EXECUTION, False, ())
     work = scenario.task_fails("a", "auth").work
+    assert (work.status, work.replan_reason) == (Flow.REPLAN_EVALUATION, "major_failure")
+    work = scenario.evaluates("ask").work
     assert (work.status, work.replan_reason) == (Flow.WAIT_USER_DECISION, "major_failure")
     assert work.decision_options == ("retry", "skip", "reassign", "replan", "abort")
     work = scenario.answers("task_failed", "replan").work

@@ -139,12 +139,16 @@ def _end(scenario: PlanScenario) -> None:
 
 
 def play_v2() -> PlanScenario:
-    """What the first version did not have: reviews of the plan and of the answer, a goal that changes."""
+    """What the first version did not have: reviews of the plan and of the answer, doubts about a plan, a goal that
+    changes."""
     scenario = Accepted(replace(TEAM, plan=replace(TEAM.plan, review=True, final_review=True)))
     scenario.says("写一份报告", by="alice").understands("different_task").plans(task("a"))
     scenario.reviews_plan(passes=False, feedback="太短").plans(task("a"), task("b", "a")).reviews_plan(passes=True)
-    scenario.approves(by="alice").starts("a").says("改成做一首诗", by="alice").understands("same_task_major_change")
-    scenario.answers("ask_replan", "replan", by="alice").plans(task("c")).reviews_plan(passes=True)
+    scenario.approves(by="alice").task_fails("a", "auth", "check key NAME").evaluates("ask", "不确定")
+    scenario.answers("task_failed", "retry", by="alice").starts("a").says("改成做一首诗", by="alice")
+    scenario.understands("same_task_major_change").evaluates("replan", "目标变了").plans(task("c")).reviews_plan(
+        passes=True
+    )
     scenario.approves(by="alice").completes("c").reviews("c", passes=True).aggregates("半首诗")
     scenario.reviews_answer(passes=False, feedback="没写完").aggregates("一首诗").reviews_answer(passes=True)
     return scenario

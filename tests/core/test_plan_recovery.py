@@ -255,7 +255,7 @@ def test_abort_ends_the_work() -> None:
     """Workflow FAILED, what runs is cancelled, the session waits for new input."""
     scenario = failed(task("a"), task("c")).answers("task_failed", "abort")
     scenario.then(
-        "agent.user_confirm_closed", "solver.cancelled", "agent.interrupted", "workflow.changed", "session.paused"
+        "agent.user_confirm_closed", "solver.cancelled", "workflow.changed", "agent.interrupted", "session.paused"
     )
     assert scenario.work.status is Flow.FAILED
 
@@ -270,6 +270,7 @@ def test_a_choice_that_was_not_offered_is_refused() -> None:
 def test_two_failures_are_two_questions() -> None:
     """Both are shown; the last answer lets the workflow go on."""
     scenario = solving(TEAM, task("a"), task("b"), task("c", "a", "b")).task_fails("a", "auth").task_fails("b", "auth")
+    scenario.evaluates("ask")
     assert len(scenario.state.open_steps) == 2
     scenario.answers("task_failed", "skip")
     assert scenario.work.status is Flow.WAIT_USER_DECISION

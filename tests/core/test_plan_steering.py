@@ -189,8 +189,8 @@ def test_an_answer_waits_for_a_change() -> None:
 
 
 def test_a_big_change_is_asked_about_while_work_goes_on() -> None:
-    """major_change → full_replan, which asks; declined, nothing changes."""
-    scenario = solving().says("in Chinese").understands("same_task_major_change")
+    """major_change → full_replan, which asks if the planner cannot say; declined, nothing changes."""
+    scenario = solving().says("in Chinese").understands("same_task_major_change").evaluates("ask")
     asked = only(scenario.new, StepAsked)[0]
     assert (asked.code, [option.id for option in asked.options]) == (
         "ask_replan",
@@ -198,7 +198,7 @@ def test_a_big_change_is_asked_about_while_work_goes_on() -> None:
     )
     scenario.completes("a")
     assert scenario.offered == ["b", "c"]
-    scenario.answers("ask_replan", "continue").then("agent.user_confirm_closed")
+    scenario.answers("ask_replan", "continue").then("agent.user_confirm_closed", "workflow.changed")
 
 
 def test_a_full_replan_keeps_finished_work() -> None:
@@ -211,7 +211,6 @@ def test_a_full_replan_keeps_finished_work() -> None:
         "workflow.snapshot_saved",
         "solver.cancelled",
         "solver.cancelled",
-        "workflow.changed",
         "workflow.changed",
         "plan.start",
         "turn.started",
@@ -244,8 +243,10 @@ def test_finished_work_that_changed_is_done_again() -> None:
 def test_what_waits_to_be_tried_again_is_forgotten_by_a_replan() -> None:
     """Never stuck: retries of tasks and of changes belong to the plan before."""
     scenario = solving(TEAM, task("a"), task("b")).task_fails("a").says("bit").understands("same_task_minor_change")
-    scenario.job_fails("patch").says("all").understands("same_task_major_change").answers("ask_replan", "replan")
-    assert [effect.key for effect in outstanding(scenario.state)] == ["t3", "deadline:t3"]
+    scenario.job_fails("patch").says("all").understands("same_task_major_change").evaluates().answers(
+        "ask_replan", "replan"
+    )
+    assert [effect.key for effect in outstanding(scenario.state)] == ["t4", "deadline:t4"]
 
 
 def test_feedback_on_a_plan_that_waits_makes_another_one() -> None:

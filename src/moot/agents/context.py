@@ -33,6 +33,7 @@ _TEMPLATES = {
     "solve": "executing",
     "review": "reviewing",
     "aggregate": "aggregating",
+    "evaluate": "evaluating",
     "review_plan": "reviewing_plan",
     "review_answer": "reviewing_answer",
 }
@@ -293,6 +294,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
         "result": show(done[0].result, 3) if done else "",
         "change": show(assignment.feedback, 2),
         "answer": show(assignment.answer, 3),
+        "trouble": show(assignment.trouble, 2),
         "language": render("language.name", language),
     }
 

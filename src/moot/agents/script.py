@@ -15,6 +15,7 @@ from moot.config.problem import Problem
 from moot.config.quantities import Delay, Text
 from moot.config.trust import Start
 from moot.core.errors import AgentError
+from moot.core.flows.plan.plan_slice import EVALUATIONS
 from moot.core.flows.turns import TurnInput
 from moot.core.session.events import Option
 from moot.core.session.team import Path
@@ -54,6 +55,13 @@ class ScriptReview(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     feedback: str = ""
 
 
+class ScriptEvaluation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a planner decides when a failure or a change makes its plan doubtful."""
+
+    decision: Literal["replan", "continue", "ask", "abort"]
+    reason: str = ""
+
+
 class ScriptQuestion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A question to the human (supervisor: humans)."""
 
@@ -80,6 +88,10 @@ class ScriptEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         tuple[Json, ...] | None, Meta(description="the result of a planner for a small change: op, task_id, changes")
     ] = None
     review: Annotated[ScriptReview | None, Meta(description="the result of a reviewer")] = None
+    evaluate: Annotated[
+        ScriptEvaluation | None,
+        Meta(description="a planner's decision about a plan in doubt; such entries have a position of their own"),
+    ] = None
     state: Annotated[Json | None, Meta(description="supervisor flow: keys that the agent writes")] = None
     tool_calls: Annotated[tuple[Json, ...] | None, Meta(description="supervisor flow: name and args of each")] = None
     ask: Annotated[ScriptQuestion | None, Meta(description="supervisor flow: a question to people")] = None
@@ -141,7 +153,8 @@ def _as_list(value: object) -> list[object]:
 class ScriptedMember:
     """Plays the next entry of a script. The position is the number of earlier turns in the log: it survives a restart.
 
-    A task with a list of its own (`by_task`) has its own position and does not advance the one in `replies`.
+    A task with a list of its own (`by_task`) has its own position and does not advance the one in `replies`. So have
+    entries with `evaluate`; a script that has none left leaves the decision to people.
     `/mock fail` and `/mock slow` in a human's message make the turn fail or take long.
     """
 
@@ -171,6 +184,7 @@ class ScriptedMember:
             plan=msgspec.to_builtins(entry.plan) if entry.plan else None,
             patches=entry.patches,
             review=msgspec.to_builtins(entry.review) if entry.review else None,
+            evaluation=msgspec.to_builtins(entry.evaluate) if entry.evaluate else None,
             state=entry.state,
             tool_calls=entry.tool_calls,
             ask=msgspec.to_builtins(entry.ask) if entry.ask else None,
@@ -187,10 +201,15 @@ class ScriptedMember:
 
     def _scripted(self, turn: TurnInput) -> ScriptEntry:
         script = self._script
+        decisions = [entry for entry in script.replies if isinstance(entry, ScriptEntry) and entry.evaluate]
+        if turn.job == "evaluate":
+            is_left = turn.task_index < len(decisions)
+            return decisions[turn.task_index] if is_left else ScriptEntry(evaluate=ScriptEvaluation(decision="ask"))
         if turn.task_id in script.by_task:
             return self._pick(script.by_task[turn.task_id], turn.task_index)
-        elsewhere = sum(turn.task_turns.get(task_id, 0) for task_id in script.by_task)
-        return self._pick(script.replies, turn.index - elsewhere)
+        elsewhere = sum(turn.task_turns.get(task_id, 0) for task_id in (*script.by_task, EVALUATIONS))
+        replies = tuple(entry for entry in script.replies if entry not in decisions) if decisions else script.replies
+        return self._pick(replies, turn.index - elsewhere)
 
     def _pick(self, entries: tuple[Reply, ...], index: int) -> ScriptEntry:
         if index < len(entries):

@@ -23,6 +23,7 @@ class Prompts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     executing: Text | None = None
     reviewing: Text | None = None
     aggregating: Text | None = None
+    evaluating: Text | None = None
     reviewing_plan: Text | None = None
     reviewing_answer: Text | None = None
     supervisor: Text | None = None

@@ -22,6 +22,7 @@ PROBLEMS = 20  # of a plan that are reported
 RESULT_CHARS = 100_000  # of a task's result that the state keeps for later tasks; the log keeps all of it
 PLAN_TRIES = 3  # a plan that is invalid, or that its reviewer rejects, is sent back to its planner twice
 ANSWER_TRIES = 2  # an answer that its reviewer rejects is made once more
+REPLANS = 2  # that planners decide by themselves, one after the other; then people are asked
 LEASES_LOST = 10  # of one task; after that the task itself is assumed to kill its workers
 STEPS = 1_000_000  # of a task, as its worker counts them; a larger count is ignored
 BREAKER_FAILURES = 5  # dispatches in a row that a member does not take

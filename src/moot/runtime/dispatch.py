@@ -221,6 +221,7 @@ class _Worker:
                             plan=output.plan,
                             patches=output.patches,
                             review=output.review,
+                            evaluation=output.evaluation,
                             state=output.state,
                             tool_calls=output.tool_calls,
                             ask=output.ask,

@@ -212,9 +212,9 @@ class Step(Struct, frozen=True, kw_only=True):
 class Result(Struct, frozen=True, kw_only=True):
     """The result of a turn.
 
-    Planners and reviewers may return `plan`, `patches` or `review` as data instead of text. In the supervisor flow an
-    agent may return `state` (keys that it owns), `tool_calls` ({name, args}) and `ask` (a question to people:
-    {question, options, selection, allow_custom_input, key}).
+    Planners and reviewers may return `plan`, `patches`, `review` or `evaluation` as data instead of text. In the
+    supervisor flow an agent may return `state` (keys that it owns), `tool_calls` ({name, args}) and `ask` (a question
+    to people: {question, options, selection, allow_custom_input, key}).
     """
 
     text: str = ""
@@ -222,6 +222,7 @@ class Result(Struct, frozen=True, kw_only=True):
     plan: dict[str, Any] | None = None
     patches: tuple[Any, ...] | None = None
     review: dict[str, Any] | None = None
+    evaluation: dict[str, Any] | None = None
     state: dict[str, Any] | None = None
     tool_calls: tuple[Any, ...] | None = None
     ask: dict[str, Any] | None = None

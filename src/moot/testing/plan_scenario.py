@@ -58,6 +58,11 @@ class PlanScenario(Scenario):
         verdict = {"pass": passes, "feedback": feedback}
         return self.when(CompleteTurn(turn_id=self.turn("review", task_id).turn_id, text="", review=verdict))
 
+    def evaluates(self, decision: str = "ask", reason: str = "") -> Self:
+        """The planner says whether its plan still holds."""
+        answer = {"decision": decision, "reason": reason}
+        return self.when(CompleteTurn(turn_id=self.turn("evaluate").turn_id, text="", evaluation=answer))
+
     def reviews_plan(self, *, passes: bool, feedback: str = "") -> Self:
         verdict = {"pass": passes, "feedback": feedback}
         return self.when(CompleteTurn(turn_id=self.turn("review_plan").turn_id, text="", review=verdict))
@@ -115,7 +120,14 @@ class PlanScenario(Scenario):
     # People
 
     def answers(self, code: str, choice: str | None = None, **fields: Any) -> Self:
-        """A human answers the open question with this code."""
+        """A human answers the open question with this code.
+
+        If the planner is still asked whether its plan holds, it leaves the decision to people first.
+        """
+        if all(step.code != code for step in self.state.open_steps.values()) and any(
+            turn.job == "evaluate" for turn in self.state.running
+        ):
+            self.evaluates("ask")
         return self.when(Answer(step_id=self.step(code).step_id, choice=choice, **fields))
 
     def approves(self, **fields: Any) -> Self:

@@ -4,7 +4,7 @@ Only the shape is checked here; a model that misses it is told what is wrong and
 sense is decided by the core.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -51,6 +51,11 @@ class Review(msgspec.Struct, kw_only=True):
     feedback: str = ""
 
 
+class Evaluation(msgspec.Struct, kw_only=True):
+    decision: Literal["replan", "continue", "ask", "abort"]
+    reason: str = ""
+
+
 class Shape(msgspec.Struct, frozen=True):
     """The form of an answer.
 
@@ -93,6 +98,7 @@ class Shape(msgspec.Struct, frozen=True):
 SHAPES: dict[Job, Shape] = {
     "plan": Shape("tasks", Plan, LoosePlan, "plan"),
     "patch": Shape("patches", Patches, Patches, "patches"),
+    "evaluate": Shape("decision", Evaluation, Evaluation, "evaluation"),
     **dict.fromkeys(("review", "review_plan", "review_answer"), Shape("pass", Review, Review, "review")),
 }
 

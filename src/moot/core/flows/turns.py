@@ -11,7 +11,17 @@ from moot.core.session.team import Language, Member
 from moot.core.text import is_blank
 
 Job = Literal[
-    "chat", "plan", "patch", "solve", "review", "aggregate", "review_plan", "review_answer", "supervise", "act"
+    "chat",
+    "plan",
+    "patch",
+    "solve",
+    "review",
+    "aggregate",
+    "review_plan",
+    "review_answer",
+    "evaluate",
+    "supervise",
+    "act",
 ]
 
 

@@ -104,7 +104,6 @@ INPUT_ROUTING = machine(
         (S.COMPLETED, T.USER_INPUT_RECEIVED, S.SEMANTIC_UNDERSTANDING),
         (S.FAILED, T.USER_INPUT_RECEIVED, S.SEMANTIC_UNDERSTANDING),
     ],
-    unfired={T.NORMAL_ITERATION: "a step of the work says nothing about an input"},
 )
 
 _ROUTES: dict[Route, Trigger] = {
@@ -207,6 +206,11 @@ def hear(state: State) -> State:
             S.FULL_REPLAN: (T.USER_REJECTED_CONTINUE_ANYWAY,),
         },
     )
+
+
+def iterate(state: State) -> State:
+    """The work that the input led to makes progress."""
+    return INPUT_ROUTING.walk(state, {S.EXECUTION: (T.NORMAL_ITERATION,)})
 
 
 def replan(state: State) -> State:

@@ -1,7 +1,8 @@
 """One piece of work from its plan to its end.
 
-Moves are events (`workflow.changed`), made by `moot.core.flows.plan.workflow`, which is the only module that names the
-triggers.
+Moves are events (`workflow.changed`), made by `moot.core.flows.plan.workflow`. Progress of a task is one already
+(`solver.progress`): it iterates and stays in EXECUTION. A failure that other tasks depend on, or a large change, leads
+to REPLAN_EVALUATION, where the planner says whether the plan still holds.
 """
 
 from enum import StrEnum
@@ -60,9 +61,9 @@ WORKFLOW = machine(
         (S.EXECUTION, T.USER_ABORT, S.FAILED),
         (S.REPLAN_EVALUATION, T.USER_ABORT, S.FAILED),
     ],
-    unfired={
-        T.NORMAL_ITERATION: "each step of the work is an event of its own and leaves the workflow where it is",
-        T.REPLAN_NOT_REQUIRED: "nothing evaluates by itself whether a plan still holds: a human decides",
-        T.UNRECOVERABLE_FAILURE: "what cannot be recovered becomes a question, so that a human ends the work",
-    },
 )
+
+
+def iterate(state: WorkflowState) -> WorkflowState:
+    """A task makes progress. While a decision is open, that changes nothing."""
+    return WORKFLOW.walk(state, {S.EXECUTION: (T.NORMAL_ITERATION,)})

@@ -184,14 +184,16 @@ class AskHuman(TurnReport, frozen=True, kw_only=True):
 
 
 class CompleteTurn(TurnReport, frozen=True, kw_only=True):
-    """The end of a turn. Planners and reviewers may return `plan`, `patches` or `review` instead of text; members of
-    the supervisor flow `state`, `tool_calls` and `ask`. These fields are untrusted: their reader validates them."""
+    """The end of a turn. Planners and reviewers may return `plan`, `patches`, `review` or `evaluation` instead of text;
+    members of the supervisor flow `state`, `tool_calls` and `ask`. These fields are untrusted: their reader validates
+    them."""
 
     text: str
     usage: Usage = Usage()
     plan: dict[str, Any] | None = None
     patches: tuple[Any, ...] | None = None
     review: dict[str, Any] | None = None
+    evaluation: dict[str, Any] | None = None
     state: dict[str, Any] | None = None
     tool_calls: tuple[Any, ...] | None = None
     ask: dict[str, Any] | None = None

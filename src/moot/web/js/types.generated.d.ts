@@ -63,9 +63,12 @@ declare namespace Wire {
     "plan.step_completed": PlanStepped;
     "workflow.plan_refused": PlanRefused;
     "plan.completed": PlanCompleted;
+    "plan.reviewed": PlanReviewed;
     "workflow.plan_approved": PlanApproved;
     "plan.cancelled": PlanCancelled;
     "workflow.changed": WorkflowChanged;
+    "workflow.evaluation_started": EvaluationStarted;
+    "workflow.evaluated": PlanEvaluated;
     "workflow.goal_changed": GoalChanged;
     "workflow.change_requested": ChangeRequested;
     "workflow.snapshot_saved": SnapshotSaved;
@@ -89,6 +92,7 @@ declare namespace Wire {
     "error.recovery_failed": RecoveryFailed;
     "aggregate.start": AggregateStarted;
     "aggregate.completed": AggregateCompleted;
+    "aggregate.reviewed": AggregateReviewed;
     "pipeline.completed": PipelineCompleted;
     "agent.final_answer": FinalAnswered;
     "agent.interrupted": Interrupted;
@@ -126,8 +130,20 @@ declare namespace Wire {
     member?: string;
   }
 
+  /** The reviewer looked at the answer. `n` counts the reviews of answers from the same results. */
+  interface AggregateReviewed {
+    pass: boolean;
+    feedback: string;
+    n: number;
+    member?: string;
+    turn_id?: string;
+    is_reworked?: boolean;
+  }
+
+  /** The results become one answer. `n` is 2 when the reviewer sent the first answer back. */
   interface AggregateStarted {
     member?: string;
+    n?: number;
   }
 
   /** 0 = off. At a limit the session pauses and asks; going on grants the same amount again. */
@@ -260,6 +276,16 @@ declare namespace Wire {
   interface EndRule {
     requires?: Array<Condition>;
     review?: EndReview;
+  }
+
+  /** The planner is asked whether the plan still holds, after a failure (`task_id`) or a large change (`input`). */
+  interface EvaluationStarted {
+    member: string;
+    task_id?: string;
+    input?: Input;
+    code?: string;
+    error_type?: string;
+    detail?: string;
   }
 
   /** A situation and the decision that would be good in it. */
@@ -487,6 +513,8 @@ declare namespace Wire {
   /** The work is over, with all of its tasks or with some. */
   interface PipelineCompleted {
     status: "complete" | "partial";
+    missing?: Array<string>;
+    is_rejected?: boolean;
   }
 
   /** These tasks run and no others. */
@@ -514,6 +542,14 @@ declare namespace Wire {
     member?: string;
   }
 
+  /** What the planner thinks of its plan: plan again, go on without the task or the change, ask people, or give up. */
+  interface PlanEvaluated {
+    decision: "abort" | "ask" | "continue" | "replan";
+    reason: string;
+    member: string;
+    task_id?: string;
+  }
+
   /** A change to a plan that is under way: `changes` are fields of the task, or `{after: id | null}` to reorder. */
   interface PlanPatch {
     op: "add" | "modify" | "remove" | "reorder";
@@ -534,6 +570,17 @@ declare namespace Wire {
     n: number;
   }
 
+  /** The reviewer looked at a plan before people are asked about it. `n` counts the reviews since planning began. */
+  interface PlanReviewed {
+    pass: boolean;
+    feedback: string;
+    n: number;
+    plan_id?: string;
+    member?: string;
+    turn_id?: string;
+    is_reworked?: boolean;
+  }
+
   /** How plans are confirmed, run and retried. */
   interface PlanSettings {
     confirm: "always" | "never";
@@ -542,6 +589,8 @@ declare namespace Wire {
     dispatch_timeout_s: number;
     turn_timeout_s: number;
     retry: Retry;
+    review: boolean;
+    final_review: boolean;
     max_rework: number;
   }
 

@@ -5,7 +5,7 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.flows.plan import controls, finishing, patches, planning, questions, steering
 from moot.core.flows.plan.jobs import REVIEWS, restart_job, work_of
-from moot.core.flows.plan.plan_events import TaskReviewed, TaskSkipped
+from moot.core.flows.plan.plan_events import TaskReviewed
 from moot.core.flows.plan.runs import find_freed
 from moot.core.flows.plan.tasks import InvalidPlan, Task, candidates, executors, read_tasks
 from moot.core.machines import task
@@ -71,14 +71,14 @@ def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Mem
         case "abort" if not work_of(draft).is_approved:
             finishing.cancel_plan(draft, "invalid_plan" if step.code == "plan_refused" else "failed")
         case "abort":
-            finishing.interrupt(draft, "user_abort")
+            finishing.give_up(draft, "user_abort")
         case "replan":
             failure = f"{step.who}: {step.error_type} {step.detail}".strip()
             steering.replan(draft, text.clean(command.answer or "") or failure, _replan_reason(step))
         case "continue":  # without the change that could not be made
             patches.apply(draft, ())
         case "run_without" | "skip" if step.task_id and not step.job:
-            _skip(draft, step.task_id, by)
+            controls.skip_task(draft, step.task_id, by.id if by else None)
         case "skip" if step.job in REVIEWS:
             _skip_review(draft, step, by)
         case "cancel_dependants":
@@ -87,14 +87,6 @@ def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Mem
             controls.restart_task(draft, step.task_id, other, reason=choice)
         case _:
             restart_job(draft, step.job, step.task_id or "")
-
-
-def _skip(draft: Draft, task_id: str, by: Member | None) -> None:
-    """Go on without a task: those that depend on it run without its result."""
-    work = work_of(draft)
-    run = work.tasks[task_id]
-    ready = find_freed(work, run, run.state, is_skipped=True)
-    draft.add(TaskSkipped(task_id=task_id, by=by.id if by else None, ready=ready))
 
 
 def _skip_review(draft: Draft, step: StepAsked, by: Member | None) -> None:

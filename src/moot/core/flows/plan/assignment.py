@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from moot.core.flows.plan.jobs import REVIEWS
-from moot.core.flows.plan.plan_state import Episode, TaskRun, Work
+from moot.core.flows.plan.plan_state import Episode, Evaluation, TaskRun, Work
 from moot.core.flows.plan.tasks import Task
 from moot.core.session.state import Turn
 from moot.core.session.team import Language
@@ -28,6 +28,7 @@ class Assignment(Struct, frozen=True, kw_only=True, gc=False):
     problems: tuple[str, ...] = ()
     attempt: int = 1
     answer: str = ""  # to be reviewed
+    trouble: str = ""  # what makes the plan doubtful
 
 
 def assign_task(work: Work, run: TaskRun) -> Assignment:
@@ -52,18 +53,27 @@ def _last_failure(turn: Turn, episode: Episode | None, language: Language) -> tu
 def assign_job(work: Work, turn: Turn, language: Language) -> Assignment:
     """Return the assignment of a planner, a reviewer or an aggregator."""
     run = work.tasks.get(turn.task_id)
+    is_about_all = run is None or turn.job == "evaluate"
     episode = work.episodes.get(turn.episode)
     shown = {"plan": work.discussed, "review_plan": work.proposed}.get(turn.job, ())
     proposed = [TaskReport(task=task, state="PROPOSED") for task in shown]
     return Assignment(
         question=work.question,
         task=run.task if run else None,
-        tasks=(_report(run),) if run else (*(_report(other) for other in work.tasks.values()), *proposed),
+        tasks=(*map(_report, work.tasks.values()), *proposed) if run is None or is_about_all else (_report(run),),
         feedback=work.answer_feedback if turn.job == "aggregate" else work.feedback,
         problems=work.problems or _last_failure(turn, episode, language),
         attempt=run.attempt if run else 1,
         answer=work.answer if turn.job == "review_answer" else "",
+        trouble=_describe_trouble(work.evaluation) if turn.job == "evaluate" else "",
     )
+
+
+def _describe_trouble(evaluation: Evaluation | None) -> str:
+    """Return what a planner has to weigh: what a person said, or why a task failed."""
+    if evaluation is None:
+        return ""
+    return evaluation.input.text if evaluation.input else f"{evaluation.error_type}: {evaluation.detail}".strip(": ")
 
 
 def _report(run: TaskRun) -> TaskReport:

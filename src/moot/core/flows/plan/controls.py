@@ -2,11 +2,12 @@
 
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.flows.plan import finishing, patches, questions
+from moot.core.flows.plan import evaluation, finishing, patches, questions
 from moot.core.flows.plan.jobs import cancel_review, restart_job, work_of
-from moot.core.flows.plan.plan_events import PlanPatched, SolverCancelled, SolverRestarted
+from moot.core.flows.plan.plan_events import PlanPatched, SolverCancelled, SolverRestarted, TaskSkipped
 from moot.core.flows.plan.plan_slice import find_work
 from moot.core.flows.plan.plan_state import TaskRun, Work
+from moot.core.flows.plan.runs import find_freed
 from moot.core.machines.task import TaskState
 from moot.core.session import steps
 
@@ -37,9 +38,18 @@ def cancel_task(draft: Draft, task_id: str) -> None:
 
 def drop_task(draft: Draft, run: TaskRun, reason: str) -> None:
     """With its review, and with what was asked about it."""
+    evaluation.withdraw(draft, run.task.id)
     cancel_review(draft, run.task.id)
     questions.supersede_task(draft, run.task.id)
     finishing.cancel_task(draft, run, reason)
+
+
+def skip_task(draft: Draft, task_id: str, by: str | None) -> None:
+    """Go on without a task: those that depend on it run without its result."""
+    work = work_of(draft)
+    run = work.tasks[task_id]
+    ready = find_freed(work, run, run.state, is_skipped=True)
+    draft.add(TaskSkipped(task_id=task_id, by=by, ready=ready))
 
 
 def ask_about_dropped(draft: Draft) -> None:
@@ -75,6 +85,7 @@ def restart_task(draft: Draft, task_id: str, member: str | None = None, reason: 
     if run.is_finished:
         raise Refused("task_over", detail=task_id)
     finishing.reopen(draft)
+    evaluation.withdraw(draft, task_id)
     cancel_review(draft, task_id)
     questions.supersede_task(draft, task_id)
     patches.restart(draft, run.task, reason, member)

@@ -148,6 +148,17 @@ def interrupt(draft: Draft, reason: str) -> None:
     workflow.move(draft, Trigger.USER_ABORT, reason="user_abort")
 
 
+def give_up(draft: Draft, reason: str) -> None:
+    """End the work because of a failure that nothing recovers."""
+    if work_of(draft).status is not WorkflowState.EXECUTION:  # a human was asked, and aborts
+        interrupt(draft, reason)
+        return
+    stop_tasks(draft, reason)
+    questions.supersede_work(draft)
+    workflow.move(draft, Trigger.UNRECOVERABLE_FAILURE, reason=reason)
+    draft.add(Interrupted(reason=reason))
+
+
 def cancel_plan(draft: Draft, reason: CancelReason) -> None:
     stop_tasks(draft, reason)
     questions.supersede_work(draft)

@@ -4,14 +4,14 @@ from typing import Literal
 
 from moot.core.draft import Draft
 from moot.core.flows.plan import staffing
-from moot.core.flows.plan.plan_slice import PlanSlice
+from moot.core.flows.plan.plan_slice import EVALUATIONS, PlanSlice
 from moot.core.flows.plan.plan_state import Work
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.session import budgets
 from moot.core.session.events import PauseRequested
 from moot.core.session.team import Member
 
-Job = Literal["plan", "patch", "review", "aggregate", "review_plan", "review_answer"]
+Job = Literal["plan", "patch", "review", "aggregate", "review_plan", "review_answer", "evaluate"]
 REVIEWS = ("review", "review_plan", "review_answer")
 
 
@@ -20,9 +20,9 @@ def work_of(draft: Draft) -> Work:
     return draft.state.part(PlanSlice).current
 
 
-def count_turns(draft: Draft, member: str, task_id: str) -> int:
-    """Return how many turns the member had for a task."""
-    return draft.state.part(PlanSlice).task_turns.get(member, {}).get(task_id, 0) if task_id else 0
+def count_turns(draft: Draft, member: str, task_id: str | None) -> int:
+    """Return how many turns the member had for a task, or for evaluations; none are counted without either."""
+    return 0 if task_id is None else draft.state.part(PlanSlice).task_turns.get(member, {}).get(task_id, 0)
 
 
 def ask_for_budget(draft: Draft, member: Member) -> None:
@@ -35,7 +35,8 @@ def ask_for_budget(draft: Draft, member: Member) -> None:
 
 def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None:
     ask_for_budget(draft, member)
-    draft.start_turn(member, job=job, task_id=task_id, task_index=count_turns(draft, member.id, task_id))
+    index = count_turns(draft, member.id, EVALUATIONS if job == "evaluate" else task_id or None)
+    draft.start_turn(member, job=job, task_id=task_id, task_index=index)
 
 
 def start_review(draft: Draft, job: Job, author: str, task_id: str = "") -> bool:
@@ -53,6 +54,8 @@ def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
     match job:
         case "plan" | "patch":
             start_job(draft, staffing.planner(team), job)
+        case "evaluate":
+            start_job(draft, staffing.planner(team), job, task_id)
         case "review":
             start_review(draft, job, work_of(draft).tasks[task_id].member, task_id)
         case "review_plan":

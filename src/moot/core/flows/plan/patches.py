@@ -7,7 +7,7 @@ import msgspec
 
 from moot.core import limits
 from moot.core.draft import Draft
-from moot.core.flows.plan import finishing, planning, questions, staffing
+from moot.core.flows.plan import evaluation, finishing, planning, questions, staffing
 from moot.core.flows.plan.jobs import cancel_review, start_job, work_of
 from moot.core.flows.plan.plan_events import ChangeRequested, PlanPatched, SolverRestarted
 from moot.core.flows.plan.plan_state import TaskRun, Work
@@ -67,12 +67,14 @@ def apply(draft: Draft, patches: Sequence[PlanPatch]) -> None:
     for run in removed:
         if run.is_under_way:
             finishing.cancel_task(draft, run, "patched")
+        evaluation.withdraw(draft, run.task.id)
         cancel_review(draft, run.task.id)
         questions.supersede_task(draft, run.task.id)
     ready = find_ready(patch_runs(work_of(draft).tasks, tasks))
     draft.add(PlanPatched(patches=tuple(patches), tasks=tuple(task.document for task in tasks), ready=ready))
     for task in changed:
         if work.tasks[task.id].state not in _UNTOUCHED:
+            evaluation.withdraw(draft, task.id)
             cancel_review(draft, task.id)
             questions.supersede_task(draft, task.id)
             restart(draft, task, "patched")

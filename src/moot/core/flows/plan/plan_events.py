@@ -8,8 +8,10 @@ from moot.core.facts import Fact, Json
 from moot.core.intake.intent import PlanPatch
 from moot.core.machines import workflow
 from moot.core.machines.task import TaskState
+from moot.core.session.events import Input
 from moot.core.session.usage import NO_USAGE, Usage
 
+Decision = Literal["replan", "continue", "ask", "abort"]
 CancelReason = Literal["user_reject", "user_cancel", "timeout", "invalid_plan", "failed"]
 
 
@@ -109,6 +111,30 @@ class WorkflowChanged(Fact, frozen=True, kw_only=True):
     question: str | None = None  # what it is about, when a workflow begins
     asked_by: str | None = None
     is_deferred: bool = False  # the first of those that were put off
+
+
+class EvaluationStarted(Fact, frozen=True, kw_only=True):
+    """The planner is asked whether the plan still holds, after a failure (`task_id`) or a large change (`input`)."""
+
+    event: ClassVar[str] = "workflow.evaluation_started"
+    author: ClassVar[str] = "member"
+    member: str
+    task_id: str | None = None
+    input: Input | None = None
+    code: str = ""  # of the question that people are asked if the planner leaves the decision to them
+    error_type: str = ""
+    detail: str = ""
+
+
+class PlanEvaluated(Fact, frozen=True, kw_only=True):
+    """What the planner thinks of its plan: plan again, go on without the task or the change, ask people, or give up."""
+
+    event: ClassVar[str] = "workflow.evaluated"
+    author: ClassVar[str] = "member"
+    decision: Decision
+    reason: str
+    member: str
+    task_id: str | None = None
 
 
 class GoalChanged(Fact, frozen=True, kw_only=True):
@@ -454,6 +480,8 @@ PLAN_FACTS: tuple[type[Fact], ...] = (
     PlanApproved,
     PlanCancelled,
     WorkflowChanged,
+    EvaluationStarted,
+    PlanEvaluated,
     GoalChanged,
     ChangeRequested,
     SnapshotSaved,

@@ -189,6 +189,8 @@ class PlanFlow(SteeredFlow):
                 patches.receive_patches(draft, command)
             case "aggregate":
                 finishing.receive_answer(draft, turn, command)
+            case "evaluate":
+                steering.receive_evaluation(draft, turn, command)
         self.advance(draft)
 
     def fail_turn(self, draft: Draft, turn: Turn, command: FailTurn) -> None:

@@ -6,7 +6,7 @@ from moot.core import limits
 from moot.core.facts import Fold
 from moot.core.flows.plan import plan_events as events
 from moot.core.flows.plan import task_fold
-from moot.core.flows.plan.plan_state import Work
+from moot.core.flows.plan.plan_state import Evaluation, Work
 from moot.core.flows.plan.runs import as_task, make_ready, patch_runs, renew, settle
 from moot.core.machines import agent
 from moot.core.machines.workflow import Trigger
@@ -97,6 +97,7 @@ def _approve_plan(work: Work, fact: events.PlanApproved) -> Work:
         feedback="",
         episodes={},
         is_aggregating=False,
+        replans=0 if fact.by else work.replans,
     )
 
 
@@ -113,7 +114,20 @@ def _patch_plan(work: Work, fact: events.PlanPatched) -> Work:
 @work_fold.on(events.WorkflowChanged)
 def _change_workflow(work: Work, fact: events.WorkflowChanged) -> Work:
     reason = fact.reason if fact.trigger in _REPLANS and fact.reason else work.replan_reason
-    return replace(work, status=fact.state, trigger=fact.trigger, replan_reason=reason)
+    return replace(work, status=fact.state, trigger=fact.trigger, replan_reason=reason, evaluation=None)
+
+
+@work_fold.on(events.EvaluationStarted)
+def _start_evaluation(work: Work, fact: events.EvaluationStarted) -> Work:
+    evaluation = Evaluation(
+        task_id=fact.task_id, input=fact.input, code=fact.code, error_type=fact.error_type, detail=fact.detail
+    )
+    return replace(work, evaluation=evaluation)
+
+
+@work_fold.on(events.PlanEvaluated)
+def _evaluate(work: Work, fact: events.PlanEvaluated) -> Work:
+    return replace(work, replans=work.replans + 1) if fact.decision == "replan" else work
 
 
 _REPLANS = (Trigger.MAJOR_FAILURE, Trigger.MAJOR_CHANGE, Trigger.USER_CHOOSE_REPLAN)

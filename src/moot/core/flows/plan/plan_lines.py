@@ -121,6 +121,18 @@ def _cancel_plan(change: Change[plan.PlanCancelled]) -> list[str]:
     return [change.say("plan_cancelled", reason=change.say(f"reason_{change.fact.reason}"))]
 
 
+@PLAN_LINES.on(plan.EvaluationStarted)
+def _start_evaluation(change: Change[plan.EvaluationStarted]) -> list[str]:
+    return [change.say("plan_weighed", who=change.name(change.fact.member))]
+
+
+@PLAN_LINES.on(plan.PlanEvaluated, "landmark")
+def _evaluate(change: Change[plan.PlanEvaluated]) -> list[str]:
+    fact = change.fact
+    decision = change.say(f"evaluated_{fact.decision}", who=change.name(fact.member))
+    return indent("", f"{decision}: {fact.reason}" if fact.reason else decision)
+
+
 @PLAN_LINES.on(plan.GoalChanged)
 def _change_goal(change: Change[plan.GoalChanged]) -> list[str]:
     return indent("", change.say("goal_changed", detail=change.fact.question))
@@ -464,6 +476,12 @@ PLAN_LINES.ends(plan.TaskFailed, lambda fact: f"run {fact.dispatch_id}", lambda 
 @PLAN_LINES.row(plan.TaskReviewed, "steps")
 def _review_row(entry: Entry[plan.TaskReviewed]) -> str:
     return _row_verdict(entry, _row_subject(entry, entry.fact.task_id), entry.fact.feedback)
+
+
+@PLAN_LINES.row(plan.PlanEvaluated, "flow")
+def _evaluated_row(entry: Entry[plan.PlanEvaluated]) -> str:
+    fact = entry.fact
+    return ": ".join(part for part in (entry.say(f"evaluated.{fact.decision}"), fact.reason) if part)
 
 
 @PLAN_LINES.row(plan.PlanReviewed, "steps")

@@ -17,9 +17,14 @@ from moot.core.session import budgets, events
 from moot.core.session.session_fold import remember
 from moot.core.session.state import Slice, State
 
+EVALUATIONS = ""  # no task has this id
+
 
 class PlanSlice(Slice, frozen=True, kw_only=True, gc=False, tag="plan"):
-    """`task_turns`: member → task id → how many turns the member had for it, in all work of the session."""
+    """`task_turns`: member → task id → how many turns the member had for it, in all work of the session.
+
+    `EVALUATIONS` stands there for turns in which the member weighed whether a plan holds.
+    """
 
     work: Work | None = None
     task_turns: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -177,6 +182,11 @@ def _start_task(state: State, fact: plan_events.SolverStarted) -> State:
     return replace(_change_work(state, fact), **budgets.charge(state, fact.member, turns=1))
 
 
+@fold.on(plan_events.SolverProgressed)
+def _progress(state: State, fact: plan_events.SolverProgressed) -> State:
+    return replace(_change_work(state, fact), door=state.door.move(input_routing.iterate))
+
+
 @fold.on(plan_events.SolverCompleted)
 def _complete_task(state: State, fact: plan_events.SolverCompleted) -> State:
     return replace(_change_work(state, fact), **budgets.charge(state, fact.member, fact.usage))
@@ -208,8 +218,9 @@ def _start_job(before: State, after: State, fact: events.TurnStarted) -> State:
     if episode:
         work = replace(work, episodes={**work.episodes, turn.episode: replace(episode, wait=None)})
     task_turns = plan.task_turns
-    if turn.task_id:
-        task_turns = {**task_turns, fact.member: {**earlier, turn.task_id: turn.task_index + 1}}
+    if turn.task_id or turn.job == "evaluate":
+        key = EVALUATIONS if turn.job == "evaluate" else turn.task_id
+        task_turns = {**task_turns, fact.member: {**earlier, key: turn.task_index + 1}}
     return replace(
         after,
         running=(*after.running[:-1], replace(turn, earlier=earlier)),

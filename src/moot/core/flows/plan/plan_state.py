@@ -5,6 +5,7 @@ from msgspec import Struct
 from moot.core.flows.plan.tasks import Task
 from moot.core.machines import agent, workflow
 from moot.core.machines.task import TaskState
+from moot.core.session.events import Input
 
 ACTIVE = (
     workflow.WorkflowState.PLAN_LOOP,
@@ -102,6 +103,16 @@ class Episode(Struct, frozen=True, kw_only=True, gc=False):
     message: str = ""
 
 
+class Evaluation(Struct, frozen=True, kw_only=True, gc=False):
+    """What the planner weighs: a task that failed, or an input that changes the plan; and how people would be asked."""
+
+    task_id: str | None = None
+    input: Input | None = None
+    code: str = ""
+    error_type: str = ""
+    detail: str = ""
+
+
 class Counts(Struct, frozen=True, kw_only=True, gc=False):
     """Counters for ids that are unique in the session, kept from one piece of work to the next."""
 
@@ -119,6 +130,8 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     status: workflow.WorkflowState = workflow.WorkflowState.PLAN_LOOP
     trigger: str = ""  # of the last phase transition
     replan_reason: str | None = None
+    evaluation: Evaluation | None = None  # in REPLAN_EVALUATION
+    replans: int = 0  # that the planner decided since a human last approved a plan
     decision_required: bool = False
     decision_options: tuple[str, ...] = ()
     latest_execution_snapshot_id: str = ""

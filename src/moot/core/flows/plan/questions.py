@@ -1,12 +1,33 @@
 """The codes of the plan flow's questions, and withdrawing questions that are settled."""
 
 from moot.core.draft import Draft
+from moot.core.flows.plan.plan_state import Evaluation
 from moot.core.session import steps
+from moot.core.session.events import Input
 
 CONFIRM = "confirm_plan"
 DROPPED = "task_dropped"
+REPLAN = "ask_replan"
 FAILURE_OPTIONS = ("retry", "skip", "reassign", "replan", "abort")
 _ABOUT_WORK = ("task_failed", "review_failed", DROPPED, "job_failed", CONFIRM, "plan_refused")
+
+
+def ask_whether_to_replan(draft: Draft, input_: Input) -> None:
+    choices = ("replan", "minor_replan", "continue", "finish_first", "close_and_start", "abort")
+    steps.ask_about_input(draft, REPLAN, choices, input_)
+
+
+def ask_about_failure(draft: Draft, failure: Evaluation, title: str) -> None:
+    """Ask what to do about a task that failed for good."""
+    steps.ask(
+        draft,
+        failure.code,
+        FAILURE_OPTIONS,
+        task_id=failure.task_id,
+        error_type=failure.error_type,
+        who=title,
+        detail=failure.detail,
+    )
 
 
 def is_about_work(code: str) -> bool:

@@ -8,7 +8,7 @@ import re
 from moot.core import limits, text
 from moot.core.backoff import Backoff
 from moot.core.draft import Draft
-from moot.core.flows.plan import questions, workflow
+from moot.core.flows.plan import evaluation, questions, workflow
 from moot.core.flows.plan.jobs import REVIEWS, work_of
 from moot.core.flows.plan.plan_events import (
     DispatchNacked,
@@ -19,7 +19,7 @@ from moot.core.flows.plan.plan_events import (
     TaskBlocked,
     TaskFailed,
 )
-from moot.core.flows.plan.plan_state import TaskRun
+from moot.core.flows.plan.plan_state import Evaluation, TaskRun
 from moot.core.instants import later
 from moot.core.machines import task
 from moot.core.machines.task import TaskState
@@ -89,7 +89,11 @@ def fail_job(draft: Draft, turn: Turn, failure: FailTurn) -> None:
     before = work_of(draft).episodes.get(turn.episode)
     draft.add(TurnFailed(turn_id=turn.turn_id, member=turn.member, error_type=error_type, message=message, usage=usage))
     retries = before.retries if before else 0
-    if not _try_again(draft, turn.task_id or None, turn.episode, retries, error_type, message, retry_after_s):
+    if _try_again(draft, turn.task_id or None, turn.episode, retries, error_type, message, retry_after_s):
+        return
+    if turn.job == "evaluate":
+        evaluation.ask(draft)
+    else:
         options = _JOB_OPTIONS.get(turn.job, ("retry", "abort"))
         who = draft.team.member(turn.member).display_name
         steps.ask(
@@ -189,23 +193,21 @@ def reject(draft: Draft, run: TaskRun, feedback: str) -> None:
 
 
 def _block(draft: Draft, run: TaskRun, code: str, error_type: str, detail: str) -> None:
-    """A human decides; a planner should know when others depend on the task or its review failed (plan: steering)."""
+    """Give up on a task. If others depend on it, the planner is asked whether the plan still holds; else a human is."""
     failed = work_of(draft).tasks[run.task.id]
     is_missing = failed.state is TaskState.DISPATCH_FAILED and failed.message == "no_resource"
     state = task.block(failed.state, is_resource_missing=is_missing)
     draft.add(TaskBlocked(task_id=run.task.id, reason=error_type, state=state))
     work = work_of(draft)
-    matters = code == "review_failed" or any(run.task.id in each.task.depends_on for each in work.tasks.values())
-    if matters and work.status is WorkflowState.EXECUTION:
-        reasons = {"review": "review_reject", "dispatch": "resource_missing"}
-        workflow.move(draft, Trigger.MAJOR_FAILURE, reason=reasons.get(error_type, "major_failure"))
+    failure = Evaluation(task_id=run.task.id, code=code, error_type=error_type, detail=detail)
+    is_needed = any(run.task.id in each.task.depends_on and not each.is_over for each in work.tasks.values())
+    if work.status is not WorkflowState.EXECUTION or not (is_needed or code == "review_failed"):
+        questions.ask_about_failure(draft, failure, run.task.title)
+        return
+    reasons = {"review": "review_reject", "dispatch": "resource_missing"}
+    workflow.move(draft, Trigger.MAJOR_FAILURE, reason=reasons.get(error_type, "major_failure"))
+    if is_needed:
+        evaluation.start(draft, failure)
+    else:
         workflow.move(draft, Trigger.USER_DECISION_REQUIRED)
-    steps.ask(
-        draft,
-        code,
-        questions.FAILURE_OPTIONS,
-        task_id=run.task.id,
-        error_type=error_type,
-        who=run.task.title,
-        detail=detail,
-    )
+        questions.ask_about_failure(draft, failure, run.task.title)

@@ -2,18 +2,20 @@
 
 from moot.core import limits
 from moot.core.draft import Draft
-from moot.core.flows.plan import finishing, patches, planning, questions, workflow
+from moot.core.flows.plan import controls, evaluation, finishing, patches, planning, questions, workflow
 from moot.core.flows.plan.jobs import work_of
 from moot.core.flows.plan.plan_events import GoalChanged
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
+from moot.core.flows.plan.plan_state import Evaluation
 from moot.core.flows.plan.tasks import InvalidPlan
 from moot.core.intake.intent import Route, RoutingDecision
 from moot.core.intake.intent_routing import tell_route
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.workflow import Trigger, WorkflowState
-from moot.core.session import steps
+from moot.core.session.commands import CompleteTurn
 from moot.core.session.events import Input, NoticePosted, SessionActivated
 from moot.core.session.state import State as Session
+from moot.core.session.state import Turn
 from moot.core.texts import render
 
 _WHILE_PLANNING: dict[Route, str] = {
@@ -32,7 +34,7 @@ def steer_work(draft: Draft, input_: Input, decision: RoutingDecision) -> None:
         case _ if work_of(draft).is_planning:
             replan(draft, input_.text)
         case "full_replan":
-            ask_whether_to_replan(draft, input_)
+            _weigh(draft, input_)
         case _:
             _change(draft, input_, decision)
 
@@ -54,6 +56,35 @@ def _continue(draft: Draft) -> None:
         draft.add(SessionActivated())
 
 
+def _weigh(draft: Draft, input_: Input) -> None:
+    """Ask the planner whether a large change needs another plan; ask people where it cannot be asked."""
+    if work_of(draft).status is WorkflowState.EXECUTION and draft.state.interrupt is Interrupt.EXECUTION:
+        workflow.move(draft, Trigger.MAJOR_CHANGE, reason="major_change")
+        evaluation.start(draft, Evaluation(input=input_, code=questions.REPLAN))
+    else:
+        questions.ask_whether_to_replan(draft, input_)
+
+
+def receive_evaluation(draft: Draft, turn: Turn, command: CompleteTurn) -> None:
+    """Do what the planner decided about its plan."""
+    weighed, reason = work_of(draft).evaluation or Evaluation(), work_of(draft).replan_reason
+    match evaluation.receive(draft, turn, command):
+        case "replan" if weighed.input:
+            replan_for(draft, weighed.input)
+        case "replan":
+            title = work_of(draft).tasks[weighed.task_id or ""].task.title
+            replan(draft, f"{title}: {weighed.error_type} {weighed.detail}".strip(), reason or "major_failure")
+        case "continue":
+            workflow.move(draft, Trigger.REPLAN_NOT_REQUIRED)
+            if weighed.task_id:
+                controls.skip_task(draft, weighed.task_id, None)
+        case "abort":
+            workflow.move(draft, Trigger.REPLAN_NOT_REQUIRED)
+            finishing.give_up(draft, "planner_abort")
+        case _:
+            evaluation.ask(draft)
+
+
 def _change(draft: Draft, input_: Input, decision: RoutingDecision) -> None:
     """Apply the patches that the rules found; if there are none or they do not fit the plan, ask the planner."""
     simple = decision.payload.plan_patches
@@ -64,11 +95,6 @@ def _change(draft: Draft, input_: Input, decision: RoutingDecision) -> None:
         simple = ()
     if not simple:
         patches.request_change(draft, input_.text, input_.member)
-
-
-def ask_whether_to_replan(draft: Draft, input_: Input) -> None:
-    choices = ("replan", "minor_replan", "continue", "finish_first", "close_and_start", "abort")
-    steps.ask_about_input(draft, "ask_replan", choices, input_)
 
 
 def choices_when_unsure(state: Session) -> tuple[str, ...]:
@@ -121,6 +147,8 @@ def replan(draft: Draft, feedback: str, reason: str = "major_change") -> None:
         case WorkflowState.EXECUTION:
             failed = reason != "major_change"
             workflow.move(draft, Trigger.MAJOR_FAILURE if failed else Trigger.MAJOR_CHANGE, reason=reason)
+            workflow.move(draft, Trigger.REPLAN_REQUIRED)
+        case WorkflowState.REPLAN_EVALUATION:
             workflow.move(draft, Trigger.REPLAN_REQUIRED)
         case _:
             pass  # planning already

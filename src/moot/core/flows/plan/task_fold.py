@@ -8,7 +8,7 @@ from moot.core import limits
 from moot.core.flows.plan import plan_events as events
 from moot.core.flows.plan.plan_state import Slots, TaskRun, Wait, Work
 from moot.core.flows.plan.runs import as_task, make_ready
-from moot.core.machines import agent, task
+from moot.core.machines import agent, task, workflow
 from moot.core.machines.agent import AGENT
 from moot.core.machines.agent import State as Slot
 from moot.core.machines.task import TaskState
@@ -94,7 +94,7 @@ def progress(work: Work, fact: events.SolverProgressed) -> Work:
         percent=fact.percent,
         step=fact.step[: limits.STEP_CHARS],
     )
-    return _with_run(work, progressed)
+    return _with_run(replace(work, status=workflow.iterate(work.status)), progressed)
 
 
 def complete(work: Work, fact: events.SolverCompleted) -> Work:

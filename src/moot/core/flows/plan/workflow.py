@@ -25,7 +25,8 @@ def carry_on(draft: Draft) -> None:
     """Return to execution if no question about the work is open any more."""
     work = work_of(draft)
     waits = work.status is WorkflowState.WAIT_USER_DECISION and not work.proposed
-    if waits and not any(questions.is_about_work(step.code) for step in draft.state.open_steps.values()):
+    codes = [step.code for step in draft.state.open_steps.values()]
+    if waits and not any(questions.is_about_work(code) or code == questions.REPLAN for code in codes):
         move(draft, Trigger.USER_CHOOSE_CONTINUE)
 
 
