@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from moot.core.intake.intent import CurrentTask, IntentAnalysis, KnownTask, Said, SemanticInput, SystemState
 from moot.core.intake.intent_routing import decide_route
-from moot.runtime.understanding.rules.lexicons import detect_language
+from moot.runtime.understanding.rules.lexicon import detect_language
 
 RELATIONS = (
     "same_task_no_change",

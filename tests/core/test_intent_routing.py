@@ -219,6 +219,26 @@ def test_the_payload_is_that_of_the_route() -> None:
     assert payload("different_task", assessment=judged)[2] == "nothing in common"
 
 
+@pytest.mark.parametrize(
+    ("control", "confidence", "status", "route"),
+    [
+        ("cancel", 0.79, "execution", "wait_user_decision"),
+        ("cancel", 0.79, "paused", "wait_user_decision"),
+        ("cancel", 0.8, "execution", "control_action"),
+        ("cancel", 0.79, "idle", "control_action"),
+        ("pause", 0.6, "execution", "control_action"),
+        ("status_query", 0.6, "execution", "control_action"),
+    ],
+)
+def test_a_cancel_of_running_work_must_be_certain(
+    control: ControlAction, confidence: float, status: WorkflowStatus, route: Route
+) -> None:
+    """What cannot be undone is asked about below 0.8, and the cancel is one of the choices."""
+    meant = analysis("control_instruction", confidence, action="modify", control_action=control)
+    decision = decide_route(meant, status)
+    assert (decision.route, decision.payload.control_action) == (route, control)
+
+
 def test_a_question_that_must_be_answered_is_what_people_read() -> None:
     """need_clarification asks one step, with its own question."""
     unclear = analysis("same_task_minor_change", 0.5, clarification="What shall be changed?")

@@ -17,7 +17,7 @@ from moot.core.intake.intent import (
     WorkflowStatus,
 )
 from moot.core.intake.intent_routing import ACTIVE, decide_route, is_sound
-from moot.runtime.understanding.rules.lexicons import detect_language
+from moot.runtime.understanding.rules.lexicon import detect_language
 from moot.runtime.understanding.rules.tokens import is_chinese
 from moot.runtime.understanding.rules.understand import RulesUnderstander, analyse
 

@@ -12,7 +12,7 @@ from moot.core.session.team import Language
 from moot.core.text import clean
 from moot.runtime.understanding.analysis_reader import read_analysis
 from moot.runtime.understanding.explicit import read_explicit
-from moot.runtime.understanding.rules.lexicons import detect_language
+from moot.runtime.understanding.rules.lexicon import detect_language
 from moot.runtime.understanding.rules.understand import analyse
 
 # The documented fields; the others of an analysis are for the flows only.

@@ -1,86 +1,128 @@
 """Finds the act of each clause: an order, a question, a control, …"""
 
-import re
+from enum import StrEnum
 
 from msgspec import Struct
 
-from moot.runtime.understanding.rules.acts import Act, Lexicon
-from moot.runtime.understanding.rules.lexicon_en import ENGLISH
-from moot.runtime.understanding.rules.lexicon_zh import CHINESE
-from moot.runtime.understanding.rules.lexicons import find_lexicon
-from moot.runtime.understanding.rules.tokens import Prose
+from moot.runtime.understanding.rules.lexicon import Lexicon, find_lexicon, load
+from moot.runtime.understanding.rules.similarity import Context
+from moot.runtime.understanding.rules.tokens import Prose, tokens_of
 
-# Acts that are also looked for in the whole clause, before its lead is taken off: "ok stop" is a control although
-# "ok" may be a mere beginning.
-_WHOLE_CLAUSE = (
-    Act.KEEP_RUNNING,
-    Act.STATUS,
-    Act.RESTART,
-    Act.PAUSE,
-    Act.CANCEL,
-    Act.RESUME,
-    Act.GO_ON,
-    Act.DROP,
-    Act.SWITCH,
-    Act.RETRY,
-    Act.ACK,
+
+class Act(StrEnum):
+    """What a clause does. The values are sections of the lexicons, tried in this order; the first match counts."""
+
+    KEEP_RUNNING = "keep running"
+    STATUS = "status"
+    SWITCH = "switch"
+    RESTART = "restart"
+    PAUSE = "pause"
+    CANCEL = "cancel"
+    AWAY = "away"
+    RESUME = "resume"
+    GO_ON = "go on"
+    TAKE_BACK = "take back"
+    ACK = "ack"
+    RETRY = "retry"
+    EXPLAIN = "explain"
+    SUGGEST = "suggest"
+    QUERY = "query"
+    WISH = "wish"
+    ORDER = "order"
+    FACT = "fact"  # nothing else matches
+
+
+_NAMED_ACTS = tuple(act for act in Act if act is not Act.FACT)
+PROGRESS_CHARS = 45
+ORDERS = (Act.ORDER, Act.WISH, Act.SUGGEST)
+_STAY_WITH_QUESTION_MARK = frozenset(
+    {
+        Act.KEEP_RUNNING,
+        Act.STATUS,
+        Act.PAUSE,
+        Act.CANCEL,
+        Act.RESUME,
+        Act.GO_ON,
+        Act.TAKE_BACK,
+        Act.RETRY,
+        Act.EXPLAIN,
+        Act.SUGGEST,
+        Act.SWITCH,
+    }
 )
-_CONTROLS = (Act.KEEP_RUNNING, Act.STATUS, Act.PAUSE, Act.CANCEL, Act.RESUME, Act.GO_ON)
-_POLITE = re.compile(
-    r"(?:let'?s|(?:can|could|would|will) (?:you|we|u)(?: please| pls| just)*|would you mind|i want you to|please)\s+"
-    r"|(?:能不能|可以|能|可不可以|咱们?|我们)(?:先)?"
-)
-_GERUND = re.compile(r"^(stop|paus|cancell?|abort)(?:p?ing)\b")
-_STAY_WITH_QUESTION_MARK = (*_CONTROLS, Act.RETRY, Act.EXPLAIN, Act.SUGGEST, Act.SWITCH)
 
 
 class Clause(Struct, frozen=True, gc=False):
+    """`text` is spelt as in the lexicon, `core` is the text without its lead ("ok so now please")."""
+
     text: str
-    core: str  # the text without its lead ("ok so now please")
+    core: str
     act: Act
     lexicon: Lexicon
-    is_question: bool
+    names_goal: bool = False  # a control that names the goal: "stop the migration"
+
+    def has(self, section: str) -> bool:
+        """Whether a phrase of the section occurs in the text, or starts its core."""
+        found = self.lexicon[section]
+        return found.match(self.core) or found.match(self.text)
 
 
-def read_clauses(prose: Prose) -> tuple[Clause, ...]:
-    return tuple(_read_clause(text, is_question=is_question) for text, is_question in prose.clauses)
+def read_clauses(prose: Prose, context: Context) -> tuple[Clause, ...]:
+    return tuple(_read_clause(text, context, is_question=is_question) for text, is_question in prose.clauses)
 
 
-def _read_clause(text: str, *, is_question: bool) -> Clause:
-    lexicon = find_lexicon(text)
-    lead = lexicon.lead.match(text)
-    core = text[lead.end() :].strip() if lead else text
-    core = core or text
-    act = _find_polite_control(core, lexicon) or _find_act(text, core, lexicon)
-    if act is None and lexicon is CHINESE:  # "commit 一下", "about us 吧"
-        act = _find_act(text, core, ENGLISH)
+def _read_clause(written: str, context: Context, *, is_question: bool) -> Clause:
+    lexicon = find_lexicon(written)
+    text = lexicon.spell(written)
+    core = lexicon.strip(text, "lead") or text
+    act, names_goal = _find_act(text, core, lexicon, context)
+    if act is Act.FACT and not lexicon.has_spaces:  # "commit 一下", "about us 吧"
+        act, names_goal = _find_act(f"{text} ", f"{core} ", load("en"), context)
+    return Clause(text, core, _adjust(act, text, core, lexicon, is_question=is_question), lexicon, names_goal)
+
+
+def _find_act(text: str, core: str, lexicon: Lexicon, context: Context) -> tuple[Act, bool]:
+    """Find the act, and whether it is a control that names the goal."""
+    kernel = lexicon.strip_end(lexicon.strip(core, "polite") or core, "tail")
+    bare = lexicon.leave_out(kernel, "filler")
+    whole = tuple(dict.fromkeys((text, core, lexicon.strip_end(core, "tail"), kernel, bare)))
+    for start in core, text:
+        variants = {
+            "whole": whole,
+            "repeats": (start,),
+            "start": (start,),
+            "opening": (text, core),
+            "anywhere": (core, text),
+        }
+        for act in _NAMED_ACTS:
+            section = lexicon[act]
+            for variant in variants[section.mode]:
+                for match in section.matches(variant):
+                    named = [value for name, value in match.groupdict().items() if value and name.startswith("goal")]
+                    if all(_is_goal(name, context) for name in named):
+                        return act, bool(named)
+    return Act.FACT, False
+
+
+def _is_goal(name: str, context: Context) -> bool:
+    """Whether words name what the goal names, and nothing else."""
+    tokens = tokens_of(name)
+    return (bool(tokens) and tokens <= context.goal) or (name.strip() in context.goal_text and not name.isascii())
+
+
+def _adjust(act: Act, text: str, core: str, lexicon: Lexicon, *, is_question: bool) -> Act:
     if act in (Act.WISH, Act.ORDER) and core.startswith("if "):
-        act = Act.FACT  # a condition
-    if act is Act.EXPLAIN and not is_question and lexicon.additive.search(text):
-        act = Act.ORDER  # "also check the spelling" is more work, not a question
+        return Act.FACT  # a condition
+    if act is Act.EXPLAIN and not is_question and lexicon["additive"].match(text):
+        return Act.ORDER  # "also check the spelling" is more work, not a question
     if is_question and act not in _STAY_WITH_QUESTION_MARK:
-        act = Act.SUGGEST if act is Act.ORDER and lexicon is ENGLISH else Act.QUERY
-    return Clause(text, core, act or Act.FACT, lexicon, is_question)
+        act = Act.SUGGEST if act is Act.ORDER and lexicon.has_spaces else Act.QUERY
+    if act in (Act.QUERY, Act.EXPLAIN) and _asks_for_progress(core, lexicon):
+        return Act.STATUS
+    return act
 
 
-def _find_polite_control(core: str, lexicon: Lexicon) -> Act | None:
-    """As in "could you stop please", "would you mind pausing"."""
-    polite = _POLITE.match(core)
-    if not polite:
-        return None
-    rest = _GERUND.sub(
-        lambda match: {"paus": "pause", "cancell": "cancel"}.get(match[1], match[1]), core[polite.end() :]
-    )
-    return next((act for act in _CONTROLS if act is not Act.STATUS and lexicon.acts[act].match(rest)), None)
-
-
-def _find_act(text: str, core: str, lexicon: Lexicon) -> Act | None:
-    """Look for a control in the whole clause, then for any act in its core, then for any act in the whole clause."""
-    if core == text:
-        return _first_act(text, lexicon)
-    control = next((act for act in _WHOLE_CLAUSE if lexicon.acts[act].match(text)), None)
-    return control or _first_act(core, lexicon) or _first_act(text, lexicon)
-
-
-def _first_act(text: str, lexicon: Lexicon) -> Act | None:
-    return next((act for act, pattern in lexicon.acts.items() if pattern.match(text)), None)
+def _asks_for_progress(core: str, lexicon: Lexicon) -> bool:
+    """As in "is module 3 finished?", "what remains to be done". Long questions are about the work."""
+    is_short = len(core) <= (PROGRESS_CHARS if lexicon.has_spaces else PROGRESS_CHARS // 3)
+    return is_short and lexicon["progress"].match(core) and not lexicon["no progress"].match(core)

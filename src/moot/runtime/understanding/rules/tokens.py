@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from moot.runtime.understanding.rules.acts import split
+from moot.runtime.understanding.rules.word_files import read_sections
 
 READ_CHARS = 3_000  # of a message: its start (two thirds) and its end; the middle of a long paste holds no order
 CLAUSES, CLAUSE_CHARS = 8, 120  # the first clauses, and the start of each
@@ -29,32 +29,16 @@ _PASTED = re.compile(
     re.VERBOSE,
 )
 _CLAUSES = re.compile(
-    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+|\s(?=but\b)|(?=但是|然后再|而是))"
+    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[,，、](?=\s)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+|\s(?=but\b)|(?=但是|然后再|而是))"
 )
 _ENGLISH = re.compile(r"[a-z0-9_+#]++(?:['./-]++[a-z0-9_+#]++)*+", re.ASCII)
 _CHINESE = re.compile(r"[一-鿿]+")
 _PARTS = re.compile(r"[^\s一-鿿]+|[一-鿿]{1,8}")
 _QUESTION_MARK = re.compile(r"[?？]")
+_TOPICS = read_sections("topics.txt")
+_STOP_WORDS = frozenset(_TOPICS["stop words"].words.split())
+_STOP_CHARS = frozenset(_TOPICS["stop characters"].words)
 _SUFFIXES = ("ings", "ing", "ions", "ion", "ments", "ment", "edly", "ed", "ers", "es", "er", "ly", "s")
-
-STOP_WORDS = split("""
-    a an the this that these those it its it's i i'm i'd i'll i've me my we we're our us you your you're he she they
-    them
-    their there here is are was were be been being am do does did done doing have has had having can could will would
-    shall should may might must to of in on at by for from with without into onto over under about as than then so
-    if or
-    and but not no nor yes ok okay just also too very really please pls thanks thank what which who whom whose when
-    where
-    why how all any some each every both few more most other another such only own same again still now up down out
-    off
-    let lets let's get got gets make makes made go goes going want wants need needs like one two first second via per
-    don't dont doesn't doesnt isn't isnt can't cant won't wont actually instead maybe think see look well good new use
-    used using thing things something everything anything
-""")
-_STOP_CHARS = frozenset(
-    "的了是在我你他她它这那也都就再把被给帮请吧吗呢啊么一个和与及或很不要有没会能可以为从到对让用做写"
-)
-_STOP_PAIRS = split("什么 怎么 时候 现在 然后 但是 因为 所以 如果 已经 正在 需要 一下 完成 问题 部分 东西")
 
 
 class Prose(Struct, frozen=True, gc=False):
@@ -117,10 +101,10 @@ def first_tokens(text: str, count: int) -> frozenset[str]:
 def tokens_of(text: str) -> frozenset[str]:
     """Stems of the English words and pairs of Chinese characters, without stop words."""
     lowered = text.lower()
-    tokens = {stem(word) for word in _ENGLISH.findall(lowered) if word not in STOP_WORDS}
+    tokens = {stem(word) for word in _ENGLISH.findall(lowered) if word not in _STOP_WORDS}
     for run in _CHINESE.findall(lowered):
         pairs = (run[i : i + 2] for i in range(len(run) - 1))
-        tokens.update(pair for pair in pairs if pair not in _STOP_PAIRS and not _STOP_CHARS.intersection(pair))
+        tokens.update(pair for pair in pairs if pair not in _STOP_WORDS and not _STOP_CHARS.intersection(pair))
     tokens.discard("")
     return frozenset(tokens)
 

@@ -65,7 +65,7 @@ def analyse(request: SemanticInput) -> IntentAnalysis:
     status = request.system_state.workflow_status
     patches = find_patches(prose.text, request.tasks, context) if status in ACTIVE else ()
     overlap = measure_overlap(prose.text, context)
-    reading = relate(Message(prose, read_clauses(prose), context, overlap, status, bool(patches)))
+    reading = relate(Message(prose, read_clauses(prose, context), context, overlap, status, bool(patches)))
     return _assemble(request, text, reading, overlap, patches)
 
 
