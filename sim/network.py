@@ -10,6 +10,7 @@ from sim.faults import Faults
 from sim.loop import Timeline
 
 LATENCY_S = 0.01
+_HASH = b'"hash":"'
 
 
 class Agenda:
@@ -132,7 +133,9 @@ class Link:
         for payload in split_messages(message):
             if self.is_silent or faults.strikes("frame to client dropped"):
                 continue
-            if faults.strikes("frame changed on the way"):
+            if _HASH in payload and faults.strikes(
+                "frame changed on the way"
+            ):  # other frames have no hash to tell it by
                 at = faults.chance.randrange(len(payload))
                 payload = payload[:at] + bytes([payload[at] ^ 1]) + payload[at + 1 :]
             self._agenda.after(self._draw_delay(), self._reach_client, payload)

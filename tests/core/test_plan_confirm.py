@@ -53,21 +53,11 @@ def test_the_first_answer_wins() -> None:
     assert "adam" in scenario.refused("already_answered").refusal_text
 
 
-@pytest.mark.parametrize(
-    ("at", "accepted"),
-    [
-        ("2026-01-01T00:04:59.999Z", True),
-        ("2026-01-01T00:05:00.000Z", False),
-        ("2026-01-01T00:05:00.001Z", False),
-    ],
-)
-def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
-    """One millisecond before it is an answer; at and after it has expired."""
+@pytest.mark.parametrize("at", ["2026-01-01T00:04:59.999Z", "2026-01-01T00:05:00.000Z", "2027-01-01T00:00:00.000Z"])
+def test_an_answer_counts_until_the_question_is_closed(at: str) -> None:
+    """A timer of the server closes it; the wall clock, which may have jumped, does not."""
     scenario = planned().when(Answer(step_id=CONFIRM, by="alice", confirmed=True), at=at)
-    if accepted:
-        assert scenario.work.status is Flow.EXECUTION
-    else:
-        scenario.refused("confirmation_expired")
+    assert scenario.work.status is Flow.EXECUTION
 
 
 def test_expiry_cancels_the_plan() -> None:
@@ -95,7 +85,7 @@ def test_the_question_is_still_there_after_a_restart() -> None:
     """The deadline is a time of the clock, and the snapshot has the question."""
     scenario = planned()
     scenario.state = decode(encode(scenario.state))
-    assert outstanding(scenario.state) == [StepDeadline(CONFIRM, "2026-01-01T00:05:00.000Z")]
+    assert outstanding(scenario.state) == [StepDeadline(CONFIRM, "2026-01-01T00:05:00.000Z", 300.0)]
     assert scenario.approves(by="alice").offered == ["a"]
 
 

@@ -120,15 +120,11 @@ def test_the_end_withdraws_open_questions() -> None:
     assert scenario.state.open_steps == {}
 
 
-@pytest.mark.parametrize(("at", "accepted"), [(BEFORE, True), (DEADLINE, False), (AFTER, False)])
-def test_an_answer_counts_until_the_deadline(at: str, accepted: bool) -> None:
-    """One millisecond before it is an answer; at and after it has expired."""
+@pytest.mark.parametrize("at", [BEFORE, DEADLINE, AFTER])
+def test_an_answer_counts_until_the_question_is_closed(at: str) -> None:
+    """The wall clock of the answer decides nothing: it may have jumped. The timer closes a question, by an event."""
     answer = Answer(step_id="s1", by="alice", choice="a")
-    if accepted:
-        assert isinstance(decide(with_deadline(), answer, at).facts[0], StepClosed)
-    else:
-        with pytest.raises(Refused, match="confirmation_expired"):
-            decide(with_deadline(), answer, at)
+    assert only(decide(with_deadline(), answer, at).facts, StepClosed)[0].outcome == "answered"
 
 
 def test_expiry_is_an_event_and_final() -> None:

@@ -108,11 +108,11 @@ MUTANTS = (
         "core/test_steps.py",
     ),
     Mutant(
-        "an answer counts at the moment it expires",
-        "core/session/steps.py",
-        "at >= step.expires_at",
-        "at > step.expires_at",
-        "core/test_steps.py",
+        "a clock that jumped closes a question",
+        "runtime/engine.py",
+        "    return max(min(left_s, whole_s), min(REOPENED_S, whole_s), 0.0)",
+        "    return max(left_s, 0.0)",
+        "runtime/test_clock_jumps.py",
     ),
     Mutant(
         "one turn too many before people are asked",

@@ -219,10 +219,10 @@ async def test_the_time_to_confirm_goes_on_over_a_restart() -> None:
         session = await app.session()
         await session.submit(Post(text="write a report about tea"))
         await clock.advance(200)
-    await clock.advance(50)
+    await clock.advance(20)
     async with open_on(log, team, clock=clock) as app:
         assert await app.recover() == 1
-        await clock.advance(49.999)
+        await clock.advance(79.999)
         session = await app.session(session.id)
         assert (await session.state()).open_steps
         await clock.advance(0.001)

@@ -136,7 +136,7 @@ def _obey_human(draft: Draft, flow: Flow, command: commands.HumanCommand) -> Non
 
 
 def _answer(draft: Draft, flow: Flow, command: commands.Answer, by: Member | None) -> None:
-    step = steps.find_open(draft.state, command.step_id, draft.at)
+    step = steps.find_open(draft.state, command.step_id)
     if step.turn_id:
         permissions.answer(draft, step, command, by)
     else:

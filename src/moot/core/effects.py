@@ -70,8 +70,11 @@ class LeaseCheck(Struct, frozen=True, gc=False):
 
 
 class StepDeadline(Struct, frozen=True, gc=False):
+    """Close a question that nobody answers in `timeout_s`; logs of older versions have only `at`, a wall-clock time."""
+
     step_id: str
     at: str
+    timeout_s: float | None = None
 
     @property
     def key(self) -> str:

@@ -18,7 +18,9 @@ def outstanding(state: State) -> list[Effect]:
             effects += watch_worker(state, turn.turn_id, timeout_s)
     if state.open_steps:
         effects += [
-            StepDeadline(step.step_id, step.expires_at) for step in state.open_steps.values() if step.expires_at
+            StepDeadline(step.step_id, step.expires_at, step.timeout_s)
+            for step in state.open_steps.values()
+            if step.expires_at
         ]
     if state.door.inputs:
         effects.append(Understand(state.door.inputs[0]))

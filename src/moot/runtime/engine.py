@@ -64,6 +64,7 @@ logger = logging.getLogger(__name__)
 SNAPSHOT_EVERY = 1_000  # events
 SNAPSHOT_WORTH = 100  # events; fewer are folded as fast as a snapshot is loaded
 STORAGE_RETRY_S = 1.0
+REOPENED_S = 60.0  # that a question stays open at least after a restart, unless its whole time is shorter
 # Reports in the middle of a turn: the worker may be cancelled while it waits for them to be logged.
 INTERIM = (ReportStep, AskHuman, AckDispatch, StartTask)
 
@@ -272,8 +273,8 @@ class Engine:
                 return _DeliveredAnswer(self._running[turn_id], step_id, choice)
             case LeaseCheck():
                 return self._start_lease_timer(effect)
-            case StepDeadline(at=at, command=command):
-                delay_s = max(0.0, seconds_between(self._clock.now(), at))
+            case StepDeadline(command=command):
+                delay_s = _time_left(effect, self._clock.now())
                 return self._clock.call_later(delay_s, lambda: self._report_soon(command))
 
     def _start_dispatch_timer(self, deadline: Deadline, command: ExpireDispatch) -> Handle:
@@ -358,6 +359,16 @@ class Engine:
 
     def _show(self, turn_id: str, piece: Delta | Thinking) -> None:
         self._streams.show(self.session_id, turn_id, piece)
+
+
+def _time_left(deadline: StepDeadline, now: str) -> float:
+    """How long a question stays open from now on, when it is asked or when its session is opened again.
+
+    The wall clock may have jumped while no server ran, so it has a say within bounds only (docs/decisions/030-time.md).
+    """
+    left_s = seconds_between(now, deadline.at)
+    whole_s = left_s if deadline.timeout_s is None else deadline.timeout_s
+    return max(min(left_s, whole_s), min(REOPENED_S, whole_s), 0.0)
 
 
 class _DeliveredAnswer:

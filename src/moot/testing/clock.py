@@ -18,11 +18,12 @@ class VirtualClock:
     def __init__(self, start: str = "2026-01-01T00:00:00.000Z") -> None:
         self._start = datetime.fromisoformat(start).astimezone(UTC)
         self._elapsed_s = 0.0
+        self._jumped_s = 0.0
         self._order = count()
         self._timers: list[tuple[float, int, _Timer]] = []
 
     def now(self) -> str:
-        return format_time(self._start + timedelta(seconds=self._elapsed_s))
+        return format_time(self._start + timedelta(seconds=self._elapsed_s + self._jumped_s))
 
     def monotonic(self) -> float:
         return self._elapsed_s
@@ -39,6 +40,10 @@ class VirtualClock:
             await woken
         finally:
             timer.cancel()
+
+    def jump(self, seconds: float) -> None:
+        """Set the wall clock forward or back, as an administrator or a suspended laptop does. No timer is due by it."""
+        self._jumped_s += seconds
 
     async def advance(self, seconds: float) -> None:
         """Move the clock; call each timer when it is due, and let the tasks that it wakes run until they wait."""

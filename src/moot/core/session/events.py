@@ -277,7 +277,11 @@ class NoticePosted(Fact, frozen=True, kw_only=True):
 
 
 class StepAsked(Fact, frozen=True, kw_only=True):
-    """A question that waits for one answer. `default` is chosen if nobody answers in time."""
+    """A question that waits for one answer. `default` is chosen if nobody answers in time.
+
+    `timeout_s` is how long people have while the server runs. `expires_at` is when that will be, by the clock of the
+    moment; it is shown and decides nothing.
+    """
 
     event: ClassVar[str] = "agent.user_confirm"
     timeline: ClassVar[str] = "user_confirmation_required"
@@ -304,6 +308,7 @@ class StepAsked(Fact, frozen=True, kw_only=True):
     turn_id: str = ""  # of the turn or dispatch whose worker waits for the answer
     selection: Selection | None = None
     allow_custom_input: bool = False
+    timeout_s: float | None = None
 
     def frame_content(self) -> Json | None:
         """Repeat the tasks of a plan, where some clients look for them."""

@@ -53,6 +53,7 @@ def ask(draft: Draft, member: str, command: AskHuman) -> None:
             kind="tool",
             options=options,
             expires_at=later(draft.at, limits.PERMISSION_S),
+            timeout_s=limits.PERMISSION_S,
             default=default if any(option.id == default for option in options) else None,
             who=draft.team.member(member).display_name,
             question=_tidy(command.question, limits.QUESTION_CHARS),

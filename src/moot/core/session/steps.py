@@ -7,6 +7,7 @@ from moot.core import text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.facts import Json
+from moot.core.instants import later
 from moot.core.session.commands import Answer
 from moot.core.session.events import Input, Option, StepAsked, StepClosed
 from moot.core.session.state import Outcome, State
@@ -24,7 +25,7 @@ def ask(
     others: tuple[Option, ...] = (),
     step_id: str | None = None,
     kind: str = "decision",
-    expires_at: str | None = None,
+    timeout_s: float | None = None,
     default: str | None = None,
     **fields: Any,
 ) -> None:
@@ -34,6 +35,7 @@ def ask(
         code: of the question's text in the catalogue.
         choices: ids of options that the catalogue has labels for.
         others: further options with their own labels; they come first.
+        timeout_s: how long people have; None: as long as they like.
         fields: further fields of `StepAsked`: the task, the input, parameters of the text.
     """
     state = draft.state
@@ -42,7 +44,8 @@ def ask(
             step_id=step_id or f"{code}_{state.step_count + 1}",
             kind=kind,
             options=(*others, *make_options(choices, state.language)),
-            expires_at=expires_at,
+            expires_at=None if timeout_s is None else later(draft.at, timeout_s),
+            timeout_s=timeout_s,
             default=default,
             code=code,
             **fields,
@@ -125,9 +128,13 @@ def expire(draft: Draft, step_id: str) -> StepAsked:
     return step
 
 
-def find_open(state: State, step_id: str, at: str) -> StepAsked:
+def find_open(state: State, step_id: str) -> StepAsked:
     """Return the open question with this id. Raises Refused if it was answered or withdrawn, has expired, or is
-    unknown."""
+    unknown.
+
+    It is open until the log says that it expired. The wall clock has no say: after a jump, people would be shown a
+    question that takes no answer.
+    """
     closed = state.closed_steps.get(step_id)
     if closed and closed.outcome is Outcome.ANSWERED:
         raise Refused("already_answered", by=closed.by or "?")
@@ -138,8 +145,6 @@ def find_open(state: State, step_id: str, at: str) -> StepAsked:
     step = state.open_steps.get(step_id)
     if step is None:
         raise Refused("unknown_step", detail=step_id)
-    if step.expires_at and at >= step.expires_at:  # timestamps sort as text
-        raise Refused("confirmation_expired")
     return step
 
 

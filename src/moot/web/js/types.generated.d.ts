@@ -897,7 +897,7 @@ declare namespace Wire {
     is_after_review?: boolean;
   }
 
-  /** A question that waits for one answer. `default` is chosen if nobody answers in time. */
+  /** A question that waits for one answer. `default` is chosen if nobody answers in time. `timeout_s` is how long people have while the server runs. `expires_at` is when that will be, by the clock of the moment; it is shown and decides nothing. */
   interface StepAsked {
     step_id: string;
     kind: string;
@@ -922,6 +922,7 @@ declare namespace Wire {
     turn_id?: string;
     selection?: "multiple" | "none" | "single";
     allow_custom_input?: boolean;
+    timeout_s?: number;
   }
 
   /** A question was answered, expired or was withdrawn. */

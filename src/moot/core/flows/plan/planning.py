@@ -13,7 +13,6 @@ from moot.core.flows.plan.plan_state import Work
 from moot.core.flows.plan.runs import find_ready, renew
 from moot.core.flows.plan.tasks import InvalidPlan, Task, TaskProblem, find_order, plan_hash, read_tasks
 from moot.core.flows.plan.verdicts import Verdict
-from moot.core.instants import later
 from moot.core.json_text import find_object
 from moot.core.machines.workflow import Trigger
 from moot.core.session import steps
@@ -123,7 +122,7 @@ def submit(draft: Draft, *, doubts: str = "", must_ask: bool = False) -> None:
         ("approve", "reject"),
         step_id=f"{questions.CONFIRM}_{work.plan_id}",
         kind="plan",
-        expires_at=later(draft.at, settings.confirm_timeout_s),
+        timeout_s=settings.confirm_timeout_s,
         default="reject",
         asked_by=work.asked_by or None,
         tasks=tuple(task.document for task in work.proposed),
