@@ -235,3 +235,31 @@ async def test_a_long_run_keeps_the_wal_short(path: Path) -> None:
             head = events[-1].head
             longest = max(longest, path.with_name("moot.db-wal").stat().st_size)
         assert longest < 8 << 20
+
+
+@pytest.mark.parametrize("how", ["file", "folder", "replaced"])
+@run
+async def test_a_log_that_was_removed_while_open_takes_nothing(tmp_path: Path, how: str) -> None:
+    """SQLite would go on writing to a file that has no name any more; nothing of it would be there after a restart."""
+    path = tmp_path / "data" / "moot.db"
+    async with closing(await SqliteLog.open(path)) as log:
+        await append(log, "a", 1)
+        kept = tmp_path / "kept.db"
+        match how:
+            case "file":
+                path.rename(kept)
+            case "folder":
+                path.parent.rename(tmp_path / "elsewhere")
+            case _:
+                path.rename(kept)
+                path.write_bytes(b"")
+        with pytest.raises(LogError, match="removed or replaced"):
+            await append(log, "a", 1)
+        with pytest.raises(LogError, match="removed or replaced"):
+            await log.head("not-a-session")  # what /readyz asks
+        if how == "folder":
+            (tmp_path / "elsewhere").rename(path.parent)
+        else:
+            kept.replace(path)
+        await append(log, "a", 1)  # it was put back
+        assert len(await log.read("a")) == 2

@@ -228,6 +228,20 @@ async def test_the_server_can_be_watched(tmp_path: Path) -> None:
 
 
 @run
+async def test_a_log_that_was_removed_is_not_ready(tmp_path: Path) -> None:
+    """Nothing is accepted that would be gone after a restart; monitoring sees it at once."""
+    async with open_site(tmp_path) as site, site.client() as client:
+        session_id = await site.create("solo")
+        database, kept = tmp_path / "moot.db", tmp_path / "kept.db"
+        database.rename(kept)
+        assert (await client.get("/readyz")).status_code == 503
+        body = {"event": "user.message", "content": "hi"}
+        assert (await client.post(f"/api/sessions/{session_id}/commands", json=body)).status_code == 503
+        kept.rename(database)
+        assert (await client.get("/readyz")).status_code == 200
+
+
+@run
 async def test_an_export_needs_no_server(tmp_path: Path) -> None:
     """One HTML file, sent as a download, in the language that is asked for."""
     async with open_site(tmp_path) as site, site.client() as client:

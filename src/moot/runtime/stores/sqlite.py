@@ -5,6 +5,7 @@ reads on a thread.
 """
 
 import asyncio
+import os
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -46,6 +47,19 @@ class _Writing:
             self.lock.release()
             raise
         self.queue = GroupCommit(self.writer, inline_below_s=inline_below_s)
+        self._path = path
+        self._identity = _identify(path)
+
+    def check_present(self) -> None:
+        """Raise LogError if the file was removed or replaced: SQLite would go on writing to one that nobody can open.
+
+        It costs a microsecond or two, so that every operation can do it.
+        """
+        if _identify(self._path) != self._identity:
+            raise LogError(
+                f"{self._path} was removed or replaced while it was open; what is written now would be lost; "
+                "put it back, or stop this process"
+            )
 
     async def close(self) -> None:
         await self.queue.drain()
@@ -184,6 +198,17 @@ class SqliteLog:
     def _check_open(self) -> None:
         if self._is_closed:
             raise LogError(f"{self._path} is closed")
+        if self._writing:
+            self._writing.check_present()
+
+
+def _identify(path: Path) -> tuple[int, int] | None:
+    """The file behind a path, None if there is none. Its number is not used again while SQLite has the file open."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 class SqliteStore(Store):
