@@ -67,7 +67,7 @@ addEventListener("popstate", () => {
   if (id) app.open(id, { isKept: true });
 });
 addEventListener("hashchange", () => readToken() && location.reload()); // a link with a token, pasted into this tab
-setInterval(() => document.hidden || parts.forEach((part) => part.tick()), 1000);
+setInterval(() => document.hidden || parts.forEach((part) => part.app && part.tick()), 1000); // those that are drawn
 bindKeys(app);
 
 const readToken = () => new URLSearchParams(location.hash.slice(1)).get("token");
