@@ -180,7 +180,7 @@ async def open_app(
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
             dispatch = traced(EmbeddedDispatch(tasks, roster.find, max_tasks, toolbox.find))
-            app = build(tasks, files, log, clock, dispatch, Understanders(files).find)
+            app = build(tasks, files, log, clock, dispatch, Understanders(files, roster.find_understander).find)
             try:
                 yield app
             except BaseException as error:  # raised below, outside of the group that would wrap it

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from moot.agents.context import BUDGET_BYTES, build_context, defuse, fit, quote
 from moot.core.flows.turns import Job
 from moot.core.intake.markers import Markers, parse
+from moot.core.session.state import Message
 from moot.core.session.team import Language
 from tests.agents.turns import chat_turn, job_turn, report, task
 
@@ -200,3 +201,9 @@ def test_cutting_keeps_both_ends_and_says_what_is_missing() -> None:
     assert shown.startswith("甲" * 16)
     assert shown.endswith("甲" * 16)
     assert "(968 characters left out here)" in shown
+
+
+def test_an_agent_that_understands_is_told_the_prompt_and_nothing_else() -> None:
+    """The prompt of the phase quotes what people said; a briefing around it would only add noise."""
+    turn = replace(chat_turn(), job="understand", message=Message(member="", text='Understand: "hi"'))
+    assert build_context(turn, "Be brief.").text == 'Understand: "hi"'

@@ -18,6 +18,13 @@ from moot.testing import human, make_team, scripted
 FULL = Path(__file__).parents[1] / "data" / "teams" / "good" / "full.yaml"
 
 
+def test_an_agent_that_only_understands_is_listed_first() -> None:
+    """Trust is asked for what understands inputs, too."""
+    understanding = Understanding(type="agent", agent=CliAgent(command=("./understand.sh",)))
+    starts = list_starts(replace(make_team(human("you"), scripted("bob")), understanding=understanding))
+    assert [(start.member, start.argv) for start in starts] == [("understanding", ("./understand.sh",))]
+
+
 def test_every_kind_that_runs_something_is_listed() -> None:
     """Programs of cli, acp and mcp, and addresses elsewhere; Python code of agents and tools."""
     agents: list[AgentSpec] = [

@@ -68,6 +68,8 @@ def build_context(
         is_resumed: the agent remembers its own earlier turns. It is told who it is in one line, and only what was said
             since.
     """
+    if turn.job == "understand":  # the prompt of the phase says it all, and quotes what others said
+        return Context(system="", prompt=turn.message.text if turn.message else "")
     if is_resumed:
         system = _remind(turn)
     else:

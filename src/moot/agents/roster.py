@@ -10,6 +10,7 @@ from moot.agents.agent_type import AgentType, Seat
 from moot.agents.run_environment import RunEnvironment
 from moot.agents.toolbox import Toolbox
 from moot.agents.with_tools import WithTools
+from moot.config.agent_specs import AgentSpec
 from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.core.flows.registry import FLOWS
@@ -48,6 +49,27 @@ class Roster:
             self._agents[key] = self._make(team_name, member_id)
         return self._agents[key]
 
+    def find_understander(self, team_name: str) -> Agent:
+        """The agent that understands inputs of a team: a member's, or the team file's own. Raises AgentError."""
+        team = self._teams[team_name]
+        chosen = team.understander()
+        if chosen.member is not None:
+            return self.find(team_name, chosen.member)
+        key = team_name, ""
+        if key not in self._agents and chosen.agent is not None:
+            self._agents[key] = self._seat(team, _as_agent_type(chosen.agent), "")
+        return self._agents[key]
+
+    def _seat(self, team: TeamFile, kind: AgentType, instructions: str) -> Agent:
+        return kind.make(
+            Seat(
+                clock=self._clock,
+                instructions=instructions,
+                prompts=team.prompts.given(),
+                run_environment=replace(self._run_environment, folder=self._folders.get(team.name)),
+            )
+        )
+
     def _make(self, team_name: str, member_id: str) -> Agent:
         team = self._teams.get(team_name)
         if team is None:
@@ -55,15 +77,14 @@ class Roster:
         entry = next((member for member in team.members if member.id == member_id), None)
         if entry is None or entry.agent is None:
             raise AgentError("config", f"team {team_name!r} has no agent for member {member_id!r}")
-        if not isinstance(entry.agent, AgentType):
-            raise AgentError("config", f"{type(entry.agent).__name__} cannot play a member: it is no AgentType")
-        seat = Seat(
-            clock=self._clock,
-            instructions=entry.instructions,
-            prompts=team.prompts.given(),
-            run_environment=replace(self._run_environment, folder=self._folders.get(team_name)),
-        )
-        agent = entry.agent.make(seat)
-        if not FLOWS[team.flow].tells_tools or not entry.agent.is_told_tools:
+        kind = _as_agent_type(entry.agent)
+        agent = self._seat(team, kind, entry.instructions)
+        if not FLOWS[team.flow].tells_tools or not kind.is_told_tools:
             return agent
         return WithTools(agent, partial(self._toolbox.describe, team_name, member_id))
+
+
+def _as_agent_type(spec: AgentSpec) -> AgentType:
+    if not isinstance(spec, AgentType):
+        raise AgentError("config", f"{type(spec).__name__} cannot play a member: it is no AgentType")
+    return spec

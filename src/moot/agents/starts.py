@@ -12,11 +12,12 @@ from moot.config.trust import Start
 
 
 def list_starts(team: TeamFile) -> list[Start]:
-    """Every program, Python function and foreign address of a team, that of the understanding model first."""
+    """Every program, Python function and foreign address of a team, those of its understander first."""
     understanding = team.understander()
     address = ModelAddress(name=understanding.model or "", base_url=understanding.base_url)
     starts = [start for member in team.members for start in _list_member_starts(member)]
-    return [*list_addresses("understanding", address), *starts]
+    agent = understanding.agent.starts("understanding") if understanding.agent is not None else ()
+    return [*list_addresses("understanding", address), *agent, *starts]
 
 
 def _list_member_starts(member: MemberSpec) -> Iterator[Start]:

@@ -1,19 +1,35 @@
 """Makes the understander of each team, as its team file says."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from functools import partial
+from itertools import count
+from typing import Any
 
 from moot.agents.llm.model_client import ModelClient
 from moot.config.prompts import insert, read_template
 from moot.config.team_file import TeamFile
-from moot.core.session.team import DEFAULT_LANGUAGE
-from moot.runtime.ports import Understander
-from moot.runtime.understanding.llm import LlmUnderstander
+from moot.core.errors import AgentError
+from moot.core.flows.turns import TurnInput
+from moot.core.session.state import Message
+from moot.core.session.team import DEFAULT_LANGUAGE, Kind, Language, Member, member
+from moot.runtime.ports import Agent, Result, Understander
+from moot.runtime.understanding.llm import CompleteJson, LlmUnderstander
 from moot.runtime.understanding.rules.understand import RulesUnderstander
+
+FindAgent = Callable[[str], Agent]  # by the name of a team; raises AgentError
 
 
 class Understanders:
-    def __init__(self, teams: Iterable[TeamFile]) -> None:
+    """The understanders of the loaded teams.
+
+    Args:
+        find_agent: finds the agent that understands inputs of a team with `understanding: {type: agent}`.
+    """
+
+    def __init__(self, teams: Iterable[TeamFile], find_agent: FindAgent) -> None:
         self._rules = RulesUnderstander()
+        self._find_agent = find_agent
         self._by_team = {team.name: self._make(team) for team in teams}
 
     def find(self, team_name: str) -> Understander:
@@ -21,10 +37,49 @@ class Understanders:
         return self._by_team.get(team_name, self._rules)
 
     def _make(self, team: TeamFile) -> Understander:
-        chosen = team.understander()
-        if chosen.type != "llm" or chosen.model is None:
+        complete = self._choose(team)
+        if complete is None:
             return self._rules
-        model = ModelClient(chosen.model, chosen.base_url)
         understanding = team.prompts.understanding or read_template("understanding", DEFAULT_LANGUAGE)
         routing = team.prompts.routing or read_template("routing", DEFAULT_LANGUAGE)
-        return LlmUnderstander(model.complete_json, insert(routing, understanding, "routing"))
+        return LlmUnderstander(complete, insert(routing, understanding, "routing"), team.understander().timeout_s)
+
+    def _choose(self, team: TeamFile) -> CompleteJson | None:
+        chosen = team.understander()
+        if chosen.type == "llm" and chosen.model is not None:
+            return ModelClient(chosen.model, chosen.base_url).complete_json
+        if chosen.type != "agent":
+            return None
+        player = team.team().member(chosen.member) if chosen.member else member("understanding", Kind.AI)
+        return AgentCompletion(partial(self._find_agent, team.name), player, team.language).complete_json
+
+
+class AgentCompletion:
+    """Has an agent answer a prompt, in a turn that is not part of the session and is not logged."""
+
+    def __init__(self, find: Callable[[], Agent], player: Member, language: Language) -> None:
+        self._find = find
+        self._player = player
+        self._language = language
+        self._numbers = count()
+
+    async def complete_json(self, prompt: str, schema: dict[str, Any]) -> str:  # noqa: ARG002 - the prompt has it
+        """Return the text of the agent's result. Raises AgentError."""
+        number = next(self._numbers)
+        turn = TurnInput(
+            session_id="",
+            turn_id=f"understand{number + 1}",
+            member=self._player,
+            index=number,
+            message=Message(member="", text=prompt),
+            history=(),
+            team_task="",
+            addressable=(),
+            language=self._language,
+            job="understand",
+        )
+        async with aclosing(self._find().act(turn)) as outputs:
+            async for output in outputs:
+                if isinstance(output, Result):
+                    return output.text
+        raise AgentError("agent", "the agent that understands ended without a result")

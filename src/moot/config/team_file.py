@@ -28,9 +28,17 @@ def find_locale_language() -> Language:
 class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who understands what people say."""
 
-    type: Annotated[UnderstandingType, Meta(description="markers only, built-in rules, or a model")]
+    type: Annotated[UnderstandingType, Meta(description="markers only, built-in rules, a model, or an agent")]
     model: Annotated[Text | None, Meta(description="provider:name, for type llm")] = None
     base_url: Annotated[Text | None, Meta(description="of an OpenAI-compatible server, for type llm")] = None
+    member: Annotated[Name | None, Meta(description="the id of an AI member that understands, for type agent")] = None
+    agent: Annotated[
+        AgentSpec | None, Meta(description="an agent that only understands, for type agent without a member")
+    ] = None
+    timeout_s: Annotated[
+        float,
+        Meta(ge=1, le=25, description="how long a model or an agent may take before the rules answer"),
+    ] = 20.0
     thresholds: RouteThresholds = RouteThresholds()
 
 

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 from moot.config.agent_specs import check_servers, find_agent_type
-from moot.config.message_format import shorten
+from moot.config.message_format import shorten, suggest
 from moot.config.plan_rules import check_plan
 from moot.config.problem import Problem
 from moot.config.supervisor_rules import check_supervisor
@@ -28,8 +28,9 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
                     yield Problem(path=("members", position, *problem.path), text=problem.text, hint=problem.hint)
     yield from _check_label("name", data.get("name"))
     understanding = data.get("understanding")
-    if isinstance(understanding, dict) and understanding.get("type") == "llm" and understanding.get("model") is None:
-        yield Problem(path=("understanding", "model"), text="understanding by llm needs a model")
+    if isinstance(understanding, dict):
+        for problem in _check_understanding(understanding, members if isinstance(members, list) else []):
+            yield Problem(path=("understanding", *problem.path), text=problem.text, hint=problem.hint)
     yield from _check_default(data)
     yield from check_plan(data)
     yield from check_supervisor(data)
@@ -48,6 +49,30 @@ def _check_default(data: Mapping[str, object]) -> Iterator[Problem]:
         yield Problem(
             path=("chat", "default"), text=f"no member is called {shorten(default)}", hint=f"use one of {ids}"
         )
+
+
+def _check_understanding(entry: dict[str, object], members: list[object]) -> Iterator[Problem]:
+    kind, member_id, agent = entry.get("type"), entry.get("member"), entry.get("agent")
+    if kind == "llm" and entry.get("model") is None:
+        yield Problem(path=("model",), text="understanding by llm needs a model")
+    if kind != "agent":
+        for field in ("member", "agent"):
+            if entry.get(field) is not None:
+                yield Problem(path=(field,), text=f"{field} goes with type agent")
+        return
+    if (member_id is None) == (agent is None):
+        yield Problem(
+            path=(),
+            text="understanding by an agent needs either a member or an agent",
+            hint="name an AI of the team, or describe an agent, such as agent: {type: cli, preset: claude}",
+        )
+    minds = [str(each.get("id")) for each in members if isinstance(each, dict) and each.get("kind") == "ai"]
+    if isinstance(member_id, str) and member_id not in minds:
+        text_ = f"no AI member has the id {shorten(member_id)}"
+        yield Problem(path=("member",), text=text_, hint=suggest(member_id, minds, "AI members"))
+    if isinstance(agent, dict):
+        for problem in _check_agent(agent):
+            yield Problem(path=("agent", *problem.path), text=problem.text, hint=problem.hint)
 
 
 def _read_language(data: Mapping[str, object]) -> Language:

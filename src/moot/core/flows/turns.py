@@ -22,6 +22,7 @@ Job = Literal[
     "evaluate",
     "supervise",
     "act",
+    "understand",
 ]
 
 

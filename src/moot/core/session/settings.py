@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 Mentions = Literal["humans", "everyone", "off"]
-UnderstandingType = Literal["explicit", "rules", "llm"]
+UnderstandingType = Literal["explicit", "rules", "llm", "agent"]
 
 
 class RouteThresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

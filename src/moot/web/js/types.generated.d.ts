@@ -763,7 +763,7 @@ declare namespace Wire {
     members: Array<Member>;
     language: "en" | "zh";
     title: string;
-    understanding?: "explicit" | "llm" | "rules";
+    understanding?: "agent" | "explicit" | "llm" | "rules";
     thresholds?: RouteThresholds;
     chat?: ChatSettings;
     plan?: PlanSettings;
