@@ -42,7 +42,7 @@ class _Span(Struct, frozen=True):
 
 
 class _Only(Struct, frozen=True):
-    """The only object of a text."""
+    """The only object of a text, as it is written there."""
 
     value: dict[str, Any]
     span: _Span
@@ -56,15 +56,19 @@ def find_object(text: str, key: str) -> dict[str, Any] | None:
     if f'"{key}"' not in text:
         return None
     if only := _read_only_object(text, key):
-        return only.value
+        return _clean(only.value)
     for span in sorted(_find_spans(text, f'"{key}"'), key=lambda span: (-span.end, span.start)):
-        try:
-            value = clean_data(_DECODER.decode(text[span.start : span.end]))
-        except ValueError:  # a number that is not finite
-            continue
-        if isinstance(value, dict):
+        if value := _clean(_DECODER.decode(text[span.start : span.end])):
             return value
     return None
+
+
+def _clean(value: Any) -> dict[str, Any] | None:
+    try:
+        cleaned: dict[str, Any] = clean_data(value)
+    except ValueError:  # a number that is not finite
+        return None
+    return cleaned
 
 
 def cut_objects(text: str, key: str) -> str:
@@ -90,7 +94,7 @@ def _read_only_object(text: str, key: str) -> _Only | None:
     start = text.index("{")
     try:
         value, end = _DECODER.raw_decode(text, start)
-        return _Only(clean_data(value), _Span(start, end)) if key in value else None
+        return _Only(value, _Span(start, end)) if key in value else None
     except ValueError:
         return None
 
