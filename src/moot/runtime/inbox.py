@@ -12,18 +12,20 @@ BATCH = 100  # commands that are decided together and logged with one append
 class PendingCommand:
     """A command and its outcome: a receipt, or the error that refused it or kept it from being logged."""
 
-    __slots__ = ("_settled", "command", "key", "outcome")
+    __slots__ = ("_waiter", "command", "key", "outcome")
 
     def __init__(self, command: Command, key: CommandKey | None = None) -> None:
         self.command = command
         self.key = key
         self.outcome: Receipt | Exception | None = None  # None until it is settled
-        self._settled: asyncio.Event | None = None  # made when somebody waits: most are settled before
+        # Made when somebody waits: most are settled before. An error is a result too, because nobody may be left to
+        # retrieve an exception.
+        self._waiter: asyncio.Future[Receipt | Exception] | None = None
 
     def settle(self, outcome: Receipt | Exception) -> None:
         self.outcome = outcome
-        if self._settled:
-            self._settled.set()
+        if self._waiter and not self._waiter.done():  # it is done if whoever waited was cancelled
+            self._waiter.set_result(outcome)
 
     @property
     def is_logged(self) -> bool:
@@ -31,12 +33,13 @@ class PendingCommand:
 
     async def receipt(self) -> Receipt:
         """Wait for the outcome. Raises the error that the command failed with."""
-        while self.outcome is None:
-            self._settled = self._settled or asyncio.Event()
-            await self._settled.wait()
-        if isinstance(self.outcome, Exception):
-            raise self.outcome
-        return self.outcome
+        outcome = self.outcome
+        if outcome is None:
+            self._waiter = asyncio.get_running_loop().create_future()
+            outcome = await self._waiter
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
 
 class Inbox:

@@ -4,7 +4,7 @@ from typing import Literal
 
 from moot.core.draft import Draft
 from moot.core.flows.plan import staffing
-from moot.core.flows.plan.plan_slice import EVALUATIONS, PlanSlice
+from moot.core.flows.plan.plan_slice import EVALUATIONS, PlanSlice, find_work
 from moot.core.flows.plan.plan_state import Work
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.session import budgets
@@ -17,7 +17,10 @@ REVIEWS = ("review", "review_plan", "review_answer")
 
 def work_of(draft: Draft) -> Work:
     """Return the current work. Raises LookupError if there is none, which callers rule out."""
-    return draft.state.part(PlanSlice).current
+    work = find_work(draft.state)
+    if work is None:
+        raise LookupError("no work was begun")
+    return work
 
 
 def count_turns(draft: Draft, member: str, task_id: str | None) -> int:

@@ -81,8 +81,8 @@ def _with_work(state: State, work: Work, door: Door | None = None) -> State:
 
 
 def _change_work(state: State, fact: Fact) -> State:
-    work = state.part(PlanSlice).current
-    return _with_work(state, work_fold.table[type(fact)](work, fact))
+    plan = state.part(PlanSlice)
+    return replace(state, slice=replace(plan, work=work_fold.table[type(fact)](plan.current, fact)))
 
 
 # the work begins, is planned, changes and ends
