@@ -45,7 +45,7 @@ def find_overrun(state: State, member: Member) -> NoticePosted | None:
 
     None during a pause for a budget: resuming renews the budget, so the same pause must not follow at once.
     """
-    if state.pause_reason == "budget":
+    if not state.team.has_budgets or state.pause_reason == "budget":
         return None
     if detail := state.budget_used_up:
         return NoticePosted(code="budget", detail=detail)

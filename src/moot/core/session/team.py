@@ -121,6 +121,11 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
         return max(len(name) for name in self._by_name) + limits.NAME_SLACK
 
     @cached_property
+    def has_budgets(self) -> bool:
+        """Whether the session or one of its members has a budget."""
+        return self.budget != NO_BUDGET or bool(self.budgeted)
+
+    @cached_property
     def _by_id(self) -> dict[str, Member]:
         return {member.id: member for member in self.members}
 

@@ -19,13 +19,18 @@ class _Session:
         self.summary = summary
         self.snapshot: Snapshot | None = None
         self.touched = 0
-        self.wake = asyncio.Event()
+        self.wake: asyncio.Event | None = None  # made when a follower waits
         self.ended = False
         self.removed_at: str | None = None
 
     def end(self) -> None:
         self.ended = True
-        self.wake.set()
+        self.wake_followers()
+
+    def wake_followers(self) -> None:
+        if self.wake:
+            self.wake.set()
+            self.wake = None
 
 
 class MemoryLog:
@@ -69,8 +74,7 @@ class MemoryLog:
             session.commands[command.command_id] = Receipt(command.digest, len(session.events))
         self._appends += 1
         session.touched = self._appends
-        session.wake.set()
-        session.wake.clear()  # set() has already woken all waiters
+        session.wake_followers()
 
     def _create(self, session_id: str, expected_seq: int, summary: Summary | None) -> _Session:
         if expected_seq != 0:
@@ -91,6 +95,7 @@ class MemoryLog:
                 after = batch[-1].seq
                 yield batch
             else:
+                session.wake = session.wake or asyncio.Event()
                 await session.wake.wait()
 
     async def head(self, session_id: str) -> Head:
@@ -113,7 +118,7 @@ class MemoryLog:
         session = self._sessions.get(session_id)
         if session is None or not session.removed_at:
             raise NotFound(f"no session {session_id} in the trash")
-        session.removed_at, session.ended, session.wake = None, False, asyncio.Event()
+        session.removed_at, session.ended = None, False
 
     async def delete(self, session_id: str) -> None:
         session = self._sessions.pop(session_id, None)

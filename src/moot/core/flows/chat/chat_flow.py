@@ -6,7 +6,7 @@ from moot.core.errors import Refused
 from moot.core.fact_lines import Change, Lines
 from moot.core.flows.chat import chat_slice, queue, routing
 from moot.core.flows.chat.chat_events import CHAT_FACTS, QueueChanged
-from moot.core.flows.chat.chat_slice import ChatSlice
+from moot.core.flows.chat.chat_slice import ChatSlice, Entry
 from moot.core.flows.flow import Flow
 from moot.core.intake import front_door
 from moot.core.intake.intent import AddressingType, WorkflowStatus
@@ -130,7 +130,7 @@ class ChatFlow(Flow):
             raise Refused("nothing_to_resume")
         draft.add(SessionActivated())
         if not state.running:
-            give_floor(draft)
+            give_floor(draft, state.part(ChatSlice).entries)
 
     def retry(self, draft: Draft) -> None:
         """Repeat the turn that failed or was cancelled last, ahead of the queue."""
@@ -230,12 +230,11 @@ def route(draft: Draft, speaker: Member, markers: Markers, targets: tuple[Target
     if is_unresolved:
         draft.pause(speaker if speaker.is_human else team.first_human, "unresolved")
     else:
-        give_floor(draft)
+        give_floor(draft, decision.queue)
 
 
-def give_floor(draft: Draft) -> None:
+def give_floor(draft: Draft, entries: tuple[Entry, ...]) -> None:
     """Give the floor to the head of the queue, or to the first human if the queue is empty."""
-    entries = draft.state.part(ChatSlice).entries
     if not entries:
         draft.pause(draft.team.first_human, "fallback")
         return
