@@ -152,7 +152,9 @@ def test_an_object_with_one_brace_reads_the_same_in_one_go(parts: list[str]) -> 
     spans = [text[span.start : span.end] for span in _find_spans(text, '"k"')]
     found, only = find_object(text, "k"), _read_only_object(text, "k")
     assert (found is None) == (not spans or _is_no_number(spans[-1]))
-    assert only is None or ((found is None or clean_data(only.value) == found) and text[only.span.start : only.span.end] == spans[-1])
+    assert only is None or (
+        (found is None or clean_data(only.value) == found) and text[only.span.start : only.span.end] == spans[-1]
+    )
 
 
 def _is_no_number(written: str) -> bool:
