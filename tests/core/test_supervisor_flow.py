@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from moot.config.loading import load_team
+from moot.core.flows.supervisor.deliverable import Deliverable
 from moot.core.flows.supervisor.supervisor_events import (
     Reviewed,
     StateUpdated,
@@ -20,7 +21,7 @@ from moot.testing.supervisor_scenario import SupervisorScenario, supervisor_give
 from tests.core.studio import APPROVED, BODY, GOOD, REJECTED, scores
 from tests.core.teams import only, turn_input
 
-STUDIO = load_team("content-studio").team()
+STUDIO = load_team("content-studio-demo").team()
 BRIEF = {"creativeBrief": {"subject": "herbs"}, "briefComplete": True}
 
 
@@ -130,7 +131,9 @@ def test_end_completes_the_job_and_the_session_waits_for_the_next() -> None:
         .decides("END")
         .then("turn.completed", "message.posted", "supervisor.decided", "supervisor.ended", "session.paused")
     )
-    assert only(session.new, SupervisionEnded) == [SupervisionEnded(outcome="complete", reason="END")]
+    assert only(session.new, SupervisionEnded) == [
+        SupervisionEnded(outcome="complete", reason="END", deliverable=Deliverable(title="t", body="words"))
+    ]
     assert session.new[-1] == SessionPaused(waiting_for="you", reason="finished")
     session.starts("another post")
     assert session.acting == "supervisor"
@@ -216,7 +219,11 @@ def test_too_many_reviews_with_nothing_to_show_pause() -> None:
 def test_too_many_reviews_with_something_to_show_may_end_as_partial() -> None:
     """iterationCount ≥ maxIterations with a body ends, marked partial."""
     session = rejected(max_iterations=1, state={"maxIterations": 1}).decides("END")
-    assert only(session.new, SupervisionEnded) == [SupervisionEnded(outcome="partial", reason="END", partial=True)]
+    assert only(session.new, SupervisionEnded) == [
+        SupervisionEnded(
+            outcome="partial", reason="END", partial=True, deliverable=Deliverable(title="t", body="words")
+        )
+    ]
 
 
 def test_an_agent_writes_its_own_keys_and_no_others() -> None:

@@ -24,7 +24,7 @@ def test_a_supervisors_job_is_told_in_words() -> None:
     page = to_html(read("supervisor-v1"), "en")
     assert "→ Writer: 先写" in page
     assert "✗ The review does not approve (1)" in page
-    assert "<b>✓ Done</b><p>words</p>" in page
+    assert "<b>✓ Done</b><p>t\n\nwords</p>" in page
     assert "next_agent" not in page
 
 

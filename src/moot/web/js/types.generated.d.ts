@@ -222,6 +222,14 @@ declare namespace Wire {
     member: string;
   }
 
+  /** The result of a job. */
+  interface Deliverable {
+    body: string;
+    title?: string;
+    tags?: Array<string>;
+    pictures?: Array<Picture>;
+  }
+
   interface Deltas {
     goal_similarity: number;
     scope_delta: "major" | "minor" | "none";
@@ -382,6 +390,7 @@ declare namespace Wire {
     review: Review | null;
     outcome: string;
     reason: string;
+    deliverable: Deliverable | null;
   }
 
   /** The language of the session changed. */
@@ -508,6 +517,14 @@ declare namespace Wire {
     control_action: "cancel" | "pause" | "resume" | "status_query" | null;
     new_task_justification: string | null;
     replan_trigger: string | null;
+  }
+
+  /** A picture that a tool made. `src` is a data: or https: address; a placeholder stands for a picture to be made. */
+  interface Picture {
+    asset_id: string;
+    src?: string;
+    caption?: string;
+    is_placeholder?: boolean;
   }
 
   /** The work is over, with all of its tasks or with some. */
@@ -955,11 +972,12 @@ declare namespace Wire {
     tools?: ToolLoop;
   }
 
-  /** The job ended; the session waits for the next one. */
+  /** The job ended; the session waits for the next one. `deliverable` is its result, if it was not cancelled. */
   interface SupervisionEnded {
     outcome: "cancelled" | "complete" | "partial";
     reason: string;
     partial?: boolean;
+    deliverable?: Deliverable;
   }
 
   /** A job began, with its own shared state. */

@@ -2,6 +2,7 @@
 
 from moot.core.draft import Draft
 from moot.core.flows.supervisor.cast import find_leader, find_player
+from moot.core.flows.supervisor.deliverable import find_deliverable
 from moot.core.flows.supervisor.ending import how_it_may_end
 from moot.core.flows.supervisor.supervision import REVIEW_OUTPUT, STUCK, Supervision
 from moot.core.flows.supervisor.supervisor_events import Outcome, SupervisionEnded, SupervisionStarted
@@ -55,7 +56,15 @@ def cancel(draft: Draft, reason: str) -> None:
 def _end(draft: Draft, outcome: Outcome, reason: str) -> None:
     draft.cancel_turns(reason)
     steps.supersede(draft, concerns_job)
-    draft.add(SupervisionEnded(outcome=outcome, reason=reason, partial=outcome == "partial"))
+    job = job_of(draft)
+    draft.add(
+        SupervisionEnded(
+            outcome=outcome,
+            reason=reason,
+            partial=outcome == "partial",
+            deliverable=None if outcome == "cancelled" else find_deliverable(settings_of(draft), job.state, job.assets),
+        )
+    )
 
 
 def concerns_job(step: StepAsked) -> bool:

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from moot.core.flows.supervisor.briefing import Taken
 from moot.core.flows.supervisor.decision import Decision, Instructions, Unusable
+from moot.core.flows.supervisor.deliverable import Deliverable, Picture
 from moot.core.flows.supervisor.shapes import Misfit
 from moot.core.flows.supervisor.supervisor_events import Outcome
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
@@ -67,15 +68,6 @@ class Review(Struct, frozen=True, kw_only=True, gc=False):
     fallback: str | None = None
 
 
-class Asset(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A picture that a tool made. `src` is a data: or https: address; a placeholder stands for a picture to be made."""
-
-    asset_id: str
-    src: str
-    caption: str = ""
-    is_placeholder: bool = False
-
-
 class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     """A job. `node` is the supervisor or agent that acts, or acts next."""
 
@@ -103,7 +95,7 @@ class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     sent_back: int = 0  # how often in a row its output lacked something
     changed: tuple[str, ...] = ()  # keys that were written since the last review
     acted: tuple[str, ...] = ()  # agents that wrote them
-    assets: dict[str, Asset] = {}  # pictures that tools made, by id
+    assets: dict[str, Picture] = {}  # pictures that tools made, by id
     heard: tuple[Heard, ...] = ()  # since the supervisor's turn began
     given: tuple[Heard, ...] = ()  # passed to the supervisor, which has not decided since
     # only for screens
@@ -112,6 +104,7 @@ class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     tools: tuple[ToolUse, ...] = ()
     review: Review | None = None  # the newest
     reason: str = ""  # why the job ended
+    deliverable: Deliverable | None = None  # its result
 
     @property
     def is_active(self) -> bool:

@@ -6,6 +6,7 @@ from msgspec import field
 
 from moot.core.facts import Fact
 from moot.core.flows.supervisor.decision import Decision, Fault
+from moot.core.flows.supervisor.deliverable import Deliverable
 from moot.core.flows.supervisor.shapes import Misfit
 from moot.core.flows.supervisor.state_update import Objection
 from moot.core.session.events import ToolCall
@@ -122,12 +123,13 @@ class Reviewed(Fact, frozen=True, kw_only=True):
 
 
 class SupervisionEnded(Fact, frozen=True, kw_only=True):
-    """The job ended; the session waits for the next one."""
+    """The job ended; the session waits for the next one. `deliverable` is its result, if it was not cancelled."""
 
     event: ClassVar[str] = "supervisor.ended"
     outcome: Outcome
     reason: str
     partial: bool = False
+    deliverable: Deliverable | None = None
 
 
 SUPERVISOR_FACTS: tuple[type[Fact], ...] = (

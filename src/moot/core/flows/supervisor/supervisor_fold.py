@@ -10,13 +10,13 @@ from moot.core.facts import Fold
 from moot.core.flows.supervisor import supervisor_events as events
 from moot.core.flows.supervisor.briefing import Taken
 from moot.core.flows.supervisor.decision import Instructions, Unusable
+from moot.core.flows.supervisor.deliverable import Picture
 from moot.core.flows.supervisor.supervision import (
     ASSETS,
     CHOICES,
     DECISIONS,
     INPUTS,
     TOOL_CHARS,
-    Asset,
     Choice,
     Heard,
     Review,
@@ -143,13 +143,13 @@ def _complete_tool(job: Supervision, fact: events.ToolCompleted) -> Supervision:
     return replace(job, calls=left, tools=tools, results=(*job.results, result), assets=_keep_asset(job, fact.result))
 
 
-def _keep_asset(job: Supervision, result: Any) -> dict[str, Asset]:
+def _keep_asset(job: Supervision, result: Any) -> dict[str, Picture]:
     """Keep a picture that a tool returned: `{asset_id, src, caption?, is_placeholder?}`."""
     fields = result if isinstance(result, Mapping) else {}
     asset_id, src, caption = (fields.get(name) for name in ("asset_id", "src", "caption"))
     if not (isinstance(asset_id, str) and isinstance(src, str)):
         return job.assets
-    asset = Asset(
+    asset = Picture(
         asset_id=asset_id,
         src=src,
         caption=caption if isinstance(caption, str) else "",
@@ -167,4 +167,13 @@ def _review(job: Supervision, fact: events.Reviewed) -> Supervision:
 
 @job_fold.on(events.SupervisionEnded)
 def _end(job: Supervision, fact: events.SupervisionEnded) -> Supervision:
-    return replace(job, outcome=fact.outcome, reason=fact.reason, calls={}, results=(), heard=(), given=())
+    return replace(
+        job,
+        outcome=fact.outcome,
+        reason=fact.reason,
+        deliverable=fact.deliverable,
+        calls={},
+        results=(),
+        heard=(),
+        given=(),
+    )

@@ -7,8 +7,8 @@ import msgspec
 from moot.core.fact_lines import Change, Entry, Lines, Message
 from moot.core.flows.supervisor import supervisor_events as supervisor
 from moot.core.flows.supervisor.cast import find_leader, find_player
-from moot.core.flows.supervisor.conditions import look_up
 from moot.core.flows.supervisor.decision import without_json
+from moot.core.flows.supervisor.deliverable import find_deliverable, to_markdown, to_plain_text
 from moot.core.flows.supervisor.shapes import describe_misfit
 from moot.core.flows.supervisor.supervisor_settings import END, SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import find_job
@@ -84,14 +84,19 @@ def _review(change: Change[supervisor.Reviewed]) -> list[str]:
     return [change.say(code, count=fact.iteration, who=_name(change.after.team, fact.fallback or ""))]
 
 
+@SUPERVISOR_LINES.text(supervisor.SupervisionEnded)
+def _deliverable_text(fact: supervisor.SupervisionEnded, language: Language) -> str | None:
+    return to_markdown(fact.deliverable, language) if fact.deliverable else None
+
+
 @SUPERVISOR_LINES.on(supervisor.SupervisionEnded, "outcome")
 def _end(change: Change[supervisor.SupervisionEnded]) -> list[str]:
-    """Return the outcome, and below it the required texts, which are the result of the work."""
-    job = find_job(change.after)
-    requires = change.after.team.supervisor.end.requires
-    values = [look_up(job.state, condition.key) for condition in requires] if job else []
-    texts = [line for value in values if isinstance(value, str) for line in f"\n{value.strip()}\n".split("\n")]
-    return [change.say(f"told_{change.fact.outcome}"), *(f"    {line}" if line else "" for line in texts)]
+    """Return the outcome, and below it the result of the work. Logs of Moot 0.1 have the result in the state only."""
+    job, deliverable = find_job(change.after), change.fact.deliverable
+    if deliverable is None and job is not None:
+        deliverable = find_deliverable(change.after.team.supervisor, job.state, job.assets)
+    result = f"\n{to_plain_text(deliverable, change.language)}\n".split("\n") if deliverable else []
+    return [change.say(f"told_{change.fact.outcome}"), *(f"    {line}" if line else "" for line in result)]
 
 
 @SUPERVISOR_LINES.row(supervisor.SupervisorDecided, "routing")

@@ -150,5 +150,6 @@ ENGINE_KEYS = (
     "clarificationRounds",
     "agentClarificationKeys",
     "threadId",
+    "creativeId",
     "messages",
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from moot.core.flows.supervisor.deliverable import Deliverable
 from moot.core.flows.supervisor.supervision import Choice, Review, ToolUse
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import find_job
@@ -25,6 +26,7 @@ class Job(Struct, frozen=True, kw_only=True):
     review: Review | None = None
     outcome: str = ""
     reason: str = ""
+    deliverable: Deliverable | None = None  # the result of a job that ended
 
     @property
     def is_active(self) -> bool:
@@ -49,4 +51,5 @@ def project_job(state: State) -> Job | None:
         review=job.review,
         outcome=job.outcome or "",
         reason=job.reason,
+        deliverable=job.deliverable,
     )
