@@ -172,7 +172,7 @@ def test_every_job_has_a_complete_prompt(job: Job, language: Language) -> None:
     assert "(none)" not in prompt
     shapes = {"plan": '"tasks": [', "patch": '"patches": [', "review": '{"pass": true'}
     assert shapes.get(job, "") in prompt
-    expected = {"plan": "> shorter", "patch": "> shorter", "solve": "> shorter"}.get(job, "the result")
+    expected = {"plan": "> shorter", "patch": "shorter\n", "solve": "> shorter"}.get(job, "the result")
     assert expected in prompt
 
 

@@ -25,6 +25,7 @@ from moot.core.texts import render
 
 BUDGET_BYTES = 65_536
 LEAST_BYTES = 128  # of anything that is shown at all
+LEADING_ROLES = ("planner", "reviewer", "aggregator")
 NO_PROMPTS: Mapping[str, str] = {}
 
 _TEMPLATES = {
@@ -286,7 +287,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
     return {
         "goal": _show_request(assignment.question, eighth, language),
         "history": _describe_history(turn, turn.history, 2 * eighth),
-        "members": "\n".join(_describe_other(each, language) for each in turn.addressable if not each.is_human),
+        "members": "\n".join(_describe_other(each, language) for each in _list_doers(turn.addressable)),
         "snapshot": show("\n".join(map(_describe_task, tasks)), 2),
         "feedback": show(_describe_feedback(turn, assignment), 1),
         "task": show(_dump(task.document), 2) if task else "",
@@ -294,11 +295,17 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
         "results": results,
         "missing": show("\n".join(_describe_task(each) for each in tasks if not each.result), 2),
         "result": show(done[0].result, 3) if done else "",
-        "change": show(assignment.feedback, 2),
+        "change": _show_request(assignment.feedback, 2 * eighth, language),
         "answer": show(assignment.answer, 3),
         "trouble": show(assignment.trouble, 2),
         "language": render("language.name", language),
     }
+
+
+def _list_doers(members: Sequence[Member]) -> list[Member]:
+    """Return the AIs that may be given tasks: all but those who lead, unless there are no others."""
+    ais = [member for member in members if not member.is_human]
+    return [member for member in ais if member.role not in LEADING_ROLES] or ais
 
 
 def _describe_feedback(turn: TurnInput, assignment: Assignment) -> str:
