@@ -56,7 +56,7 @@ def draw_plan(page: Page) -> None:
 
 
 def draw_studio(page: Page) -> None:
-    start(page, "content-studio", "阳台香草", "A post about growing herbs on a balcony, with two pictures.")
+    start(page, "content-studio-demo", "阳台香草", "A post about growing herbs on a balcony, with two pictures.")
     page.locator("confirm-cards button").first.click()
     page.locator("#tab-tasks").click()
     expect(page.locator("job-board .choices li").nth(2)).to_be_visible(timeout=20_000)

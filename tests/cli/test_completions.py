@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.cli.main import COMMANDS
+from moot.config.loading import list_built_in_teams
 from tests.cli.command import Moot
 
 
@@ -64,7 +65,7 @@ def test_values_of_options(tab: Tab) -> None:
 
 def test_team_files(tab: Tab) -> None:
     """Team files, folders on the way to one, and the built-in teams; no other files."""
-    assert tab("run", "") == {"team.yaml", "folder", "bin", "chat-demo", "content-studio", "plan-demo"}
+    assert tab("run", "") == {"team.yaml", "folder", "bin", *list_built_in_teams()}
     assert tab("validate", "t") == {"team.yaml"}
     assert tab("sessions", "import", "n") == {"notes.txt"}
 

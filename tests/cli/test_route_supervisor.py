@@ -27,6 +27,17 @@ def decided(agent: str, **keys: Any) -> dict[str, Any]:
     return {"next_agent": agent, "guidance": "", "context_from_previous": "", "focus_areas": [], **keys}
 
 
+def test_every_content_studio_routes_alike(moot: Moot) -> None:
+    """The studios for models and the scripted one have the same tables."""
+    state = BODY | REJECTED | scores(styleConsistency=0.2)
+    asked = {"state": state, "message": choose("image_agent")}
+    names = ("content-studio", "content-studio-zh", "content-studio-demo")
+    answers = ask(moot, *({**asked, "team": name} for name in names))
+    assert answers[0]["next"] == "image_planner_agent"
+    assert answers[0]["quality_fallback"] == "reference_intelligence_agent"
+    assert answers[1:] == answers[:1] * 2
+
+
 def test_the_whole_answer(moot: Moot) -> None:
     """The five fields in their order, the decision with all four keys."""
     message = "好的。\n```json\n" + choose("writer_agent", guidance=" 强调重点 ", focus_areas="趋势，卖点") + "\n```"

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.loading import load_team
@@ -12,6 +14,7 @@ from moot.core.flows.supervisor.cast import find_leader, find_player
 from moot.core.flows.supervisor.decision import Decision, extract_decision
 from moot.core.flows.supervisor.ending import how_it_may_end
 from moot.core.flows.supervisor.quality import quality_fallback
+from moot.core.flows.supervisor.shapes import find_misfits
 from moot.core.flows.supervisor.state_update import check_update, complete, start_state
 from moot.core.flows.supervisor.supervisor_routing import owner_of_tools, route_from_supervisor, should_continue
 from moot.core.flows.supervisor.supervisor_settings import END, ROUTE, SUPERVISOR
@@ -78,7 +81,7 @@ def play(file: TeamFile, most: int = 60) -> Play:
 
 def test_the_content_studio_plays_a_whole_job() -> None:
     """Brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one."""
-    file = load_team("content-studio")
+    file = load_team("content-studio-demo")
     played = play(file)
     assert [node for node in played.nodes if node != SUPERVISOR] == [
         *("brief_compiler_agent", "brief_compiler_agent"),
@@ -97,7 +100,7 @@ def test_the_content_studio_plays_a_whole_job() -> None:
 
 def test_the_agents_of_the_content_studio() -> None:
     """Exactly these agents, each played by a member of that name; every tool call brings its own result."""
-    file = load_team("content-studio")
+    file = load_team("content-studio-demo")
     assert list(file.supervisor.agents) == [
         *("brief_compiler_agent", "research_evidence_agent", "reference_intelligence_agent", "layout_planner_agent"),
         *("image_planner_agent", "writer_agent", "image_agent", "review_agent"),
@@ -107,6 +110,44 @@ def test_the_agents_of_the_content_studio() -> None:
     calls = [call for entries in scripts.values() for entry in entries for call in entry.tool_calls or ()]
     assert len(calls) == 3
     assert all({"id", "name", "args", "result"} == call.keys() for call in calls)
+
+
+@pytest.mark.parametrize("name", ["content-studio", "content-studio-zh"])
+def test_the_studios_for_models_have_the_tables_of_the_demo(name: str) -> None:
+    """Agents, keys, preconditions, tools, scores and the end are the same; purposes are in the team's language."""
+    demo, team = load_team("content-studio-demo").supervisor, load_team(name).supervisor
+    for field in (
+        "member",
+        "max_iterations",
+        "max_steps",
+        "end",
+        "quality",
+        "inputs",
+        "state",
+        "complete_when",
+        "tools",
+    ):
+        assert getattr(team, field) == getattr(demo, field), field
+    assert list(team.agents) == list(demo.agents)
+    for agent in demo.agents:
+        assert replace(team.agents[agent], purpose="") == replace(demo.agents[agent], purpose="")
+
+
+@pytest.mark.parametrize(("name", "language"), [("content-studio", "en"), ("content-studio-zh", "zh")])
+def test_the_studios_for_models_tell_each_agent_its_job(name: str, language: str) -> None:
+    """Every agent has instructions, a purpose and a shape for each of its keys, in the language of the team."""
+    file = load_team(name)
+    assert file.language == language
+    for agent_name, agent in file.supervisor.agents.items():
+        member = file.member(agent_name)
+        assert member.instructions
+        assert member.agent is not None
+        for key in agent.writes:
+            assert find_misfits(file.supervisor, key, file.supervisor.shapes[key]) == []
+        is_chinese = any("\u4e00" <= letter <= "\u9fff" for letter in agent.purpose + member.instructions)
+        assert is_chinese == (language == "zh")
+    assert file.member("research_evidence_agent").tools == ("moot.agents.content_tools:search_web",)
+    assert file.member("image_agent").tools == ("moot.agents.content_tools:make_picture",)
 
 
 def test_the_support_desk_is_yaml_alone() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from moot.config.loading import load_team
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
 
-STUDIO: SupervisorSettings = load_team("content-studio").supervisor
+STUDIO: SupervisorSettings = load_team("content-studio-demo").supervisor
 AXES = ("infoDensity", "textImageAlignment", "styleConsistency", "readability", "platformFit")
 BODY: dict[str, Any] = {"generatedContent": {"title": "t", "body": "words", "tags": []}}
 APPROVED: dict[str, Any] = {"reviewFeedback": {"approved": True, "suggestions": []}}

@@ -57,7 +57,7 @@ def plan_task() -> tuple[Scenario, str]:
 
 
 def supervised() -> tuple[Scenario, str]:
-    scenario = supervisor_given(load_team("content-studio")).starts("a post").decides("writer_agent")
+    scenario = supervisor_given(load_team("content-studio-demo")).starts("a post").decides("writer_agent")
     return scenario, scenario.turn.turn_id
 
 

@@ -40,7 +40,7 @@ from tests.core.studio import APPROVED, BODY, GOOD, REJECTED, scores
 from tests.core.teams import fold
 from tests.core.test_properties import AT, check_log, check_turns, garbage, weighted
 
-STUDIO = load_team("content-studio").team()
+STUDIO = load_team("content-studio-demo").team()
 AGENTS = tuple(STUDIO.supervisor.agents)
 
 

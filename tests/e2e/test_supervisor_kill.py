@@ -22,7 +22,7 @@ def moot(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest
 
 
 def start(moot: Moot, *arguments: str) -> "subprocess.Popen[str]":
-    command = [*MOOT, "run", "content-studio", "--json", "--data", str(moot.data), *arguments]
+    command = [*MOOT, "run", "content-studio-demo", "--json", "--data", str(moot.data), *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 

@@ -35,7 +35,7 @@ def prepare(entry: Any) -> Any:
 
 
 def make_studio() -> TeamFile:
-    team = load_team("content-studio")
+    team = load_team("content-studio-demo")
     members = []
     for each in team.members:
         if isinstance(each.agent, ScriptAgent):

@@ -153,7 +153,7 @@ async def test_a_tool_has_a_time_limit() -> None:
 @run
 async def test_a_question_waits_through_a_restart(tmp_path: Path) -> None:
     """Pending steps survive; the answer then goes to the agent that asked."""
-    studio = load_team("content-studio")
+    studio = load_team("content-studio-demo")
     async with open_app(studio, data=tmp_path) as app:
         session = await app.session()
         await say(session, "A post about herbs.")

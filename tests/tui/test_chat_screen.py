@@ -336,7 +336,7 @@ def test_a_supervisor_speaks_in_words() -> None:
     """The decision of a supervisor is told, its JSON is not shown; who asks is named."""
 
     async def play() -> None:
-        async with playing("content-studio") as here:
+        async with playing("content-studio-demo") as here:
             await here.say("A post about growing herbs on a balcony, with two pictures.")
             await here.sees("Who should read the post?", "asked by Brief", "1. Beginners · a first balcony")
             assert "next_agent" not in here.screen

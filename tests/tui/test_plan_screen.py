@@ -136,7 +136,7 @@ def test_an_agent_asks_a_person() -> None:
     """The options of an agent are buttons, the answer goes to who asked."""
 
     async def play() -> None:
-        async with playing("content-studio") as here:
+        async with playing("content-studio-demo") as here:
             await here.say("A post about growing herbs on a balcony, with two pictures.")
             await here.sees("Who should read the post?", "Needs your decision")
             question = here.ui.viewer_state.view.questions[0]

@@ -25,6 +25,7 @@ from moot.gateway.settings import GatewaySettings
 from moot.gateway.signals import stopping
 
 FOUND_FILE = Path("moot.yaml")
+DEMO = "-demo"  # how the names of the built-in teams end that are played by scripts
 STOP_S = 9.5  # the whole time to stop, in which clients and agents are closed
 
 
@@ -88,7 +89,7 @@ def announcement(url: str, tokens: Tokens, open_in: Path | None) -> Callable[[],
 
 
 def choose_teams(files: list[str]) -> list[tuple[str, TeamFile]]:
-    """Return the teams to offer, each with its file or name: the named ones, else ./moot.yaml, else the built-in ones.
+    """Return the teams to offer, each with its file or name: the named ones, else ./moot.yaml, else the built-in demos.
 
     A team that starts programs must be trusted even if it is named, as its user may not know what is in it.
     """
@@ -100,8 +101,8 @@ def choose_teams(files: list[str]) -> list[tuple[str, TeamFile]]:
         except NotTrusted as error:
             print(f"moot: {error}\nmoot: offering the built-in teams instead", file=sys.stderr)
     order = list(FLOWS)
-    built_in = [(name, load_team(name)) for name in list_built_in_teams()]
-    return sorted(built_in, key=lambda entry: order.index(entry[1].flow))
+    demos = [(name, load_team(name)) for name in list_built_in_teams() if name.endswith(DEMO)]  # they need no key
+    return sorted(demos, key=lambda entry: order.index(entry[1].flow))
 
 
 def check_names(teams: list[tuple[str, TeamFile]]) -> list[tuple[str, TeamFile]]:

@@ -3,7 +3,7 @@
 from moot.cli.demos.scenes import Cue, Demo, Scene
 
 DEMO = Demo(
-    team="content-studio",
+    team="content-studio-demo",
     scenes=(
         Scene(
             caption="Say what you want. A supervisor decides who acts next; whoever acts hands back to it.",

@@ -1,0 +1,197 @@
+"""Teams that Moot ships, completed by a model that only follows the words of its prompts, in every language."""
+
+from typing import Any
+
+import pytest
+
+from moot.app import open_app
+from moot.cli.starter import Starter, fill_names, write_team
+from moot.config.yaml_source import read_yaml
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_events import FinalAnswered, TaskReviewed
+from moot.core.flows.supervisor.supervisor_events import Reviewed, StateUpdated, SupervisionEnded, SupervisorDecided
+from moot.core.session.events import MessagePosted, NoticePosted, SessionPaused, StepAsked, TurnStarted
+from moot.core.session.team import Language
+from tests.agents.fake_models import Asked, FakeModels, fake_models
+from tests.agents.naive_model import answer
+from tests.runtime.apps import run
+
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
+STUDIOS = {"en": "content-studio", "zh": "content-studio-zh"}
+GOALS = {"en": "A post about herbs on a balcony, with a picture.", "zh": "写一篇阳台种香草的图文，配一张图。"}
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.delenv("MOOT_SEARCH_URL", raising=False)
+    monkeypatch.delenv("MOOT_IMAGE_URL", raising=False)
+
+
+def starter_team(flow: str, language: Language, models: FakeModels) -> tuple[dict[str, Any], str]:
+    """The team that `moot init` writes for a model, and the first line that it suggests."""
+    agent = f'{{type: llm, model: "openai:small", base_url: "{models.url}"}}'
+    starter = Starter(flow=flow, language=language, names=fill_names(flow, language, ()), agent=agent)
+    data = read_yaml(write_team(starter).encode()).data
+    assert isinstance(data, dict)
+    return data, starter.first_line
+
+
+def studio_team(language: Language, models: FakeModels, **settings: Any) -> dict[str, Any]:
+    """The built-in content studio with its models behind the test's endpoint."""
+    from importlib import resources
+
+    file = resources.files("moot").joinpath("teams", f"{STUDIOS[language]}.yaml")
+    data: Any = read_yaml(file.read_bytes()).data
+    for member in data["members"]:
+        if "agent" in member:
+            member["agent"]["base_url"] = models.url
+    data["supervisor"].update(settings)
+    return dict(data)
+
+
+async def play(team: dict[str, Any], text: str) -> list[Fact]:
+    """Say something, approve what has to be approved, and return all facts."""
+    async with open_app(team) as app:
+        session = await app.session()
+        facts = [event.fact async for event in session.say(text)]
+        for question in of_kind(facts, StepAsked):
+            if question.code == "" or "approve" not in [option.id for option in question.options]:
+                continue
+            facts += [event.fact async for event in session.answer(question.step_id, choice="approve")]
+        return facts
+
+
+def of_kind(facts: list[Fact], kind: type) -> list[Any]:
+    return [fact for fact in facts if isinstance(fact, kind)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_chat_of_three_comes_back_to_the_person(language: Language) -> None:
+    """The first AI hands over to the second as its prompt shows, and the second back to the person."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(answer) as models:
+            team, first_line = starter_team("chat", language, models)
+            facts = await play(team, first_line)
+        ids = [member["id"] for member in team["members"]]
+        assert [fact.member for fact in of_kind(facts, MessagePosted)] == ids
+        assert of_kind(facts, SessionPaused)[-1].waiting_for == ids[0]
+        assert of_kind(facts, NoticePosted) == []
+
+    scene()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_plan_with_review_is_completed(language: Language) -> None:
+    """Two tasks, the second after the first, each reviewed, then one answer."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(answer) as models:
+            team, first_line = starter_team("plan", language, models)
+            facts = await play(team, first_line)
+        assert [fact.passed for fact in of_kind(facts, TaskReviewed)][:2] == [True, True]
+        assert len(of_kind(facts, FinalAnswered)) == 1
+        assert len(models.asked) <= 10
+
+    scene()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_small_supervised_team_is_completed(language: Language) -> None:
+    """The team of `moot init` ends with a text that the review approved, without a correction."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(answer) as models:
+            team, first_line = starter_team("supervisor", language, models)
+            facts = await play(team, first_line)
+        ended = of_kind(facts, SupervisionEnded)[0]
+        assert (ended.outcome, ended.deliverable.title != "") == ("complete", True)
+        assert [fact.next for fact in of_kind(facts, SupervisorDecided)] == ["writer_agent", "review_agent"]
+        assert of_kind(facts, NoticePosted) == []
+
+    scene()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_content_studio_comes_to_an_approved_end(language: Language) -> None:
+    """From the brief to the review in at most twenty turns, nothing corrected, with a picture to show."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(answer) as models:
+            facts = await play(studio_team(language, models), GOALS[language])
+        ended = of_kind(facts, SupervisionEnded)[0]
+        assert ended.outcome == "complete"
+        assert of_kind(facts, Reviewed)[-1].approved
+        assert len(of_kind(facts, TurnStarted)) <= 20
+        assert not any(fact.corrected_from for fact in of_kind(facts, SupervisorDecided))
+        assert not any(fact.misfits for fact in of_kind(facts, StateUpdated))
+        (picture,) = ended.deliverable.pictures
+        assert picture.src.startswith("data:image/svg+xml;base64,")
+        assert picture.is_placeholder
+        assert all(fact.has_decision for fact in of_kind(facts, MessagePosted)[1:])
+
+    scene()
+
+
+def stubborn(asked: Asked) -> str:
+    """A model that writes a text where an object is needed, whatever it is told."""
+    if "next_agent" not in asked.prompt and "generatedContent" in asked.prompt.partition('{"state"')[2]:
+        return '好的：{"state": {"generatedContent": "标题：香草。正文：很好种。"}}'
+    return answer(asked)
+
+
+def unaware(asked: Asked) -> str:
+    """A supervisor that always wants the review, and a writer that takes its text back."""
+    if "next_agent" in asked.prompt:
+        return '{"next_agent": "review_agent", "guidance": "check it"}'
+    return '{"state": {"generatedContent": null}}'
+
+
+@run
+async def test_a_writer_who_never_finds_the_form_costs_three_turns() -> None:
+    """The loop of equal corrections ends in a pause, with the first human named, after three outputs."""
+    with fake_models(stubborn) as models:
+        facts = await play(studio_team("zh", models), GOALS["zh"])
+    sent_back = [fact.sent_back for fact in of_kind(facts, StateUpdated) if fact.misfits]
+    assert sent_back == [1, 2, 3]
+    assert of_kind(facts, StepAsked)[-1].error_type == "misshapen"
+    assert of_kind(facts, SessionPaused)[-1].waiting_for == "you"
+
+
+@run
+async def test_a_choice_that_is_corrected_again_and_again_costs_three_corrections() -> None:
+    """The supervisor wants a review of nothing three times; then the first human is asked."""
+    with fake_models(unaware) as models:
+        facts = await play(studio_team("en", models), GOALS["en"])
+    assert [fact.repeated for fact in of_kind(facts, SupervisorDecided)] == [1, 2, 3]
+    assert of_kind(facts, StepAsked)[-1].error_type == "correction_repeated"
+    assert of_kind(facts, SessionPaused)[-1].waiting_for == "you"
+    assert len(models.asked) == 5
+
+
+def strict(asked: Asked) -> str:
+    """A reviewer that always finds too few facts; everybody else follows the prompt."""
+    text = answer(asked)
+    return text.replace('"infoDensity": 0.8', '"infoDensity": "30%"').replace('"approved": true', '"approved": false')
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_hint_that_is_obeyed_does_not_loop(language: Language) -> None:
+    """A supervisor that obeys every hint reviews again after each change; after three rounds it ends in part."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(strict) as models:
+            facts = await play(studio_team(language, models), GOALS[language])
+        assert of_kind(facts, SupervisionEnded)[0].outcome == "partial"
+        assert [fact.iteration for fact in of_kind(facts, Reviewed)] == [1, 2, 3]
+        chosen = [fact.next for fact in of_kind(facts, SupervisorDecided)]
+        back = chosen[chosen.index("review_agent") + 1 :]
+        assert back == ["research_evidence_agent", "review_agent"] * 2 + ["END"]
+
+    scene()
