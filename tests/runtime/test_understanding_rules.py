@@ -179,6 +179,28 @@ def test_what_follows_a_cancel_decides(text: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "route", "control"),
+    [
+        ("查一下特斯拉的股价", "new_task", None),
+        ("look into the parking situation downtown", "wait_user_decision", None),
+        ("改成做一个 Word 文档，面向小学生", "full_replan", None),
+        ("算了，不做爬虫了，帮我写一封请假信", "new_task", None),
+        ("先停一停，我想想", "control_action", "pause"),
+        ("可以暂停一下吗？", "control_action", "pause"),
+        ("could we put this on hold until tomorrow?", "control_action", "pause"),
+        ("算了", "wait_user_decision", "cancel"),
+        ("never mind", "wait_user_decision", "cancel"),
+        ("we won't be needing this after all", "wait_user_decision", "cancel"),
+        ("please cease all work on this", "control_action", "cancel"),
+    ],
+)
+def test_what_is_not_sure_is_asked_about(text: str, route: str, control: str | None) -> None:
+    """An order that nothing ties to the work is no change of it, and only a plain order ends the work at once."""
+    decision = decide_route(read(text), "execution")
+    assert (decision.route, decision.payload.control_action) == (route, control)
+
+
+@pytest.mark.parametrize(
     ("text", "asked"),
     [
         ("16", "Which Postgres version is the target?"),
@@ -343,7 +365,17 @@ def test_every_input_has_a_sound_reading(text: str, status: WorkflowStatus) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["is it " * 3_000, "全都" * 3_000 + "x", "/" * 9_000, "'" * 9_000, "了" * 9_000 + "x", "ok " * 9_000]
+    "text",
+    [
+        "is it " * 3_000,
+        "全都" * 3_000 + "x",
+        "/" * 9_000,
+        "'" * 9_000,
+        "了" * 9_000 + "x",
+        "ok " * 9_000,
+        "任务的" * 40,
+        "别再做了" * 30,
+    ],
 )
 def test_hostile_text_ends(text: str) -> None:
     """Untrusted text: no pattern backtracks without end (a run of these once took minutes)."""

@@ -156,7 +156,8 @@ def _match_drop(message: Message) -> Reading | None:
     wanted = [clause for clause in rest if clause.act in (*ORDERS, Act.RESTART) or clause.has("new thing")]
     if rest and not wanted and replaces_goal(message.clauses, message.context):
         return _major(0.78, "goal_replaced")
-    if not wanted and drops_goal and names_other_deliverable(rest, message.context):
+    has_successor = any(clause.has("successor") for clause in rest) or names_other_deliverable(rest, message.context)
+    if not wanted and drops_goal and has_successor:
         return _major(0.72, "goal_replaced")
     if wanted:
         return _read_order_after_drop(message, wanted, drops_goal=drops_goal, is_first=index == 0)
@@ -172,8 +173,7 @@ def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
         return _control(Act.CANCEL, 0.88 if len(rest) <= 1 else 0.7)
     if message.has(Act.PAUSE):
         return _control(Act.CANCEL, 0.7)
-    takes_back = message.clauses[0].core.startswith(("never mind", "当我"))
-    if takes_back and message.clauses[-1].act not in _DROPS:
+    if message.clauses[0].has("remark") and message.clauses[-1].act not in _DROPS:
         return _same(0.66, "fact")
     return _control(Act.TAKE_BACK, 0.62)
 
@@ -181,12 +181,15 @@ def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
 def _read_order_after_drop(
     message: Message, wanted: Sequence[Clause], *, drops_goal: bool, is_first: bool
 ) -> Reading | None:
+    """Another task if nothing ties it to the work, else a replaced goal, else a detail ("stop, use that server")."""
     overlap = measure_overlap(" ".join(clause.core for clause in wanted), message.context)
+    makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
+    has_turn = any(clause.has("turn") or clause.act is Act.RESTART for clause in wanted)
     leaves = any(_is_of_other_life(clause, overlap, message.context) for clause in wanted)
+    leaves = leaves or (makes_new and not has_turn and overlap.work == 0)
     replaces = drops_goal or any(clause.act is Act.RESTART for clause in wanted)
     if not leaves and (replaces or replaces_goal(message.clauses, message.context)):
         return _major(0.78, "goal_replaced")
-    makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
     if leaves or (makes_new and overlap.work < 0.25):
         return _different(0.85, "new_goal_after_cancel")
     return _minor(0.72) if is_first and not makes_new else None
