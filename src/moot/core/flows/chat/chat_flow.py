@@ -186,8 +186,12 @@ class ChatFlow(Flow):
 
 def _name_addressees(targets: tuple[Target, ...], speaker: Member, team: Team) -> tuple[str, ...]:
     """Return the ids of the members that these names mean, each once."""
-    members = [routing.find_addressee(target.name, team, speaker) for target in targets[: limits.NEXT_TARGETS]]
-    return tuple(dict.fromkeys(member.id for member in members if member))
+    ids: dict[str, None] = {}  # in order
+    for target in targets[: limits.NEXT_TARGETS]:
+        member = routing.find_addressee(target.name, team, speaker)
+        if member:
+            ids[member.id] = None
+    return tuple(ids)
 
 
 def _notice_slips(draft: Draft, markers: Markers, mentions: Mentions) -> None:
