@@ -2,17 +2,23 @@
 
 import asyncio
 import hashlib
+import logging
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from moot.agents.python import AgentFunction, PythonMember, agent
 from moot.agents.roster import Roster
 from moot.agents.run_environment import in_data_folder
+from moot.agents.sandbox import Sandbox, find_bubblewrap, make_sandbox
+from moot.agents.starts import starts_programs
 from moot.agents.toolbox import Toolbox
 from moot.agents.understanders import Understanders
 from moot.config.loading import TeamTarget, load_team
+from moot.config.own_folders import find_config_folder, find_data_folder, find_settings_file
 from moot.config.team_file import TeamFile
 from moot.core import limits
 from moot.core.codec import Event
@@ -29,6 +35,8 @@ from moot.runtime.ports import Agent, Clock, CommandKey, Dispatch, Log, Receipt,
 from moot.runtime.sessions import Sessions
 from moot.runtime.stores.store import Address, find_store
 from moot.runtime.telemetry import end_spans, traced
+
+logger = logging.getLogger(__name__)
 
 
 class App:
@@ -170,12 +178,20 @@ async def open_app(
     files = [team if isinstance(team, TeamFile) else load_team(team) for team in teams]
     folders = {**_find_folders(teams, files), **(folders or {})}
     run_environment = in_data_folder(None if data is None else Path(data))
+    environments = {
+        file.name: replace(
+            run_environment,
+            folder=folders.get(file.name),
+            sandbox=_make_sandbox(file, folders.get(file.name), _list_hidden(data, store)),
+        )
+        for file in files
+    }
     clock = clock or SystemClock()
     async with _opened_log(store, data) as log:
         run_environment.book.end_leftovers()  # of a process that died: nobody else can have the log
         overrides = {name: _as_agent(player) for name, player in (agents or {}).items()}
-        toolbox = Toolbox(files, tools or {}, folders)
-        roster = Roster(files, overrides, clock, run_environment, folders, toolbox)
+        toolbox = Toolbox(files, tools or {}, environments)
+        roster = Roster(files, overrides, clock, environments, toolbox)
 
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as tasks:
@@ -222,6 +238,27 @@ async def _opened_log(store: Log | Store | Address | None, data: str | Path | No
         yield log
     finally:
         await log.close()
+
+
+def _list_hidden(data: str | Path | None, store: object) -> list[Path]:
+    """What programs must not see: tokens, sessions and settings, those of the user and those of this process."""
+    hidden = [find_data_folder(), find_config_folder(), find_settings_file()]
+    if data is not None:
+        hidden.append(Path(data))
+    if isinstance(store, str | os.PathLike):
+        store = find_store(store)
+    return hidden + (store.list_files() if isinstance(store, Store) else [])
+
+
+def _make_sandbox(team: TeamFile, folder: Path | None, hidden: list[Path]) -> Sandbox:
+    """The sandbox of a team that starts programs. Raises ConfigError if it insists on one and there is none."""
+    if not starts_programs(team):
+        return Sandbox()
+    sandbox = make_sandbox(team.sandbox, hidden, folder)
+    if team.sandbox == "auto" and sandbox.bubblewrap is None:
+        _, problem = find_bubblewrap()
+        logger.warning("the programs of %s run without a sandbox and can read your tokens: %s", team.name, problem)
+    return sandbox
 
 
 def _as_agent(played_by: AgentFunction | Agent) -> Agent:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from moot.agents.environment import pick_environment
 from moot.agents.process import Bounds, Ended, Program, start
-from moot.agents.process_book import MARK_NAME, ProcessBook
+from moot.agents.process_book import ProcessBook
+from moot.runtime.process_table import MARK_NAME
 
 
 def python_program(code: str, *arguments: str, stdin: bytes | None = None, folder: Path | None = None) -> Program:

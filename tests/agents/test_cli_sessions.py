@@ -165,7 +165,10 @@ async def test_programs_are_told_in_the_team_s_own_words() -> None:
 
 SERVER = """
 import asyncio, sys
+from moot.agents import process
 from moot.app import open_app
+
+process._HAS_LAUNCHER = False  # elsewhere than on Linux programs outlive Moot
 
 async def main():
     async with open_app(sys.argv[1], data=sys.argv[2]) as app:
@@ -179,6 +182,7 @@ asyncio.run(main())
 TEAM = """\
 moot: 1
 name: slow
+sandbox: off
 members:
   - {{id: alice, kind: human}}
   - {{id: bob, kind: ai, agent: {{type: cli, command: [{python}, -IS, bob.py]}}}}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from moot.agents.llm.llm_agent import LlmAgent, LlmMember
+from moot.agents.run_environment import RunEnvironment
 from moot.config.agent_specs import McpServer
 from moot.runtime.clock import SystemClock
 from tests.agents.fake_models import Call, FakeModels, Reply, fake_models
@@ -33,7 +34,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def make_member(models: FakeModels, book: Path, *command: str) -> LlmMember:
     server = McpServer(command=command or (sys.executable, SERVER, str(book)), env=("ALLOWED",))
     spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(server,))
-    return LlmMember(spec, SystemClock(), folder=book.parent)
+    return LlmMember(spec, SystemClock(), run_environment=RunEnvironment(folder=book.parent))
 
 
 def is_gone(book: Path) -> bool:

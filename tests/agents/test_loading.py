@@ -47,8 +47,9 @@ MEMBER = (
 )
 MCP = (
     ("fastmcp", "mcp"),
-    "from moot.agents.llm import mcp\n    from moot.config.agent_specs import McpServer",
-    'await mcp.list_tools(McpServer(url="http://127.0.0.1:9/mcp"), None)',
+    "from moot.agents.llm import mcp\n    from moot.agents.run_environment import RunEnvironment\n"
+    "    from moot.config.agent_specs import McpServer",
+    'await mcp.list_tools(McpServer(url="http://127.0.0.1:9/mcp"), RunEnvironment())',
 )
 ACP = (
     ("acp",),

@@ -13,19 +13,22 @@ from pathlib import Path
 import pytest
 
 from moot.agents.process import start
-from moot.agents.process_book import MARK_NAME, ProcessBook
-from moot.agents.process_table import find_start_time
+from moot.agents.process_book import ProcessBook
+from moot.runtime.process_table import MARK_NAME, find_start_time
 from tests.agents.programs import python_program, run
 
 ROOT = Path(__file__).parents[2]
 SERVER = """
 import asyncio, sys
 from pathlib import Path
+from moot.agents import process
 from moot.agents.process import start
 from moot.agents.process_book import ProcessBook
 from tests.agents.programs import python_program
 
 CHILD = "import os, time\\nif os.fork() == 0: os.setsid()\\nprint('up', flush=True)\\ntime.sleep(60)"
+
+process._HAS_LAUNCHER = False  # elsewhere than on Linux programs outlive Moot
 
 async def serve():
     async with start(python_program(CHILD), book=ProcessBook(Path(sys.argv[1]))) as child:

@@ -15,6 +15,7 @@ from moot.agents.acp.permits import Permit, deny
 from moot.agents.cli.cli_agent import CliAgent, CliMember
 from moot.agents.cli.memory import Conversations
 from moot.agents.run_environment import RunEnvironment
+from moot.agents.sandbox import Sandbox, find_bubblewrap
 from moot.app import open_app
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
@@ -46,9 +47,16 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeMode
         assert wall.knocks == []
 
 
+def place(tmp_path: Path) -> RunEnvironment:
+    """The project's folder, in a sandbox where there is one."""
+    bubblewrap, _ = find_bubblewrap()
+    sandbox = Sandbox(bubblewrap=bubblewrap, hidden=(tmp_path / "kept",), folder=tmp_path / "project")
+    return RunEnvironment(folder=tmp_path / "project", sandbox=sandbox)
+
+
 def member(name: Name, tmp_path: Path, permissions: Literal["read", "edit", "all"] = "read") -> CliMember:
     need(name)
-    around = RunEnvironment(folder=tmp_path / "project", conversations=Conversations(tmp_path / "kept"))
+    around = replace(place(tmp_path), conversations=Conversations(tmp_path / "kept"))
     return CliMember(CliAgent(preset=name, model="fake-model", permissions=permissions), "Be brief.", around)
 
 
@@ -194,7 +202,7 @@ def test_an_acp_agent_asks_before_it_acts(
 ) -> None:
     """Over ACP a permission is asked for and counts; the turn ends with an answer and its tokens."""
     need(spec.command[0])
-    who = AcpMember(spec, "Be brief.", RunEnvironment(folder=tmp_path / "project"), permit)
+    who = AcpMember(spec, "Be brief.", place(tmp_path), permit)
     outputs = play(who, ("alice", "RUN: touch made && echo hi-from-tool"))
     assert any("asked for permission" in line for line in told(outputs))
     assert (tmp_path / "project" / "made").exists() == is_made
@@ -208,7 +216,7 @@ def test_an_acp_agent_asks_before_it_acts(
 async def test_people_say_what_an_acp_agent_may_do(is_allowed: bool, models: FakeModels, tmp_path: Path) -> None:
     """Gemini CLI in a session: its permission is a question to people, and it does what they allow and nothing else."""
     need("gemini")
-    gemini = AcpMember(GEMINI, "Be brief.", RunEnvironment(folder=tmp_path / "project"))
+    gemini = AcpMember(GEMINI, "Be brief.", place(tmp_path))
     async with open_app(TRIO, agents={"bob": gemini}) as app:
         session = await app.session()
         saying = asyncio.create_task(say(session, "[NEXT: bob] RUN: touch made && echo hi-from-tool"))

@@ -82,5 +82,5 @@ def test_the_schema_is_json_schema(moot: Moot) -> None:
 
     check(schema)
     keys = {"moot", "name", "flow", "language", "understanding", "members", "chat", "plan", "supervisor", "budget"}
-    assert set(definitions["TeamFile"]["properties"]) == {*keys, "prompts"}
+    assert set(definitions["TeamFile"]["properties"]) == {*keys, "sandbox", "prompts"}
     assert set(definitions["TeamFile"]["required"]) == {"moot", "name", "members"}

@@ -81,3 +81,9 @@ def test_reading_never_raises(raw: bytes) -> None:
     source = read_yaml(raw)
     assert source.is_readable or source.problems
     assert all(problem.line for problem in source.problems)
+
+
+def test_on_and_off_are_words() -> None:
+    """`sandbox: off` needs no quotes; true and false, yes and no are truth values."""
+    source = read_yaml(b"a: off\nb: [on, yes, false]\n")
+    assert source.data == {"a": "off", "b": ["on", True, False]}

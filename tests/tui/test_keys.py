@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from moot.cli.user_settings import read_keys, settings_path
+from moot.cli.user_settings import read_keys
+from moot.config.own_folders import find_settings_file
 from moot.core.errors import ConfigError
 from moot.tui.help import help_content
 from moot.tui.keys import DEFAULTS, Keys, find_key_problems
@@ -35,7 +36,7 @@ def test_keys_are_read_from_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert read_keys().keymap == Keys().keymap
     monkeypatch.delenv("MOOT_CONFIG")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
-    assert settings_path() == tmp_path / "xdg" / "moot" / "config.yaml"
+    assert find_settings_file() == tmp_path / "xdg" / "moot" / "config.yaml"
     assert read_keys().keymap == Keys().keymap
 
 

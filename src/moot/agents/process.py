@@ -1,8 +1,9 @@
 """Runs the programs that play members: without a shell, with limits on output and time, and without leftovers.
 
-A program leads a process group of its own and has a mark in its environment. When it ends, everything in that group and
-everything with that mark is killed, also what it left behind with open pipes. Its end is noticed without reaping it, so
-that the number of its group cannot have been reused by then.
+On Linux a program runs below a process that ends everything it leaves behind: the sandbox, or `launcher.py` where there
+is none. Besides, a program leads a process group of its own and has a mark in its environment. When it ends, everything
+in that group and everything with that mark is killed, also what it left behind with open pipes. Its end is noticed
+without reaping it, so that the number of its group cannot have been reused by then.
 """
 
 import asyncio
@@ -10,26 +11,38 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from msgspec import Struct
 
-from moot.agents.process_book import MARK_NAME, ProcessBook
-from moot.agents.process_table import find_marked, send_group_signal, send_signal
+from moot.agents import launcher
+from moot.agents.process_book import ProcessBook
+from moot.agents.sandbox import Sandbox
 from moot.core import limits
 from moot.core.errors import AgentError
 from moot.core.text import clean
+from moot.runtime.process_table import (
+    MARK_NAME,
+    find_marked,
+    find_parent,
+    list_descendants,
+    send_group_signal,
+    send_signal,
+)
 
 CHUNK_BYTES = 65_536
 _POLL_S = 0.05
 _DRAIN_S = 1.0  # for reading what a program wrote before it ended
 _REAP_S = 2.0
 _SWEEPS = 5  # a process may fork while it is being killed
+_SIGNALLED = 128  # a shell and the sandbox add this to the number of a signal
+_HAS_LAUNCHER = sys.platform == "linux"
 
 
 class Program(Struct, frozen=True, kw_only=True):
@@ -40,6 +53,7 @@ class Program(Struct, frozen=True, kw_only=True):
     folder: Path | None = None
     stdin: bytes | None = None
     talks: bool = False
+    sandbox: Sandbox = Sandbox()
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
@@ -87,7 +101,7 @@ class Child:
         self._program = program
         self._bounds = bounds
         self._mark = f"{MARK_NAME}={mark}"
-        self._popen = _launch(program, {**program.environment, MARK_NAME: mark})
+        self._popen, self._report = _launch(program, {**program.environment, MARK_NAME: mark})
         self._started_at = time.monotonic()
         self._stderr = bytearray()
         self._transports: list[asyncio.BaseTransport] = []
@@ -106,7 +120,9 @@ class Child:
         return self._program.folder
 
     async def connect(self) -> None:
+        """Wait until it is started, and connect its pipes. Raises AgentError if it cannot be started."""
         loop, popen = asyncio.get_running_loop(), self._popen
+        await self._check_report()
         assert popen.stdout is not None  # noqa: S101 - a pipe, see _launch
         assert popen.stderr is not None  # noqa: S101
         self.reader, errors = asyncio.StreamReader(limit=CHUNK_BYTES), asyncio.StreamReader(limit=CHUNK_BYTES)
@@ -121,6 +137,20 @@ class Child:
             if not self._program.talks:
                 self.writer.close()  # once everything is written
         self._tasks = [asyncio.create_task(self._keep_errors(errors)), asyncio.create_task(self._look_for_end())]
+
+    async def _check_report(self) -> None:
+        """Read what the launcher reports: nothing, or why the program cannot be started."""
+        if self._report is None:
+            return
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+        report, self._report = self._report, None
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), report)
+        try:
+            number = await reader.read()
+        finally:
+            transport.close()
+        if number:
+            raise _cannot_start(self._program.argv[0], os.strerror(int(number)))
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield its output until it ends.
@@ -146,7 +176,10 @@ class Child:
         self._end_others()
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._tasks[0]), _DRAIN_S)
-        return Ended(code=await self._reap(), stderr=self.stderr)
+        code = await self._reap()
+        if self._is_sandboxed and code - _SIGNALLED in set(signal.Signals):
+            code = _SIGNALLED - code  # as a shell says it
+        return Ended(code=code, stderr=self.stderr)
 
     @property
     def stderr(self) -> str:
@@ -157,8 +190,8 @@ class Child:
         """Send SIGTERM, wait `stop_s`, then kill it and everything that belongs to it. No effect if it has ended."""
         try:
             if self._popen.returncode is None and not _is_over(self._popen):
-                send_group_signal(self.pid, signal.SIGTERM)
-                await _poll(lambda: _is_over(self._popen), self._bounds.stop_s)
+                reached: set[int] = set()
+                await _poll(lambda: _is_over(self._popen) or self._ask_to_end(reached), self._bounds.stop_s)
         finally:  # also if the caller is cancelled
             self._end_others()
             for task in self._tasks:
@@ -170,21 +203,43 @@ class Child:
             for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
                 if pipe and not self._tasks:  # never connected
                     pipe.close()
+            if self._report:
+                self._report.close()
             await asyncio.shield(asyncio.ensure_future(self._reap()))
 
+    def _ask_to_end(self, reached: set[int]) -> bool:
+        """Send SIGTERM to what is to end by itself and was not `reached` yet. Return False, for `_poll`.
+
+        Whatever Moot put above the program is left out: it would end at once, and take the program with it.
+        """
+        if not _HAS_LAUNCHER:
+            pids = [] if reached else [self.pid]
+        elif self._is_sandboxed:
+            pids = [pid for pid in list_descendants(self.pid) if find_parent(pid) != self.pid]
+        else:
+            pids = list_descendants(self.pid)
+        for pid in set(pids) - reached:
+            (send_signal if _HAS_LAUNCHER else send_group_signal)(pid, signal.SIGTERM)
+            reached.add(pid)
+        return False
+
     def _end_others(self) -> None:
-        """Kill its group, unless the leader is reaped (the number may be reused then), and those who left the group."""
+        """Kill everything below it, its group and those who left the group.
+
+        The group is not killed after its leader was reaped: its number may be reused then.
+        """
         if self._is_alone:
             return
         self._is_alone = _is_over(self._popen)
-        if self._popen.returncode is None:
-            send_group_signal(self.pid, signal.SIGKILL)
         for _ in range(_SWEEPS):
-            pids = find_marked(self._mark)
+            below = [] if self._is_alone else list_descendants(self.pid)
+            pids = {*below, *find_marked(self._mark)} - {self.pid}
             for pid in pids:
                 send_signal(pid, signal.SIGKILL)
             if not pids:
                 break
+        if self._popen.returncode is None:
+            send_group_signal(self.pid, signal.SIGKILL)
 
     async def _reap(self) -> int:
         await _poll(lambda: self._popen.poll() is not None, _REAP_S, every_s=0.005)
@@ -232,6 +287,10 @@ class Child:
                 return is_last
 
     @property
+    def _is_sandboxed(self) -> bool:
+        return self._program.sandbox.bubblewrap is not None
+
+    @property
     def _name(self) -> str:
         return Path(self._program.argv[0]).name
 
@@ -268,26 +327,49 @@ def _is_over(popen: subprocess.Popen[bytes]) -> bool:
         return popen.poll() is not None
 
 
-def _launch(program: Program, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+def _launch(program: Program, environment: dict[str, str]) -> tuple[subprocess.Popen[bytes], BinaryIO | None]:
+    """Start a program. The file, if there is one, tells whether that worked."""
     folder = program.folder
     if folder is not None and not folder.is_dir():
         raise AgentError("config", f"the agent's folder {str(folder)!r} does not exist; correct `cwd` in the team file")
     executable = find_program(program.argv[0], folder, environment.get("PATH"))
+    if program.sandbox.bubblewrap:
+        return _open(program, program.sandbox.wrap((executable, *program.argv[1:]), folder), environment), None
+    if not _HAS_LAUNCHER:
+        return _open(program, program.argv, environment, executable=executable), None
+    reading, writing = os.pipe()
+    wrapper = (sys.executable, "-I", "-S", launcher.__file__, str(os.getpid()), str(writing))
+    try:
+        popen = _open(program, (*wrapper, executable, *program.argv), environment, pass_fds=(writing,))
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return popen, os.fdopen(reading, "rb", buffering=0)
+
+
+def _open(
+    program: Program, argv: Sequence[str], environment: dict[str, str], **options: Any
+) -> subprocess.Popen[bytes]:
     has_input = program.talks or program.stdin is not None
     try:
         return subprocess.Popen(  # noqa: S603 - a list from the team file, no shell
-            [program.argv[0], *program.argv[1:]],
-            executable=executable,
-            cwd=folder,
+            list(argv),
+            cwd=program.folder,
             env=environment,
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            **options,
         )
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise AgentError("config", f"cannot start {program.argv[0]!r}: {reason}; is it a program?") from None
+        raise _cannot_start(program.argv[0], getattr(error, "strerror", None) or str(error)) from None
+
+
+def _cannot_start(name: str, reason: str) -> AgentError:
+    return AgentError("config", f"cannot start {name!r}: {reason}; is it a program?")
 
 
 def find_program(name: str, folder: Path | None, path: str | None) -> str:

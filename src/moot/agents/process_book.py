@@ -13,12 +13,23 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from moot.agents.process_table import find_marked, find_start_time, send_group_signal, send_signal
 from moot.config.private_files import make_private_folder
+from moot.runtime.process_table import (
+    MARK_NAME,
+    find_marked,
+    find_start_time,
+    list_descendants,
+    send_group_signal,
+    send_signal,
+)
 
-MARK_NAME = "MOOT_PROCESS"
 FOLDER = "processes"
 _GONE_S = 2.0  # a killed process is gone long before that
+
+
+def make_mark() -> str:
+    """A new mark for a program that is about to start. It begins with the pid of this process."""
+    return f"{os.getpid()}-{secrets.token_hex(8)}"
 
 
 class ProcessBook:
@@ -28,8 +39,8 @@ class ProcessBook:
         self._folder = folder
 
     def announce(self) -> str:
-        """Record and return a new mark for a program that is about to start. It begins with the pid of this process."""
-        mark = f"{os.getpid()}-{secrets.token_hex(8)}"
+        """Record and return the mark of a program that is about to start."""
+        mark = make_mark()
         self._write(mark, {})
         return mark
 
@@ -63,8 +74,8 @@ def _end_leftover(file: Path) -> int:
         pid, start_time = None, None
     killed = find_marked(f"{MARK_NAME}={file.name}")
     if isinstance(pid, int) and pid > 1 and start_time and find_start_time(pid) == start_time:
+        killed += [*list_descendants(pid), pid]
         send_group_signal(pid, signal.SIGKILL)
-        killed.append(pid)
     for other in killed:
         send_signal(other, signal.SIGKILL)
     until = time.monotonic() + _GONE_S

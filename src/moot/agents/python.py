@@ -36,7 +36,7 @@ class PythonAgent(
     is_told_tools: ClassVar[bool] = False  # a function calls what it needs itself
 
     def starts(self, member: str) -> tuple[Start, ...]:
-        return (Start(member=member, argv=("python", self.call)),)
+        return (Start(member=member, argv=("python", self.call), kind="code"),)
 
     def make(self, seat: Seat) -> "PythonMember":
         return load(self.call, seat.run_environment.folder)

@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from pathlib import Path
-
-from msgspec.structs import replace
 
 from moot.agents.agent_type import AgentType, Seat
 from moot.agents.run_environment import RunEnvironment
@@ -18,9 +15,12 @@ from moot.runtime.ports import Agent, Clock
 
 
 class Roster:
-    """`folders`: where each team's file lies; `run_environment`: what is kept of the programs that play its members.
+    """Finds the agent of a member.
 
-    `toolbox` has what members of the supervisor flow may call between their turns.
+    Args:
+        overrides: agents by member id; they win over the team files.
+        environments: where and how the programs of each team run, by team name.
+        toolbox: what members of the supervisor flow may call between their turns.
     """
 
     def __init__(
@@ -28,15 +28,13 @@ class Roster:
         teams: Iterable[TeamFile],
         overrides: Mapping[str, Agent],
         clock: Clock,
-        run_environment: RunEnvironment | None = None,
-        folders: Mapping[str, Path] | None = None,
+        environments: Mapping[str, RunEnvironment] | None = None,
         toolbox: Toolbox | None = None,
     ) -> None:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
         self._clock = clock
-        self._run_environment = run_environment or RunEnvironment()
-        self._folders = folders or {}
+        self._environments = environments or {}
         self._toolbox = toolbox or Toolbox(self._teams.values(), {})
         self._agents: dict[tuple[str, str], Agent] = {}
 
@@ -66,7 +64,7 @@ class Roster:
                 clock=self._clock,
                 instructions=instructions,
                 prompts=team.prompts.given(),
-                run_environment=replace(self._run_environment, folder=self._folders.get(team.name)),
+                run_environment=self._environments.get(team.name) or RunEnvironment(),
             )
         )
 

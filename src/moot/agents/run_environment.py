@@ -8,6 +8,7 @@ from moot.agents.cli.memory import FOLDER as CONVERSATIONS
 from moot.agents.cli.memory import Conversations
 from moot.agents.process_book import FOLDER as PROCESSES
 from moot.agents.process_book import ProcessBook
+from moot.agents.sandbox import Sandbox
 
 
 class RunEnvironment(Struct, frozen=True, kw_only=True):
@@ -16,6 +17,7 @@ class RunEnvironment(Struct, frozen=True, kw_only=True):
     folder: Path | None = None
     book: ProcessBook = field(default_factory=ProcessBook)
     conversations: Conversations = field(default_factory=Conversations)
+    sandbox: Sandbox = Sandbox()
 
     def place(self, cwd: str | None) -> Path | None:
         """Return the folder for a program whose team file says `cwd`."""

@@ -5,6 +5,8 @@ What a member's agent starts is said by its type (`AgentSpec.starts`).
 
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from moot.agents.llm.models import ModelAddress, is_local
 from moot.config.agent_specs import McpServer
 from moot.config.team_file import MemberSpec, TeamFile
@@ -16,8 +18,15 @@ def list_starts(team: TeamFile) -> list[Start]:
     understanding = team.understander()
     address = ModelAddress(name=understanding.model or "", base_url=understanding.base_url)
     starts = [start for member in team.members for start in _list_member_starts(member)]
-    agent = understanding.agent.starts("understanding") if understanding.agent is not None else ()
-    return [*list_addresses("understanding", address), *agent, *starts]
+    if understanding.agent is not None:
+        starts = [*understanding.agent.starts("understanding"), *starts]
+    if team.sandbox == "off":
+        starts = [replace(start, is_unconfined=start.kind == "program") for start in starts]
+    return [*list_addresses("understanding", address), *starts]
+
+
+def starts_programs(team: TeamFile) -> bool:
+    return any(start.kind == "program" for start in list_starts(team))
 
 
 def _list_member_starts(member: MemberSpec) -> Iterator[Start]:
@@ -35,7 +44,7 @@ def list_addresses(member: str, address: ModelAddress) -> Iterator[Start]:
 def list_tools(member: str, functions: Iterable[str], servers: Iterable[McpServer]) -> Iterator[Start]:
     """The Python functions and MCP servers that a member may use."""
     for function in functions:
-        yield Start(member=member, argv=("python", function))
+        yield Start(member=member, argv=("python", function), kind="code")
     for server in servers:
         if server.command:
             yield Start(member=member, argv=server.command, names=server.env)
@@ -49,4 +58,4 @@ def _ask_about(member: str, url: str, key: str) -> Iterator[Start]:
     A local port may belong to another user or lead elsewhere through a tunnel, and `key` can name any variable.
     """
     if key or not is_local(url):
-        yield Start(member=member, argv=("ask", url), names=(key,) if key else ())
+        yield Start(member=member, argv=("ask", url), names=(key,) if key else (), kind="address")

@@ -5,11 +5,11 @@ What a tool's name stands for is read from the team files on disk, never from th
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from moot.agents.llm import mcp
 from moot.agents.python import load_function
+from moot.agents.run_environment import RunEnvironment
 from moot.config.agent_specs import McpServer
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.errors import AgentError
@@ -21,18 +21,18 @@ class Toolbox:
 
     Args:
         overrides: tools for every member, by name; they win over the team files.
-        folders: those of the team files, by team name: their Python modules, and where MCP servers run.
+        environments: where Python modules are found and MCP servers run, by team name.
     """
 
     def __init__(
         self,
         teams: Iterable[TeamFile],
         overrides: Mapping[str, ToolFunction],
-        folders: Mapping[str, Path] | None = None,
+        environments: Mapping[str, RunEnvironment] | None = None,
     ) -> None:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
-        self._folders = folders or {}
+        self._environments = environments or {}
         self._functions: dict[tuple[str, str], ToolFunction] = {}
 
     def find(self, team_name: str, member_id: str, name: str) -> ToolFunction:
@@ -44,7 +44,7 @@ class Toolbox:
         if name in paths:
             return self._load(team_name, paths[name])
         if member.mcp:
-            return _at_servers(member.mcp, self._folders.get(team_name), name)
+            return _at_servers(member.mcp, self._environment(team_name), name)
         raise AgentError("config", f"{member_id!r} has no tool {name!r}; it has {', '.join(paths) or 'none'}")
 
     async def describe(self, team_name: str, member_id: str) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class Toolbox:
         functions = {**self._overrides, **{name: self._load(team_name, path) for name, path in _paths(member).items()}}
         lines = [_describe(name, function) for name, function in functions.items()]
         for server in member.mcp:
-            lines += await mcp.list_tools(server, self._folders.get(team_name))
+            lines += await mcp.list_tools(server, self._environment(team_name))
         return tuple(lines)
 
     def _member(self, team_name: str, member_id: str) -> MemberSpec:
@@ -62,10 +62,13 @@ class Toolbox:
             raise AgentError("config", f"team {team_name!r} is not loaded here; start with its team file")
         return team.member(member_id)
 
+    def _environment(self, team_name: str) -> RunEnvironment:
+        return self._environments.get(team_name) or RunEnvironment()
+
     def _load(self, team_name: str, path: str) -> ToolFunction:
         key = team_name, path
         if key not in self._functions:
-            self._functions[key] = load_function(path, self._folders.get(team_name))
+            self._functions[key] = load_function(path, self._environment(team_name).folder)
         return self._functions[key]
 
 
@@ -78,8 +81,8 @@ def _describe(name: str, function: ToolFunction) -> str:
     return f"{name}{inspect.signature(function)}: {summary}"
 
 
-def _at_servers(servers: Sequence[McpServer], folder: Path | None, name: str) -> ToolFunction:
+def _at_servers(servers: Sequence[McpServer], environment: RunEnvironment, name: str) -> ToolFunction:
     async def call(**args: Any) -> Any:
-        return await mcp.call_tool(servers, folder, name, args)
+        return await mcp.call_tool(servers, environment, name, args)
 
     return call

@@ -8,6 +8,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 
 from moot.cli.usage import UsageError
+from moot.config.own_folders import find_data_folder
 from moot.runtime.ports import Store
 from moot.runtime.stores.store import find_store
 
@@ -54,8 +55,8 @@ def data_folder(options: Namespace) -> Path:
 def own_data_folder() -> Path:
     """Return the user's own folder, whatever `--data` says; a folder from elsewhere must not bring its own trust."""
     if os.environ.get("MOOT_DATA"):
-        return _read_folder(os.environ["MOOT_DATA"])
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "moot"
+        _read_folder(os.environ["MOOT_DATA"])
+    return find_data_folder()
 
 
 def _read_folder(name: str) -> Path:

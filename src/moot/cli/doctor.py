@@ -11,6 +11,7 @@ from typing import Literal
 
 from moot import __version__
 from moot.agents.cli.discovery import FoundCli, find_clis
+from moot.agents.sandbox import find_bubblewrap
 from moot.cli import exits
 from moot.cli.checks import Check
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
@@ -65,7 +66,7 @@ async def examine(options: Namespace) -> AsyncIterator[Check]:
     yield check_port(options.port)
     with Progress("asking the agents' programs for their versions"):
         clis = await find_clis()
-    for check in (*map(describe_cli, clis), check_keys(), *check_extras()):
+    for check in (*map(describe_cli, clis), check_sandbox(), check_keys(), *check_extras()):
         yield check
 
 
@@ -97,6 +98,17 @@ def describe_cli(cli: FoundCli) -> Check:
     login = f"logged in ({cli.login})" if cli.login else "not logged in"
     status: Literal["ok", "note"] = "ok" if cli.login else "note"
     return Check(name=cli.name, status=status, says=f"{cli.version}{tested}, {login}", fix=cli.fix)
+
+
+def check_sandbox() -> Check:
+    """Whether agents' programs can be kept from Moot's own files."""
+    path, problem = find_bubblewrap()
+    if path:
+        return Check(
+            name="sandbox", status="ok", says="bubblewrap keeps agents' programs from your tokens and sessions"
+        )
+    problem, _, fix = problem.partition("; ")
+    return Check(name="sandbox", status="note", says=f"none, agents' programs can read your tokens: {problem}", fix=fix)
 
 
 def check_keys() -> Check:

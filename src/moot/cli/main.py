@@ -39,10 +39,16 @@ COMMANDS: dict[str, str] = {
     "completions": "print what Tab offers, for bash, zsh or fish",
 }
 
+HOSTS = (["chat"], ["run"], ["serve"])  # commands that start agents' programs
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     prepare_streams()
+    if argv is None and arguments[:1] in HOSTS:
+        from moot.runtime.process_table import forbid_inspection
+
+        forbid_inspection()  # keys and tokens are in its environment and memory, and agents run as the same user
     try:
         try:
             return run_command(arguments)

@@ -1,11 +1,9 @@
 """The user's settings for all sessions: `$MOOT_CONFIG`, else moot/config.yaml in the configuration folder."""
 
-import os
-from pathlib import Path
-
 from msgspec import Struct, convert
 
 from moot.config.message_format import describe_value, suggest
+from moot.config.own_folders import find_settings_file
 from moot.config.problem import Problem
 from moot.config.source import Source
 from moot.config.type_check import check, read_type
@@ -18,15 +16,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     keys: dict[str, str | tuple[str, ...]] = {}
 
 
-def settings_path() -> Path:
-    if os.environ.get("MOOT_CONFIG"):
-        return Path(os.environ["MOOT_CONFIG"])
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "moot" / "config.yaml"
-
-
 def read_keys() -> Keys:
     """Return the keys that the settings change. Raises ConfigError with every problem and its line."""
-    path = settings_path()
+    path = find_settings_file()
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -25,6 +25,9 @@ def find_locale_language() -> Language:
     return match_language(locale) or DEFAULT_LANGUAGE
 
 
+SandboxMode = Literal["auto", "off", "strict"]
+
+
 class Understanding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who understands what people say."""
 
@@ -86,6 +89,12 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         SupervisorSettings()
     )
     budget: Annotated[Budget, Meta(description="limits of the whole session")] = Budget()
+    sandbox: Annotated[
+        SandboxMode,
+        Meta(
+            description="keeps programs from Moot's own files: where that is possible, never, or else refuse to start"
+        ),
+    ] = "auto"
     prompts: Annotated[
         Prompts, Meta(description="instead of the built-in ones: a text, or a file (.md, .txt) beside the team file")
     ] = Prompts()

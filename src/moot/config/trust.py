@@ -7,6 +7,7 @@ command that changes, or one that is added, is asked about again. What a program
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -19,24 +20,31 @@ from moot.core.text import clean
 FILE = "trust.json"
 
 
-class Start(Struct, frozen=True, kw_only=True):
-    """Something that a team file would run on this machine: a program, or Python code of the folder."""
+StartKind = Literal["program", "code", "address"]
+
+
+class Start(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something that a team file would run on this machine or send a key to."""
 
     member: str
     argv: tuple[str, ...]
     folder: str = ""  # where it runs, from the team file's folder
     names: tuple[str, ...] = ()  # of environment variables that the team file lets it see
+    kind: StartKind = "program"
+    is_unconfined: bool = False  # the team file asks for no sandbox
 
     def __str__(self) -> str:
         """Return the command on one line, as it would be typed, without control characters."""
         place = f"  (in {self.folder})" if self.folder else ""
         sees = f"  (sees {', '.join(self.names)})" if self.names else ""
-        return clean(f"{self.member}: {' '.join(map(_quote, self.argv))}{place}{sees}").replace("\n", "\\n")
+        free = "  (without a sandbox)" if self.is_unconfined else ""
+        return clean(f"{self.member}: {' '.join(map(_quote, self.argv))}{place}{sees}{free}").replace("\n", "\\n")
 
     @property
     def digest(self) -> str:
         """Digest of what runs; the member that it plays does not count."""
-        return hashlib.sha256(msgspec.json.encode([self.argv, self.folder, self.names])).hexdigest()
+        free = ("unconfined",) if self.is_unconfined else ()
+        return hashlib.sha256(msgspec.json.encode([self.argv, self.folder, self.names, *free])).hexdigest()
 
 
 def _quote(word: str) -> str:

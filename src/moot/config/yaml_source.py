@@ -22,6 +22,7 @@ _NOT_PRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0001
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STANDARD = "tag:yaml.org,2002:"
 _AS_WRITTEN = {"str", "timestamp", "value", "merge"}  # a date is text to us
+_WORDS = {"on", "off"}  # truth values in YAML 1.1, text since 1.2, and `sandbox: off` is meant as it is written
 _SCALARS = {
     "bool": SafeConstructor.construct_yaml_bool,
     "int": SafeConstructor.construct_yaml_int,
@@ -103,7 +104,7 @@ class _Reading:
         if len(self._open) > limits.TEAM_FILE_DEPTH:
             raise self._stop(path, f"{TOO_DEEP} once aliases are followed")
         if isinstance(node, yaml.ScalarNode):
-            return self._take_scalar(node, path)
+            return node.value if node.value in _WORDS else self._take_scalar(node, path)
         if id(node) in self._open:
             raise self._stop(path, "an alias points to what it is part of")
         self._open.add(id(node))

@@ -6,6 +6,7 @@ Moot share a process.
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -178,6 +179,10 @@ class Store(ABC):
     def exists(self) -> bool:
         """Whether there is a log to read."""
         return True
+
+    def list_files(self) -> list[Path]:
+        """The files on this machine that the log is in. Agents' programs are kept from them."""
+        return []
 
     def examine(self) -> Iterator[Finding]:
         """Look for faults that reading the sessions would not show. Changes nothing."""

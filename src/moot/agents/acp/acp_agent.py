@@ -92,6 +92,7 @@ class AcpMember:
             argv=self._spec.command,
             environment=self._environment,
             folder=self._around.place(self._spec.cwd),
+            sandbox=self._around.sandbox,
             talks=True,
         )
         async with start(program, self._bounds, self._around.book) as child:

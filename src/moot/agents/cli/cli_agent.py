@@ -139,6 +139,7 @@ class CliMember:
             argv=self._spec.list_command(known.session_id if known else None),
             environment=self._environment,
             folder=self._around.place(self._spec.cwd),
+            sandbox=self._around.sandbox,
             stdin=context.text.encode(errors="replace"),
         )
         reading = _Reading(self._spec, known.spent if known else Usage())

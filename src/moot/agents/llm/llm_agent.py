@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
@@ -14,6 +13,7 @@ from moot.agents.agent_type import AgentType, Seat
 from moot.agents.context import build_context
 from moot.agents.llm.models import ModelAddress, open_model
 from moot.agents.llm.structured_output import SHAPES
+from moot.agents.run_environment import RunEnvironment
 from moot.agents.starts import list_addresses, list_tools
 from moot.config.agent_specs import Extra, Json, McpServer, check_servers
 from moot.config.problem import Problem
@@ -64,7 +64,7 @@ class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         yield from list_tools(member, self.tools, self.mcp)
 
     def make(self, seat: Seat) -> "LlmMember":
-        return LlmMember(self, seat.clock, seat.instructions, seat.prompts, seat.run_environment.folder)
+        return LlmMember(self, seat.clock, seat.instructions, seat.prompts, seat.run_environment)
 
     @classmethod
     def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:
@@ -76,7 +76,7 @@ class LlmMember:
 
     Args:
         prompts: the team's own templates, by phase.
-        folder: where the programs of its tools run.
+        run_environment: where and how the programs of its tools run.
     """
 
     def __init__(
@@ -85,10 +85,10 @@ class LlmMember:
         clock: Clock,
         instructions: str = "",
         prompts: Mapping[str, str] | None = None,
-        folder: Path | None = None,
+        run_environment: RunEnvironment | None = None,
     ) -> None:
         self._spec = spec
-        self._folder = folder
+        self._run_environment = run_environment or RunEnvironment()
         self._clock = clock
         self._instructions = instructions
         self._prompts = prompts or {}
@@ -145,9 +145,8 @@ class LlmMember:
         longest_s = max(spec.start_timeout_s, spec.idle_timeout_s)
         # The library must not retry: it would do so silently and might repeat text that was already shown.
         settings = {"timeout": longest_s + 10, **spec.settings, "max_retries": 0}
-        return make_agent(
-            NoStreamRetry(model), SHAPES.get(job), spec.output, settings, open_tools(spec.tools, spec.mcp, self._folder)
-        )
+        tools = open_tools(spec.tools, spec.mcp, self._run_environment)
+        return make_agent(NoStreamRetry(model), SHAPES.get(job), spec.output, settings, tools)
 
 
 def _with_usage(output: Output, spent: Usage) -> Output:

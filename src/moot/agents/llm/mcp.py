@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moot.agents.environment import pick_environment
+from moot.agents.process_book import make_mark
+from moot.agents.run_environment import RunEnvironment
 from moot.config.agent_specs import McpServer
 from moot.core.errors import AgentError
+from moot.runtime.process_table import MARK_NAME
 
 if TYPE_CHECKING:
     from fastmcp import Client
@@ -22,7 +25,7 @@ ERROR_CHARS = 500
 LINE_CHARS = 400
 
 
-def make_transport(server: McpServer, folder: Path | None) -> "ClientTransport":
+def make_transport(server: McpServer, run_environment: RunEnvironment) -> "ClientTransport":
     """Make the transport for a server; nothing is started yet. Raises AgentError if library or key is missing."""
     try:
         from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
@@ -30,12 +33,14 @@ def make_transport(server: McpServer, folder: Path | None) -> "ClientTransport":
         raise AgentError("config", "no library for MCP servers: install moot[llm]") from None
     if server.url:
         return StreamableHttpTransport(server.url, headers=_headers(server))
-    program, *arguments = server.command or ()
+    folder = run_environment.folder
+    environment = pick_environment(server.env)
+    program, *arguments = run_environment.sandbox.wrap(server.command or (), folder)
     # It ends with the connection; its stderr must not mix with ours.
     return StdioTransport(
         program,
         arguments,
-        env=pick_environment(server.env),
+        env={**environment, MARK_NAME: make_mark()},
         cwd=str(folder) if folder else None,
         keep_alive=False,
         log_file=Path(os.devnull),
@@ -62,17 +67,17 @@ def explain(server: McpServer, error: Exception) -> AgentError:
     return AgentError("config", f"MCP server {server.url} does not let us in ({detail}): check url{wants}")
 
 
-def _make_client(server: McpServer, folder: Path | None) -> "Client[Any]":
-    transport = make_transport(server, folder)  # first: it raises AgentError when the library is not installed
+def _make_client(server: McpServer, run_environment: RunEnvironment) -> "Client[Any]":
+    transport = make_transport(server, run_environment)  # first: it raises AgentError when the library is not installed
     from fastmcp import Client
 
     return Client(transport, timeout=CALL_S, init_timeout=START_S)
 
 
 @asynccontextmanager
-async def connect(server: McpServer, folder: Path | None) -> "AsyncIterator[Client[Any]]":
+async def connect(server: McpServer, run_environment: RunEnvironment) -> "AsyncIterator[Client[Any]]":
     """Connect to a server for the length of the block; a program runs that long. Raises AgentError."""
-    client = await asyncio.to_thread(_make_client, server, folder)  # the library takes half a second to load
+    client = await asyncio.to_thread(_make_client, server, run_environment)  # the library takes half a second to load
     async with AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(client)
@@ -81,9 +86,9 @@ async def connect(server: McpServer, folder: Path | None) -> "AsyncIterator[Clie
         yield client
 
 
-async def list_tools(server: McpServer, folder: Path | None) -> list[str]:
+async def list_tools(server: McpServer, run_environment: RunEnvironment) -> list[str]:
     """Describe its tools, one line each: `name(arguments): description`."""
-    async with connect(server, folder) as client:
+    async with connect(server, run_environment) as client:
         tools = await client.list_tools()
     return [_describe(tool.name, tool.input_schema or {}, tool.description or "") for tool in tools]
 
@@ -92,11 +97,13 @@ def _describe(name: str, schema: dict[str, Any], description: str) -> str:
     return f"{name}({', '.join(schema.get('properties', {}))}): {' '.join(description.split())}"[:LINE_CHARS]
 
 
-async def call_tool(servers: Sequence[McpServer], folder: Path | None, name: str, args: dict[str, Any]) -> Any:
+async def call_tool(
+    servers: Sequence[McpServer], run_environment: RunEnvironment, name: str, args: dict[str, Any]
+) -> Any:
     """Call a tool of the first server that has it. Raises AgentError if none has it or the tool fails."""
     known: list[str] = []
     for server in servers:
-        async with connect(server, folder) as client:
+        async with connect(server, run_environment) as client:
             known += [tool.name for tool in await client.list_tools()]
             if name in known:
                 return _read(await client.call_tool(name, args, raise_on_error=False))

@@ -1,11 +1,11 @@
 """Opens the tools of a model: the Python functions and MCP servers that the team file names."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from moot.agents.llm.mcp import START_S, make_transport
 from moot.agents.python import load_function
+from moot.agents.run_environment import RunEnvironment
 from moot.config.agent_specs import McpServer
 
 if TYPE_CHECKING:
@@ -16,16 +16,16 @@ RESULT_CHARS = 200_000  # of one call; the rest is cut
 
 
 def open_tools(
-    functions: Sequence[str], servers: Sequence[McpServer], folder: Path | None
+    functions: Sequence[str], servers: Sequence[McpServer], run_environment: RunEnvironment
 ) -> "Sequence[AbstractToolset[Any]]":
     """AgentError of type config says which tool is not there. Nothing is started yet."""
     from moot.agents.llm.toolsets import Guarded, Served, function_toolset
 
     toolsets: list[AbstractToolset[Any]] = []
     if functions:
-        toolsets.append(Guarded(function_toolset([load_function(path, folder) for path in functions])))
+        toolsets.append(Guarded(function_toolset([load_function(path, run_environment.folder) for path in functions])))
     for server in servers:
-        transport = make_transport(server, folder)
+        transport = make_transport(server, run_environment)
         from pydantic_ai.mcp import MCPToolset
 
         toolset: MCPToolset[Any] = MCPToolset(transport, init_timeout=START_S, tool_error_behavior="failed")

@@ -230,6 +230,9 @@ class SqliteStore(Store):
     def exists(self) -> bool:
         return self.path.exists()
 
+    def list_files(self) -> list[Path]:
+        return [self.path.with_name(f"{self.path.name}{ending}") for ending in ("", "-wal", "-shm")]
+
     def examine(self) -> Iterator[Finding]:
         """Report what the write-ahead log has lost, now or at an earlier start. A sound one is not mentioned."""
         name = "write-ahead log"
