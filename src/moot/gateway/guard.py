@@ -3,6 +3,7 @@
 docs/server.md#who-may-do-what describes the rules for users.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -17,6 +18,7 @@ from moot.gateway.hosts import Hosts
 from moot.gateway.metrics import Metrics
 from moot.gateway.replies import error_language, explain
 from moot.protocol.errors import ProtocolError
+from moot.runtime.peers import PeerCheck, is_on_this_machine
 
 PRINCIPAL = "moot.principal"
 PUBLIC_PATHS = {"/", "/healthz", "/readyz", "/api/login"}
@@ -59,6 +61,7 @@ class Guard:
         self._tokens = tokens
         self._metrics = metrics
         self._language = language
+        self._peers = PeerCheck()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._hide_token(scope)
@@ -69,7 +72,11 @@ class Guard:
 
     async def _guard_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
         credentials = find_credentials(scope, self._tokens.cookie_name)
-        if scope["path"] in SOCKET_PATHS and self._is_ours(scope, needs_origin=credentials.kind == "login"):
+        if (
+            scope["path"] in SOCKET_PATHS
+            and self._is_ours(scope, needs_origin=credentials.kind == "login")
+            and not await self._is_agent(scope)
+        ):
             await self._inner(scope, receive, send)
             return
         await receive()
@@ -77,6 +84,8 @@ class Guard:
 
     async def _guard_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._check(scope)
+        if refusal is None and PRINCIPAL in scope and await self._is_agent(scope):
+            refusal = ProtocolError("forbidden")
         if refusal is None:
             await self._inner(scope, receive, send)
             return
@@ -106,6 +115,18 @@ class Guard:
             return ProtocolError("forbidden")
         scope[PRINCIPAL] = principal
         return None
+
+    async def _is_agent(self, scope: Scope) -> bool:
+        """Whether an agent's program on this machine sends this. Whatever token it has, it is not a person."""
+        peer, local = scope.get("client"), scope.get("server")
+        if not peer or not local or not is_on_this_machine(peer, local):
+            return False
+        is_agent = self._peers.find_known(peer, local)
+        if is_agent is None:
+            is_agent = await asyncio.to_thread(self._peers.find_out, peer, local)
+        if is_agent:
+            self._metrics.forbidden.labels("agent").inc()
+        return is_agent
 
     def _is_ours(self, scope: Scope, *, needs_origin: bool) -> bool:
         hosts, origins = _values(scope, b"host"), _values(scope, b"origin")

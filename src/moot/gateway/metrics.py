@@ -30,7 +30,9 @@ class Metrics:
         self.commands_refused = counter("commands_refused", "Commands that were refused", "code")
         self.sends_timed_out = counter("sends_timed_out", "Clients dropped because they did not read")
         self.requests = counter("http_requests", "HTTP requests by route and status", "route", "status")
-        self.forbidden = counter("forbidden_requests", "Requests from a wrong Host or Origin", "reason")
+        self.forbidden = counter(
+            "forbidden_requests", "Requests from a wrong Host or Origin, or from an agent's program", "reason"
+        )
         self.unauthenticated = counter("unauthenticated_requests", "Requests without a valid token")
 
     def closed(self, code: int) -> None:
