@@ -36,7 +36,7 @@ def test_a_prompt_is_text_or_a_file_beside_the_team(tmp_path: Path) -> None:
     file = write(
         tmp_path, "  reviewing: prompts/review.md\\n  planning: |\\n    Plan {{goal}}.\\n".replace("\\n", "\n")
     )
-    assert load_team(file).prompts.given() == {"reviewing": "Judge {{result}} 严格", "planning": "Plan {{goal}}.\n"}
+    assert load_team(file).prompts.by_phase() == {"reviewing": "Judge {{result}} 严格", "planning": "Plan {{goal}}.\n"}
 
 
 def test_an_object_may_have_prompts_too() -> None:
@@ -45,7 +45,7 @@ def test_an_object_may_have_prompts_too() -> None:
         "members": [{"id": "a", "kind": "human"}, {"id": "b", "kind": "ai", "agent": {"type": "script"}}],
         "prompts": {"executing": "Do {{task}}."},
     }
-    assert load_team(team).prompts.given() == {"executing": "Do {{task}}."}
+    assert load_team(team).prompts.by_phase() == {"executing": "Do {{task}}."}
 
 
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path) -> None:

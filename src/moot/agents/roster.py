@@ -1,4 +1,4 @@
-"""Who plays which AI member: made from the team files on disk, never from anything that was logged or received."""
+"""Makes the agents of AI members from the team files on disk, never from anything that was logged or received."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -39,7 +39,7 @@ class Roster:
         self._agents: dict[tuple[str, str], Agent] = {}
 
     def find(self, team_name: str, member_id: str) -> Agent:
-        """The agent that plays a member. AgentError when the team is not on offer here or cannot be played."""
+        """Return the agent of a member. Raises AgentError if the team is not loaded or the agent cannot be made."""
         if member_id in self._overrides:
             return self._overrides[member_id]
         key = team_name, member_id
@@ -63,7 +63,7 @@ class Roster:
             Seat(
                 clock=self._clock,
                 instructions=instructions,
-                prompts=team.prompts.given(),
+                prompts=team.prompts.by_phase(),
                 run_environment=self._environments.get(team.name) or RunEnvironment(),
             )
         )

@@ -1,6 +1,6 @@
-"""Everything that a team file would run on this machine, as it would be run: what trust is asked for.
+"""Lists everything that a team file would run on this machine, for the question of trust.
 
-What a member's agent starts is said by its type (`AgentSpec.starts`).
+Each agent type lists its own (`AgentSpec.starts`).
 """
 
 from collections.abc import Iterable, Iterator

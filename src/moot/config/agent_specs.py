@@ -73,17 +73,17 @@ def check_methods(cls: type, base: type, *names: str) -> None:
 
 def find_agent_type(name: str) -> type[AgentSpec] | None:
     """The agent type that team files call `name`; None if there is none. Raises ConfigError for a broken package."""
-    found = AGENTS.find(name)
-    if found is None:
+    entry = AGENTS.find(name)
+    if entry is None:
         return None
-    if not (isinstance(found, type) and issubclass(found, AgentSpec) and issubclass(found, Struct)):
-        raise ConfigError(f"the moot.agents entry {name!r} is {found!r}; it must be a struct that is an AgentType")
-    return found
+    if not (isinstance(entry, type) and issubclass(entry, AgentSpec) and issubclass(entry, Struct)):
+        raise ConfigError(f"the moot.agents entry {name!r} is {entry!r}; it must be a struct that is an AgentType")
+    return entry
 
 
 def list_agent_types() -> dict[str, type[AgentSpec]]:
     """Every agent type by its name."""
-    return {name: found for name in AGENTS.names() if (found := find_agent_type(name))}
+    return {name: agent_type for name in AGENTS.names() if (agent_type := find_agent_type(name))}
 
 
 def decode_agent(expected: type, value: Any) -> AgentSpec:

@@ -40,7 +40,7 @@ def load_team(target: TeamTarget) -> TeamFile:
     if problems:
         raise InvalidTeam(_name_origin(target), problems)
     team = msgspec.convert(source.data, TeamFile, dec_hook=decode_agent)
-    prompts = {phase: read_prompt(written, source.folder) for phase, written in team.prompts.given().items()}
+    prompts = {phase: read_prompt(written, source.folder) for phase, written in team.prompts.by_phase().items()}
     return msgspec.structs.replace(team, prompts=Prompts(**prompts)) if prompts else team
 
 

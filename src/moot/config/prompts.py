@@ -29,7 +29,7 @@ class Prompts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     supervisor: Text | None = None
     acting: Text | None = None
 
-    def given(self) -> dict[str, str]:
+    def by_phase(self) -> dict[str, str]:
         """The team's own prompts, by phase."""
         return {phase: prompt for phase, prompt in asdict(self).items() if prompt is not None}
 

@@ -143,7 +143,7 @@ def _check_prompt(settings: SupervisorSettings) -> Iterator[Problem]:
 
 
 def _check_cast(settings: SupervisorSettings, members: list[Member]) -> Iterator[Problem]:
-    minds = [each.id for each in members if not each.is_human]
+    minds = [member.id for member in members if not member.is_human]
     leader = find_leader(settings, members)
     if leader is None:
         text = f"no AI member has the id or role {shorten(settings.member)}, so nobody leads"
@@ -192,13 +192,13 @@ def _convert(value: object, cls: type[Part], default: Any) -> Any:
 
 def _read_members(written: object) -> list[Member]:
     """Read the members. An unreadable kind counts as AI, so that no AI is reported missing."""
-    entries = [each for each in written if isinstance(each, Mapping)] if isinstance(written, list) else []
+    entries = [entry for entry in written if isinstance(entry, Mapping)] if isinstance(written, list) else []
     return [
         member(
-            each["id"],
-            Kind.HUMAN if each.get("kind") == "human" else Kind.AI,
-            role=each["role"] if isinstance(each.get("role"), str) else "",
+            entry["id"],
+            Kind.HUMAN if entry.get("kind") == "human" else Kind.AI,
+            role=entry["role"] if isinstance(entry.get("role"), str) else "",
         )
-        for each in entries
-        if isinstance(each.get("id"), str)
+        for entry in entries
+        if isinstance(entry.get("id"), str)
     ]

@@ -12,7 +12,7 @@ from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.prompts import Prompts
 from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
 from moot.core import limits
-from moot.core.flows.registry import FlowName
+from moot.core.flows.registry import FLOWS, FlowName
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
 from moot.core.session.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
 from moot.core.session.team import DEFAULT_LANGUAGE, Kind, Language, Team, match_language, member
@@ -103,17 +103,17 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """What the log and the flows know of this team."""
         members = tuple(
             member(
-                each.id,
-                each.kind,
-                name=each.name,
-                display_name=each.display_name,
-                order=each.order,
-                role=each.role,
-                concurrency=each.concurrency,
-                budget=each.budget,
+                spec.id,
+                spec.kind,
+                name=spec.name,
+                display_name=spec.display_name,
+                order=spec.order,
+                role=spec.role,
+                concurrency=spec.concurrency,
+                budget=spec.budget,
                 position=position,
             )
-            for position, each in enumerate(self.members)
+            for position, spec in enumerate(self.members)
         )
         return Team(
             name=self.name,
@@ -130,15 +130,15 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def member(self, member_id: str) -> MemberSpec:
         """What the file says of a member: its agent, its instructions. KeyError for nobody."""
-        for each in self.members:
-            if each.id == member_id:
-                return each
+        for spec in self.members:
+            if spec.id == member_id:
+                return spec
         raise KeyError(member_id)
 
     def agents(self) -> dict[str, AgentSpec]:
         """Member id to agent, for every AI."""
-        return {each.id: each.agent for each in self.members if each.agent is not None}
+        return {spec.id: spec.agent for spec in self.members if spec.agent is not None}
 
     def understander(self) -> Understanding:
         """The one asked for, or the flow's default (plan: understanding)."""
-        return self.understanding or Understanding(type="explicit" if self.flow == "chat" else "rules")
+        return self.understanding or Understanding(type=FLOWS[self.flow].default_understanding)

@@ -22,9 +22,9 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
     members = data.get("members")
     if isinstance(members, list):
         yield from _check_team(members, _read_language(data))
-        for position, each in enumerate(members):
-            if isinstance(each, dict):
-                for problem in _check_member(each):
+        for position, entry in enumerate(members):
+            if isinstance(entry, dict):
+                for problem in _check_member(entry):
                     yield Problem(path=("members", position, *problem.path), text=problem.text, hint=problem.hint)
     yield from _check_label("name", data.get("name"))
     understanding = data.get("understanding")

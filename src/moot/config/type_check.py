@@ -206,7 +206,7 @@ def _bare(expected: inspect.Type) -> inspect.Type:
 def _list_choices(expected: inspect.LiteralType | inspect.EnumType) -> list[object]:
     if isinstance(expected, inspect.LiteralType):
         return list(expected.values)
-    return [each.value for each in expected.cls]
+    return [choice.value for choice in expected.cls]
 
 
 def _has_shape(value: object, expected: inspect.Type) -> bool:
@@ -216,7 +216,7 @@ def _has_shape(value: object, expected: inspect.Type) -> bool:
         case inspect.VarTupleType() | inspect.TupleType():
             return isinstance(value, list)
         case inspect.LiteralType() | inspect.EnumType() as choice:
-            return any(type(value) is type(each) for each in _list_choices(choice))
+            return any(type(value) is type(allowed) for allowed in _list_choices(choice))
         case inspect.StrType():
             return isinstance(value, str)
         case inspect.BoolType():
@@ -230,8 +230,8 @@ def _has_shape(value: object, expected: inspect.Type) -> bool:
 
 
 def _wrong_type(value: object, expected: Sequence[inspect.Type], path: Path) -> Problem:
-    wanted = " or ".join(_describe_type(each) for each in expected)
-    kinds = {type(_bare(each)) for each in expected}
+    wanted = " or ".join(_describe_type(choice) for choice in expected)
+    kinds = {type(_bare(choice)) for choice in expected}
     hint = ""
     if inspect.StrType in kinds and isinstance(value, (bool, int, float)):
         hint = "put it in quotes"

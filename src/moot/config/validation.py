@@ -24,8 +24,8 @@ def _find(source: Source) -> Iterator[Problem]:
     if not source.is_readable:
         return
     if not isinstance(source.data, dict):
-        found = describe_value(source.data)
-        yield Problem(text=f"found {found}; a team is a mapping", hint="start with moot: 1, name: … and members: …")
+        kind = describe_value(source.data)
+        yield Problem(text=f"found {kind}; a team is a mapping", hint="start with moot: 1, name: … and members: …")
         return
     yield from check(source.data, read_type(TeamFile))
     yield from check_rules(source.data)

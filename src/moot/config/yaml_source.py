@@ -38,8 +38,8 @@ def read_yaml(raw: bytes) -> Source:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"not valid UTF-8: byte 0x{raw[error.start]:02x}"
-        return unreadable(found, hint="save the file as UTF-8", line=raw.count(b"\n", 0, error.start) + 1)
+        problem = f"not valid UTF-8: byte 0x{raw[error.start]:02x}"
+        return unreadable(problem, hint="save the file as UTF-8", line=raw.count(b"\n", 0, error.start) + 1)
     try:
         _check_bounds(text)
         root = yaml.compose(text, Loader=_Loader)
@@ -143,11 +143,11 @@ class _Reading:
         """`<<: *defaults`, or a list of them: the earlier one counts, what is written beside it counts more."""
         merged: dict[str, object] = {}
         for node in nodes:
-            for each in node.value if isinstance(node, yaml.SequenceNode) else [node]:
-                if isinstance(each, yaml.MappingNode):
-                    merged = self._take_another(each, path) | merged
+            for item in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+                if isinstance(item, yaml.MappingNode):
+                    merged = self._take_another(item, path) | merged
                 else:
-                    self._report(each, path, "'<<' takes a mapping or a list of mappings")
+                    self._report(item, path, "'<<' takes a mapping or a list of mappings")
         return merged
 
     def _take_another(self, node: yaml.Node, path: Path) -> dict[str, object]:

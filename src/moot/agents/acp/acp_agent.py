@@ -1,4 +1,4 @@
-"""Agent type `acp`: a member played by any agent that speaks the Agent Client Protocol over stdio, one program a turn.
+"""Agent type `acp`: a member played by an agent that speaks the Agent Client Protocol over stdio, one process per turn.
 
 The library is an optional extra (`pip install moot[acp]`) and is imported when such a member has its first turn.
 """
@@ -38,7 +38,7 @@ from moot.runtime.ports import Ask, Output, Result, Step
 if TYPE_CHECKING:
     from acp.client.connection import ClientSideConnection
 
-START_S = 120.0  # some install things when they first start
+START_S = 120.0  # some agents install packages at their first start
 CANCEL_S = 2.0
 EVENT_BYTES = 64 * 1_048_576
 _ID = re.compile(r"[\w.:-]{1,200}")
@@ -61,7 +61,7 @@ class AcpAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class AcpMember:
-    """`permit` answers what the agent asks for; without it people are asked, where the turn comes with a way to."""
+    """Plays turns. `permit` answers permission requests; without it people are asked, if the turn offers a way to."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class AcpMember:
     ) -> None:
         self._spec = spec
         self._build = partial(build_context, instructions=instructions, prompts=prompts)
-        self._around = run_environment
+        self._run_environment = run_environment
         self._permit = permit
         self._bounds = bounds or Bounds(output_bytes=EVENT_BYTES)
         self._environment = pick_environment(spec.env)
@@ -91,11 +91,11 @@ class AcpMember:
         program = Program(
             argv=self._spec.command,
             environment=self._environment,
-            folder=self._around.place(self._spec.cwd),
-            sandbox=self._around.sandbox,
+            folder=self._run_environment.place(self._spec.cwd),
+            sandbox=self._run_environment.sandbox,
             talks=True,
         )
-        async with start(program, self._bounds, self._around.book) as child:
+        async with start(program, self._bounds, self._run_environment.book) as child:
             talk = _Talk(child, self._spec, turn, permit, asks_people=asks_people)
             try:
                 known = self._find_conversation(turn)
@@ -126,8 +126,8 @@ class AcpMember:
             return talk.pipe.failure
         if isinstance(error, ConnectionError | BrokenPipeError):
             ended = await child.ended()
-            said = ended.stderr or talk.pipe.noise or f"exit code {ended.code}"
-            return read_failure(name, f"it ended in the middle of a turn: {said[-1_000:]}")
+            reason = ended.stderr or talk.pipe.noise or f"exit code {ended.code}"
+            return read_failure(name, f"it ended in the middle of a turn: {reason[-1_000:]}")
         if getattr(error, "code", None) == -32000:
             return AgentError("auth", f"{name} wants a login: {explain_error(name, error)}")
         return read_failure(name, explain_error(name, error))
@@ -135,17 +135,19 @@ class AcpMember:
     def _find_conversation(self, turn: TurnInput) -> Conversation | None:
         if turn.job != "chat":
             return None
-        return self._around.conversations.find(turn.session_id, turn.member.id, self._spec.command, is_id)
+        return self._run_environment.conversations.find(turn.session_id, turn.member.id, self._spec.command, is_id)
 
     def _keep(self, turn: TurnInput, talk: "_Talk") -> None:
         if turn.job == "chat" and talk.is_whole:
-            kept = self._around.conversations
-            kept.keep(turn.session_id, turn.member.id, self._spec.command, talk.conversation, talk.spent, is_id)
+            conversations = self._run_environment.conversations
+            conversations.keep(
+                turn.session_id, turn.member.id, self._spec.command, talk.conversation, talk.spent, is_id
+            )
 
 
-def is_id(written: str | None) -> bool:
-    """It travels in JSON only, never on a command line."""
-    return bool(written and _ID.fullmatch(written))
+def is_id(text: str | None) -> bool:
+    """Whether a text may be the id of a session. It is sent as JSON and never becomes part of a command line."""
+    return bool(text and _ID.fullmatch(text))
 
 
 def _check_library() -> None:
@@ -156,11 +158,11 @@ def _check_library() -> None:
 
 
 class _Talk:
-    """One turn over one connection. `outputs` ends with None."""
+    """One turn over one connection. None in `outputs` marks the end."""
 
     def __init__(self, child: Child, spec: AcpAgent, turn: TurnInput, permit: Permit, *, asks_people: bool) -> None:
         self.outputs: asyncio.Queue[PartialOutput | None] = asyncio.Queue()
-        self.pipe = Pipe(child, self._hear)
+        self.pipe = Pipe(child, self._receive_update)
         self._child = child
         self.conversation: str | None = None
         self.spent = Usage()
@@ -174,7 +176,7 @@ class _Talk:
         self._asking = 0  # permissions that wait for an answer
         self._folder = str((child.folder or Path()).absolute())
         self._name = Path(spec.command[0]).name
-        self._measure = OutputLimiter(self._name)
+        self._limiter = OutputLimiter(self._name)
         self._connection = self._connect()
 
     def _connect(self) -> "ClientSideConnection":
@@ -187,7 +189,7 @@ class _Talk:
             async with asyncio.timeout(START_S):
                 is_resumed = await self._open(known)
             response = await self._prompt(build(self._turn, is_resumed=is_resumed).text)
-            self._tell(*self._reader.end_thought())
+            self._emit(*self._reader.end_thought())
             return self._read_end(response, known if is_resumed else None)
         except TimeoutError:
             raise AgentError("timeout", f"{self._name} did not start a session in {START_S:g} s") from None
@@ -195,26 +197,26 @@ class _Talk:
             self.outputs.put_nowait(None)
 
     async def _open(self, known: Conversation | None) -> bool:
-        """A session, the old one where the agent can go on with it; whether it did."""
+        """Open a session: the known one if the agent can resume it, else a new one. Return whether it was resumed."""
         import acp
         from acp.schema import ClientCapabilities, Implementation
 
         about = Implementation(name="moot", title="Moot", version="1")
-        told = await self._connection.initialize(
+        answer = await self._connection.initialize(
             protocol_version=acp.PROTOCOL_VERSION, client_capabilities=ClientCapabilities(), client_info=about
         )
-        if known and await self._resume(known.session_id, told.model_dump(by_alias=True, mode="json")):
+        if known and await self._resume(known.session_id, answer.model_dump(by_alias=True, mode="json")):
             self.conversation = known.session_id
             return True
         made = await self._connection.new_session(cwd=self._folder, mcp_servers=[])
         self.conversation = made.session_id
         return False
 
-    async def _resume(self, session_id: str, told: Json) -> bool:
-        """Resuming is quiet; loading tells everything again, which is not for the log."""
+    async def _resume(self, session_id: str, answer: Json) -> bool:
+        """Resume or load a session. Return whether that worked. The history that a load replays is dropped."""
         import acp
 
-        can: Any = told.get("agentCapabilities") or {}
+        can: Any = answer.get("agentCapabilities") or {}
         self._is_replaying = True
         try:
             if (can.get("sessionCapabilities") or {}).get("resume") is not None:
@@ -224,7 +226,7 @@ class _Talk:
             else:
                 return False
         except acp.RequestError:
-            return False  # it has lost it
+            return False  # the agent no longer knows it
         finally:
             self._is_replaying = False
         return True
@@ -233,8 +235,8 @@ class _Talk:
         import acp
 
         assert self.conversation is not None  # noqa: S101 - opened before
-        said = await self._connection.prompt(session_id=self.conversation, prompt=[acp.text_block(text)])
-        return dict(said.model_dump(by_alias=True, mode="json", exclude_none=True))
+        response = await self._connection.prompt(session_id=self.conversation, prompt=[acp.text_block(text)])
+        return dict(response.model_dump(by_alias=True, mode="json", exclude_none=True))
 
     def _read_end(self, response: Json, before: Conversation | None) -> Result:
         reason = word(response, "stopReason")
@@ -254,24 +256,24 @@ class _Talk:
             usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cost_usd=cost),
         )
 
-    def _hear(self, update: Json) -> None:
+    def _receive_update(self, update: Json) -> None:
         if self._is_replaying:
             return
-        self._tell(*self._reader.read(update))
+        self._emit(*self._reader.read(update))
 
-    def _tell(self, *outputs: PartialOutput) -> None:
+    def _emit(self, *outputs: PartialOutput) -> None:
         try:
-            for output in self._measure.admit(outputs):
+            for output in self._limiter.admit(outputs):
                 self.outputs.put_nowait(output)
         except AgentError as error:
             self.pipe.failure = error
             raise
 
     async def _ask(self, call: Json, options: list[Json]) -> str | None:
-        self._tell(*self._reader.read_tool(call))
+        self._emit(*self._reader.read_tool(call))
         known = tuple(
-            PermitOption(id=word(each, "optionId"), name=clean(word(each, "name")), kind=word(each, "kind"))
-            for each in options
+            PermitOption(id=word(option, "optionId"), name=clean(word(option, "name")), kind=word(option, "kind"))
+            for option in options
         )
         title = describe_tool(call).action or ""
         request = PermitRequest(
@@ -285,26 +287,26 @@ class _Talk:
         self._asking += 1
         self._child.is_waiting_for_us = True
         try:
-            await self.outputs.join()  # what it is about to do is told before anybody is asked
+            await self.outputs.join()  # the step is shown before people are asked about it
             chosen = await self._permit(request)
         finally:
             self._asking -= 1
             self._child.is_waiting_for_us = bool(self._asking)
         picked = next((option for option in known if option.id == chosen), None)
-        if not self._asks_people:  # a question and its answer are in the log
-            said = picked.name if picked else "no"
-            self._tell(Step(observation=shorten(f"asked for permission: {request.title} → {said}")))
+        if not self._asks_people:  # otherwise question and answer are in the log
+            answer = picked.name if picked else "no"
+            self._emit(Step(observation=shorten(f"asked for permission: {request.title} → {answer}")))
         return picked.id if picked else None
 
     def _name_question(self, call_id: str, title: str) -> str:
-        """By what is asked and for which time: a turn that runs again has other ids for the same calls."""
+        """Name a question by its title and how often that was asked: a turn that runs again has other call ids."""
         calls = self._questions.setdefault(title, [])
         if call_id not in calls:
             calls.append(call_id)
         return f"{title} #{calls.index(call_id) + 1}"
 
     async def close(self, task: "asyncio.Task[Result]") -> None:
-        """A turn that is stopped is cancelled with the agent first, so that it can put things in order."""
+        """Close the connection. If the turn still runs, the agent is asked to cancel it first."""
         if not task.done() and self.conversation:
             with suppress(Exception):
                 await self._connection.cancel(session_id=self.conversation)

@@ -1,4 +1,4 @@
-"""Who says whether an agent may do something: people, where somebody can ask them, and otherwise nobody."""
+"""Answers the permission requests of ACP agents: by asking people, or with no where nobody can be asked."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -15,7 +15,7 @@ class PermitOption(Struct, frozen=True, kw_only=True):
 
 
 class PermitRequest(Struct, frozen=True, kw_only=True):
-    """An agent wants to do something. `key` names the question within the turn: asked again, it is the same one."""
+    """A request of an agent. `key` identifies the question within the turn: the same key is the same question."""
 
     session_id: str
     turn_id: str
@@ -25,14 +25,14 @@ class PermitRequest(Struct, frozen=True, kw_only=True):
     options: tuple[PermitOption, ...]
 
 
-Permit = Callable[[PermitRequest], Awaitable[str | None]]  # the id of the option that was chosen; None: none of them
+Permit = Callable[[PermitRequest], Awaitable[str | None]]  # returns the id of the chosen option; None for no option
 
 
-_ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")  # a plain yes is for this once
+_ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")  # so that a plain yes allows it once
 
 
 def ask_people(ask: Ask, hide: Callable[[str], str]) -> Permit:
-    """Put it to people, without secrets; when they say no, or nothing, it is a no for this once."""
+    """Return a permit that asks people, without secrets. No answer counts as rejecting it once."""
 
     async def permit(request: PermitRequest) -> str | None:
         options = sorted(request.options, key=lambda option: _ORDER.index(option.kind) if option.kind in _ORDER else 2)
@@ -43,10 +43,10 @@ def ask_people(ask: Ask, hide: Callable[[str], str]) -> Permit:
 
 
 async def deny(request: PermitRequest) -> str | None:
-    """No, for this once."""
+    """Reject it once."""
     return pick(request.options, ("reject_once", "reject_always"))
 
 
 def pick(options: Sequence[PermitOption], kinds: Sequence[str]) -> str | None:
-    """The first option of the first of these kinds that is there."""
+    """Return the first option of the first of these kinds that is offered; None if there is none."""
     return next((option.id for kind in kinds for option in options if option.kind == kind), None)

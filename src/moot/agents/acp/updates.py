@@ -1,14 +1,14 @@
-"""What an ACP agent tells while it works: `session/update` as steps and pieces of text. Pure.
+"""Turns the `session/update` notifications of an ACP agent into steps and pieces of text. Pure.
 
-Agents differ: some send a tool call without saying what it is and fill it in later, some send only its end, some put a
-warning in front of the answer as a message of its own.
+Agents differ: some announce a tool call without its arguments and send them later, some report only its end, some send
+a warning as a message before the answer.
 """
 
 import re
 from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
-    Spoken,
+    Answer,
     ToolUse,
     as_text,
     count,
@@ -27,25 +27,25 @@ from moot.core.session.usage import Usage
 from moot.runtime.ports import Step
 
 _OVER = ("completed", "failed")
-_WARNING = re.compile(r"(?:Warning: )?Model metadata for .{1,200} not found\.")  # Codex says it as part of the answer
+_WARNING = re.compile(r"(?:Warning: )?Model metadata for .{1,200} not found\.")  # Codex sends it as answer text
 
 
 class UpdateReader:
     def __init__(self) -> None:
-        self._spoken = Spoken()
+        self._answer = Answer()
         self._thought = ""
         self._message: object = None
-        self._tools: dict[str, Json] = {}  # what is known of each call
-        self._told: set[str] = set()
-        self._over: set[str] = set()
+        self._tools: dict[str, Json] = {}  # what is known of each call, by its id
+        self._announced: set[str] = set()
+        self._finished: set[str] = set()
         self._cost = 0.0
 
     @property
     def text(self) -> str:
-        return self._spoken.text
+        return self._answer.text
 
     def read(self, update: Json) -> Iterator[PartialOutput]:
-        """What an update says; nothing for one that is not known."""
+        """Yield the outputs that an update stands for; none for an unknown update."""
         kind = word(update, "sessionUpdate")
         if kind != "agent_thought_chunk":
             yield from self.end_thought()
@@ -66,32 +66,32 @@ class UpdateReader:
                     self._cost = make_usage(0, 0, cost.get("amount")).cost_usd
 
     def _read_message(self, update: Json) -> Iterator[PartialOutput]:
-        said = word(part(update, "content"), "text")
-        if not said:
+        text = word(part(update, "content"), "text")
+        if not text:
             return
-        if _WARNING.match(said):
-            yield observe(said)
+        if _WARNING.match(text):
+            yield observe(text)
             return
         if update.get("messageId") != self._message:
             self._message = update.get("messageId")
-            yield from self._spoken.move_on()
-        self._spoken.say(said)
-        yield from show(said)
+            yield from self._answer.end_block()
+        self._answer.add(text)
+        yield from show(text)
 
     def read_tool(self, call: Json) -> Iterator[PartialOutput]:
-        """Also for the call that a permission is asked for, which may be the first that is heard of it."""
+        """Read a tool call, also the one of a permission request, which may be its first mention."""
         call_id = word(call, "toolCallId")
         known = self._tools.setdefault(call_id, {})
         known.update({key: value for key, value in call.items() if value not in (None, {}, [], "")})
         is_over = known.get("status") in _OVER
-        if call_id not in self._told and (is_over or known.get("status") == "in_progress" or _says_what(known)):
-            self._told.add(call_id)
-            yield from self._spoken.move_on()
+        if call_id not in self._announced and (is_over or known.get("status") == "in_progress" or _says_what(known)):
+            self._announced.add(call_id)
+            yield from self._answer.end_block()
             yield describe_tool(known)
-        if is_over and call_id not in self._over:
-            self._over.add(call_id)
-            came = known.get("rawOutput") or known.get("content")
-            yield observe(came, failed=known.get("status") == "failed")
+        if is_over and call_id not in self._finished:
+            self._finished.add(call_id)
+            output = known.get("rawOutput") or known.get("content")
+            yield observe(output, failed=known.get("status") == "failed")
 
     def end_thought(self) -> Iterator[Step]:
         if self._thought.strip():
@@ -99,22 +99,22 @@ class UpdateReader:
         self._thought = ""
 
     def usage(self, response: Json) -> Usage:
-        """Tokens as the answer to the prompt counts them, here or there; the cost of the whole conversation so far."""
-        counted = part(response, "usage")
-        if counted:
-            return make_usage(count(counted.get("inputTokens")), count(counted.get("outputTokens")), self._cost)
-        counted = part(part(part(response, "_meta"), "quota"), "token_count")
-        return make_usage(count(counted.get("input_tokens")), count(counted.get("output_tokens")), self._cost)
+        """Return the tokens of this turn, from either place of the response, and the cost of the conversation."""
+        tokens = part(response, "usage")
+        if tokens:
+            return make_usage(count(tokens.get("inputTokens")), count(tokens.get("outputTokens")), self._cost)
+        tokens = part(part(part(response, "_meta"), "quota"), "token_count")
+        return make_usage(count(tokens.get("input_tokens")), count(tokens.get("output_tokens")), self._cost)
 
 
 def _says_what(call: Json) -> bool:
-    """A command that is still to come would make it another call."""
+    """Whether the call can be described already: a command without its text cannot."""
     raw = call.get("rawInput")
     return bool(raw.get("command") or word(call, "kind") != "execute") if isinstance(raw, dict) else bool(raw)
 
 
 def describe_tool(call: Json) -> Step:
-    """The title says it best, unless it is only the name of a tool."""
+    """Describe a call by its command or its title."""
     title, raw = word(call, "title"), call.get("rawInput")
     if read_todos(raw):
         return ToolUse(name=title, arguments=raw).step()

@@ -1,4 +1,4 @@
-"""The two ends of an ACP connection on our side: the pipe to the program, and what the program may ask of us."""
+"""Moot's side of an ACP connection: the pipe to the program, and the requests that the program may send."""
 
 import asyncio
 import json
@@ -16,10 +16,10 @@ Ask = Callable[[Json, list[Json]], Any]  # the tool call and the options → the
 
 
 class Pipe:
-    """Messages over a program's stdin and stdout, as the library wants them.
+    """Carries messages over a program's stdin and stdout, as the library expects it.
 
-    Updates are taken out on the way and handed on in their order; the library sees requests and answers. Its own reader
-    would check them against the version of the protocol that it knows, and drop what is new.
+    Updates are passed to `on_update` in their order and do not reach the library, which would check them against the
+    version of the protocol that it knows and drop newer ones.
     """
 
     def __init__(self, child: Child, on_update: Callable[[Json], None]) -> None:
@@ -51,7 +51,7 @@ class Pipe:
                 async for chunk in chunks:
                     for message in self._lines.feed(chunk):
                         self._sort(message)
-        except AgentError as error:  # it wrote too much, or fell silent
+        except AgentError as error:  # it wrote too much or was silent for too long
             self.failure = error
         finally:
             self._messages.put_nowait(None)
@@ -64,7 +64,7 @@ class Pipe:
 
 
 class OurSide:
-    """What an agent may ask of us: permissions. It gets no files and no terminals; it has its own."""
+    """Handles the agent's requests: permissions only. It has its own access to files and terminals."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -80,17 +80,17 @@ class OurSide:
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=chosen))
 
     async def session_update(self, **_: Any) -> None:
-        """They come through the pipe."""
+        """Ignore it: updates come through the pipe."""
 
     async def ext_method(self, *_: Any) -> Json:
         return {}
 
     async def ext_notification(self, *_: Any) -> None:
-        """Agents have messages of their own; we know none of them."""
+        """Ignore it: notifications of single agents are not known."""
 
 
 def explain_error(name: str, error: Exception) -> str:
-    """What a JSON-RPC error says, with its data."""
+    """Return the message of a JSON-RPC error with its data."""
     data = getattr(error, "data", None)
-    told = json.dumps(data, ensure_ascii=False, default=str) if data else ""
-    return clean(f"{error} {told}").strip() or name
+    details = json.dumps(data, ensure_ascii=False, default=str) if data else ""
+    return clean(f"{error} {details}").strip() or name

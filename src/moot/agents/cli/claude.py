@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
-    Spoken,
+    Answer,
     ToolUse,
     as_text,
     count,
@@ -28,12 +28,12 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 
 
 class ClaudeReader:
-    spent = Usage()  # each turn tells its own
+    spent = Usage()  # each turn reports its own usage
 
     def __init__(self) -> None:
         self.session_id: str | None = None
-        self._spoken = Spoken()
-        self._streamed = False  # whether the text of this message came in pieces before
+        self._answer = Answer()
+        self._streamed = False  # whether the text of this message has been shown in pieces
         self._status: int | None = None
         self._end: Json | None = None
 
@@ -58,8 +58,8 @@ class ClaudeReader:
             self.session_id = word(event, "session_id") or self.session_id
         if event.get("subtype") == "api_retry":
             self._status = count(event.get("error_status")) or self._status
-            tried = f"{event.get('attempt')}/{event.get('max_retries')}"
-            yield observe(f"retry {tried}: {event.get('error_status')} {word(event, 'error')}")
+            attempt = f"{event.get('attempt')}/{event.get('max_retries')}"
+            yield observe(f"retry {attempt}: {event.get('error_status')} {word(event, 'error')}")
 
     def _read_piece(self, event: Json) -> Iterator[PartialOutput]:
         delta = part(event, "delta")
@@ -78,14 +78,14 @@ class ClaudeReader:
                 case "text" if is_helper:
                     yield Step(thought=shorten(word(block, "text")))
                 case "text":
-                    yield from self._spoken.move_on()
-                    self._spoken.say(word(block, "text"))
+                    yield from self._answer.end_block()
+                    self._answer.add(word(block, "text"))
                     if not self._streamed:
                         yield from show(word(block, "text"))
                 case "thinking" if word(block, "thinking").strip():
                     yield Step(thought=shorten(word(block, "thinking")))
                 case "tool_use":
-                    yield from self._spoken.move_on()
+                    yield from self._answer.end_block()
                     yield ToolUse(name=word(block, "name"), arguments=block.get("input")).step()
 
     def _read_tool_results(self, message: Json) -> Iterator[PartialOutput]:
@@ -100,22 +100,22 @@ class ClaudeReader:
             if self._status:
                 raise read_failure("claude", f"it gave up after HTTP status {self._status}", self._status)
             return None
-        said, usage = word(end, "result"), _read_usage(end)
+        text, usage = word(end, "result"), _read_usage(end)
         if end.get("stop_reason") == "refusal":
-            raise AgentError("refused", f"claude refused: {shorten(said)[:600]}", usage=usage)
+            raise AgentError("refused", f"claude refused: {shorten(text)[:600]}", usage=usage)
         if end.get("is_error") is True or word(end, "subtype").startswith("error"):
-            told = said or as_text(end.get("errors")) or word(end, "subtype")
-            failure = read_failure("claude", told, count(end.get("api_error_status")) or self._status)
+            reason = text or as_text(end.get("errors")) or word(end, "subtype")
+            failure = read_failure("claude", reason, count(end.get("api_error_status")) or self._status)
             failure.usage = usage
             raise failure
-        return Result(text=said or self._spoken.text, usage=usage)
+        return Result(text=text or self._answer.text, usage=usage)
 
 
 def _read_usage(end: Json) -> Usage:
-    """What is read from a cache is input, too."""
+    """Input that is written to or read from a cache counts as input."""
     usage = part(end, "usage")
-    taken = sum(count(usage.get(name)) for name in _INPUT)
-    return make_usage(taken, count(usage.get("output_tokens")), end.get("total_cost_usd"))
+    input_tokens = sum(count(usage.get(name)) for name in _INPUT)
+    return make_usage(input_tokens, count(usage.get("output_tokens")), end.get("total_cost_usd"))
 
 
 def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ CLAUDE = Preset(
     login=Login(folder=".claude", file=".credentials.json", variable="CLAUDE_CONFIG_DIR"),
     install="npm install -g @anthropic-ai/claude-code",
     tested_with="2.1.197",
-    environment={  # without a bound it tries a wrong key ten times, for more than 100 s
+    environment={  # by default it retries a wrong key ten times, which takes more than 100 s
         "CLAUDE_CODE_MAX_RETRIES": "2",
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_TELEMETRY": "1",

@@ -1,4 +1,4 @@
-"""Agent type `cli`: a member played by a command-line agent, one program a turn."""
+"""Agent type `cli`: a member played by a command-line agent, one process per turn."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
@@ -31,7 +31,7 @@ from moot.extensions import PRESETS
 from moot.runtime.ports import Delta, Output, Result
 
 TEXT_BYTES = 2 * limits.OUTPUT_CHARS
-EVENT_BYTES = 64 * 1_048_576  # JSON lines say much besides the text
+EVENT_BYTES = 64 * 1_048_576  # JSON lines contain much besides the text
 PLAIN_TEXT = "text"  # the `output` of a program whose whole output is its answer
 
 
@@ -61,13 +61,13 @@ class CliAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return find_preset(self.preset) if self.preset else None
 
     def find_reader(self) -> Preset | None:
-        """The preset in whose way the output is read; None for plain text."""
+        """Return the preset whose reader is used; None for plain text."""
         if self.preset:
             return self.find_preset()
         return find_preset(self.output) if self.output and self.output != PLAIN_TEXT else None
 
     def list_command(self, resume: str | None = None) -> tuple[str, ...]:
-        """What is started: the command of the team file, or that of the preset. `resume` is a conversation's id."""
+        """Return the command of the team file or of the preset. `resume` is the id of a conversation."""
         preset = self.find_preset()
         return preset.argv(self.model, self.permissions or "read", resume) if preset else self.command or ()
 
@@ -105,14 +105,14 @@ class CliMember:
         self._spec = spec
         self._instructions = instructions
         self._prompts = prompts
-        self._around = run_environment
+        self._run_environment = run_environment
         self._bounds = bounds or Bounds(output_bytes=EVENT_BYTES if spec.find_reader() else TEXT_BYTES)
         preset = spec.find_preset()
         names = (*spec.env, *(preset.names if preset else ()))
         self._environment = pick_environment(names, fixed=preset.environment if preset else None)
 
     async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
-        """A conversation that the CLI has lost is begun again, once."""
+        """Play a turn. If the CLI no longer knows the conversation, start a new one, once."""
         known = self._find_conversation(turn)
         try:
             async with aclosing(self._play(turn, known)) as outputs:
@@ -122,28 +122,28 @@ class CliMember:
         except AgentError as error:
             if known is None or error.error_type != "lost":
                 raise
-        self._around.conversations.forget(turn.session_id, turn.member.id)
+        self._run_environment.conversations.forget(turn.session_id, turn.member.id)
         async with aclosing(self._play(turn, None)) as outputs:
             async for output in outputs:
                 yield output
 
     def _find_conversation(self, turn: TurnInput) -> Conversation | None:
-        """Tasks of a plan may run side by side: each is a conversation of its own."""
+        """Return the conversation to resume. Tasks of a plan have none, because they may run at the same time."""
         if self._spec.preset is None or turn.job != "chat":
             return None
-        return self._around.conversations.find(turn.session_id, turn.member.id, self._spec.list_command())
+        return self._run_environment.conversations.find(turn.session_id, turn.member.id, self._spec.list_command())
 
     async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
         context = build_context(turn, self._instructions, prompts=self._prompts, is_resumed=known is not None)
         program = Program(
             argv=self._spec.list_command(known.session_id if known else None),
             environment=self._environment,
-            folder=self._around.place(self._spec.cwd),
-            sandbox=self._around.sandbox,
+            folder=self._run_environment.place(self._spec.cwd),
+            sandbox=self._run_environment.sandbox,
             stdin=context.text.encode(errors="replace"),
         )
         reading = _Reading(self._spec, known.spent if known else Usage())
-        async with start(program, self._bounds, self._around.book) as child:
+        async with start(program, self._bounds, self._run_environment.book) as child:
             async with aclosing(child.chunks()) as chunks:
                 async for chunk in chunks:
                     for output in reading.feed(chunk):
@@ -152,8 +152,8 @@ class CliMember:
                 yield censor(output, self._environment)
             result = await self._finish(child, reading, is_resumed=known is not None)
         if turn.job == "chat" and self._spec.preset:
-            kept, argv = self._around.conversations, self._spec.list_command()
-            kept.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
+            conversations, argv = self._run_environment.conversations, self._spec.list_command()
+            conversations.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
         yield censor(result, self._environment)
 
     async def _finish(self, child: Child, reading: "_Reading", *, is_resumed: bool) -> Result:
@@ -166,15 +166,15 @@ class CliMember:
             raise censor_error(error, self._environment) from None
 
 
-def _is_lost(said: str) -> bool:
-    """The CLI does not know the conversation that it was to go on with."""
+def _is_lost(message: str) -> bool:
+    """Whether a message says that the CLI does not know the conversation to resume."""
     return any(
-        words in said.lower() for words in ("no conversation found", "no rollout found", "session not found")
-    ) or ("resum" in said.lower() and "error" in said.lower())
+        words in message.lower() for words in ("no conversation found", "no rollout found", "session not found")
+    ) or ("resum" in message.lower() and "error" in message.lower())
 
 
 class _Reading:
-    """One turn's output, by the dialect of the CLI."""
+    """Reads the output of one turn, with the reader of the CLI or as plain text."""
 
     def __init__(self, spec: CliAgent, spent: Usage) -> None:
         self._name = spec.preset or Path((spec.command or ("agent",))[0]).name
@@ -182,7 +182,7 @@ class _Reading:
         self._plain = None if reader else TextReader()
         self._lines = JsonLines()
         self._dialect = reader.reader(spent) if reader else None
-        self._measure = OutputLimiter(self._name)
+        self._limiter = OutputLimiter(self._name)
 
     @property
     def session_id(self) -> str | None:
@@ -194,37 +194,37 @@ class _Reading:
 
     def feed(self, chunk: bytes) -> Iterator[PartialOutput]:
         if self._plain:
-            yield from self._measure.admit([Delta(self._plain.feed(chunk))])
+            yield from self._limiter.admit([Delta(self._plain.feed(chunk))])
             return
         for event in self._lines.feed(chunk):
             if self._dialect:
-                yield from self._measure.admit(self._dialect.read(event))
+                yield from self._limiter.admit(self._dialect.read(event))
 
     def close(self) -> Iterator[PartialOutput]:
         if self._plain:
-            yield from self._measure.admit([Delta(self._plain.close())])
+            yield from self._limiter.admit([Delta(self._plain.close())])
             return
         for event in self._lines.close():
             if self._dialect:
-                yield from self._measure.admit(self._dialect.read(event))
+                yield from self._limiter.admit(self._dialect.read(event))
 
     def finish(self, ended: Ended) -> Result:
-        """The answer, or AgentError: what the CLI said of its end counts more than its exit code."""
-        told = self._dialect.result() if self._dialect else None
-        if told is not None and not is_blank(told.text):
-            return told
+        """Return the answer, or raise AgentError. The result that the CLI reported wins over its exit code."""
+        result = self._dialect.result() if self._dialect else None
+        if result is not None and not is_blank(result.text):
+            return result
         if self._plain and ended.code == 0 and not is_blank(self._plain.text):
             return Result(text=self._plain.text)
-        raise self._explain(ended, is_whole=told is not None)
+        raise self._explain(ended, is_whole=result is not None)
 
     def _explain(self, ended: Ended, *, is_whole: bool) -> AgentError:
-        said = ended.stderr or self._lines.noise or (self._plain.text if self._plain else "")
+        reason = ended.stderr or self._lines.noise or (self._plain.text if self._plain else "")
         if ended.code in (137, -9):
             return AgentError("agent", f"{self._name} was killed (exit 137), perhaps for lack of memory")
         if ended.code < 0:
             return AgentError("agent", f"{self._name} was ended by signal {-ended.code}")
         if ended.code:
-            return read_failure(self._name, said[-1_000:] or f"exit code {ended.code}")
+            return read_failure(self._name, reason[-1_000:] or f"exit code {ended.code}")
         if not is_whole and self._lines.noise:
             return AgentError("bad_agent_output", f"{self._name} wrote what cannot be read: {self._lines.noise[:500]}")
         if ended.stderr:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
-    Spoken,
+    Answer,
     ToolUse,
     as_text,
     count,
@@ -25,13 +25,13 @@ from moot.runtime.ports import Result, Step
 
 
 class CodexReader:
-    """`spent_before`: a resumed thread counts its tokens from its beginning."""
+    """`spent_before` is subtracted: a resumed thread counts its tokens from its beginning."""
 
     def __init__(self, spent_before: Usage | None = None) -> None:
         self.session_id: str | None = None
         self.spent = spent_before or Usage()
         self._before = self.spent
-        self._spoken = Spoken()
+        self._answer = Answer()
         self._started: set[str] = set()
         self._is_over = False
         self._failure: str | None = None
@@ -57,8 +57,8 @@ class CodexReader:
         kind = word(item, "type")
         match kind:
             case "agent_message" if is_over:
-                yield from self._spoken.move_on()
-                self._spoken.say(word(item, "text"))
+                yield from self._answer.end_block()
+                self._answer.add(word(item, "text"))
                 yield from show(word(item, "text"))
             case "reasoning" if is_over:
                 yield Step(thought=shorten(word(item, "text")))
@@ -72,18 +72,18 @@ class CodexReader:
                 yield from self._read_tool(kind, item, is_over=is_over)
 
     def _read_tool(self, kind: str, item: Json, *, is_over: bool) -> Iterator[PartialOutput]:
-        """A command, a change of files, a search, a tool: first what is done, then what came of it."""
+        """Yield a step when a command, a change of files, a search or a tool call begins, and one with its result."""
         item_id = word(item, "id")
         if item_id not in self._started:
             self._started.add(item_id)
-            yield from self._spoken.move_on()
+            yield from self._answer.end_block()
             yield _describe(kind, item)
         if is_over:
             failed = item.get("status") == "failed" or bool(item.get("error"))
-            came = item.get("aggregated_output") or item.get("result") or item.get("error")
+            output = item.get("aggregated_output") or item.get("result") or item.get("error")
             code = item.get("exit_code")
-            ends = f"\n(exit {code})" if isinstance(code, int) and code else ""
-            yield observe(f"{as_text(came).strip()}{ends}".strip() or word(item, "status"), failed=failed)
+            exit_note = f"\n(exit {code})" if isinstance(code, int) and code else ""
+            yield observe(f"{as_text(output).strip()}{exit_note}".strip() or word(item, "status"), failed=failed)
 
     def result(self) -> Result | None:
         if self._failure is not None:
@@ -94,7 +94,7 @@ class CodexReader:
             max(self.spent.input_tokens - self._before.input_tokens, 0),
             max(self.spent.output_tokens - self._before.output_tokens, 0),
         )
-        return Result(text=self._spoken.text, usage=new)
+        return Result(text=self._answer.text, usage=new)
 
 
 def _describe(kind: str, item: Json) -> Step:

@@ -1,4 +1,4 @@
-"""What the readers of the CLIs share: their shape, and how much of what a CLI did is told."""
+"""The interface of a reader of CLI output, and the functions that the readers of CLIs and ACP agents share. Pure."""
 
 import json
 from collections.abc import Iterator
@@ -22,24 +22,24 @@ class Dialect(Protocol):
     spent: Usage  # by the whole conversation, of programs that count that way; otherwise nothing
 
     def read(self, event: Json) -> Iterator[PartialOutput]:
-        """What an event says; nothing for one that is not known."""
+        """Yield the outputs that an event stands for; none for an unknown event."""
 
     def result(self) -> Result | None:
-        """The end that the CLI told; None when it told none. Raises AgentError when it told a failure."""
+        """Return the result that the CLI reported, or None. Raises AgentError if it reported a failure."""
 
 
-class Spoken:
-    """What a CLI said. The last of it is its answer; what it said before it used a tool was talk on the way."""
+class Answer:
+    """Collects an agent's text. The last block is its answer; a block before a tool call becomes a step."""
 
     def __init__(self) -> None:
         self._current = ""
         self._before = ""
 
-    def say(self, text: str) -> None:
+    def add(self, text: str) -> None:
         self._current += text
 
-    def move_on(self) -> Iterator[Step]:
-        """Something else begins: what was said so far was a thought."""
+    def end_block(self) -> Iterator[Step]:
+        """Begin a new block; the text so far becomes a thought. It stays the answer if no other text follows."""
         if not is_blank(self._current):
             self._before, self._current = self._current, ""
             yield Step(thought=shorten(self._before))
@@ -54,7 +54,7 @@ class ToolUse(Struct, frozen=True, kw_only=True):
     arguments: Any = None
 
     def step(self) -> Step:
-        """A list of things to do is told as such, a command as it stands, anything else as JSON."""
+        """Describe the call: a to-do list as such, else the tool with its most telling argument, or all as JSON."""
         todos = read_todos(self.arguments)
         if todos:
             return Step(thought=shorten(todos))
@@ -62,35 +62,35 @@ class ToolUse(Struct, frozen=True, kw_only=True):
         for key in ("command", "cmd", "file_path", "path", "query", "pattern", "url", "prompt", "description"):
             if isinstance(arguments.get(key), str):
                 return Step(action=shorten(f"{self.name}: {arguments[key]}"))
-        told = f": {json.dumps(arguments, ensure_ascii=False)}" if arguments else ""
-        return Step(action=shorten(f"{self.name}{told}"))
+        details = f": {json.dumps(arguments, ensure_ascii=False)}" if arguments else ""
+        return Step(action=shorten(f"{self.name}{details}"))
 
 
 def read_todos(arguments: object) -> str:
-    """`☑ done`, `▶ under way`, `☐ open`, one a line; empty when it is no list of things to do."""
+    """Format a to-do list, one entry per line: `☑ done`, `▶ in progress`, `☐ open`. Empty if it is not such a list."""
     entries = arguments.get("todos") or arguments.get("items") if isinstance(arguments, dict) else None
     if not isinstance(entries, list):
         return ""
     lines = []
     for entry in entries:
-        said = (
+        text = (
             entry.get("content") or entry.get("text") or entry.get("description") if isinstance(entry, dict) else None
         )
-        if not isinstance(said, str):
+        if not isinstance(text, str):
             return ""
         is_done = entry.get("completed") is True or entry.get("status") == "completed"
-        lines.append(f"{'☑' if is_done else '▶' if entry.get('status') == 'in_progress' else '☐'} {said}")
+        lines.append(f"{'☑' if is_done else '▶' if entry.get('status') == 'in_progress' else '☐'} {text}")
     return "\n".join(lines)
 
 
 def observe(value: object, *, failed: bool = False) -> Step:
-    """What came of something."""
-    told = shorten(as_text(value)) or "(nothing)"
-    return Step(observation=f"failed: {told}" if failed else told)
+    """Make a step of the result of a tool call."""
+    text = shorten(as_text(value)) or "(nothing)"
+    return Step(observation=f"failed: {text}" if failed else text)
 
 
 def as_text(value: object) -> str:
-    """Text, the texts of a list of content blocks, or JSON."""
+    """Return text as it is, the texts of content blocks joined, and anything else as JSON."""
     match value:
         case None:
             return ""
@@ -101,7 +101,7 @@ def as_text(value: object) -> str:
         case {"content": content}:
             return as_text(content)
         case list():
-            return "\n".join(as_text(each) for each in value)
+            return "\n".join(as_text(block) for block in value)
         case _:
             return json.dumps(value, ensure_ascii=False, default=str)
 
@@ -111,21 +111,21 @@ def shorten(text: str) -> str:
 
 
 def show(text: str) -> Iterator[Delta]:
-    """A piece of text, safe to show."""
+    """Yield a piece of text without control characters; nothing if none is left."""
     safe = clean(text)
     if safe:
         yield Delta(safe)
 
 
 def show_thought(text: str) -> Iterator[Thinking]:
-    """A piece of a thought, safe to show."""
+    """Yield a piece of a thought without control characters; nothing if none is left."""
     safe = clean(text)
     if safe:
         yield Thinking(safe)
 
 
 def count(value: object) -> int:
-    """A number of tokens, whatever was written there."""
+    """Return a number of tokens; 0 for anything that is not a plausible one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else 0
 
 
@@ -139,12 +139,12 @@ def make_usage(input_tokens: int, output_tokens: int, cost: object = 0.0) -> Usa
 
 
 def part(value: object, key: str) -> Json:
-    """The object under a key; an empty one when there is none."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    """Return the object under a key, or an empty one."""
+    inner = value.get(key) if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else {}
 
 
 def word(value: object, key: str) -> str:
-    """The text under a key; empty when there is none."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    """Return the text under a key, or an empty one."""
+    text = value.get(key) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""

@@ -1,4 +1,4 @@
-"""Which of the known CLIs are on this machine, which version, and whether somebody is logged in: names, no secrets."""
+"""Finds the known CLIs on this machine: path, version, and whether somebody is logged in. Reads no secrets."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+[\w.-]*")
 
 
 class FoundCli(Struct, frozen=True, kw_only=True):
-    """`path` is empty when it is not installed; `login` names how somebody is logged in, empty when nobody is."""
+    """`path` is empty if it is not installed. `login` is the variable or file of the login, empty if there is none."""
 
     preset: Preset
     path: str = ""
@@ -41,7 +41,7 @@ class FoundCli(Struct, frozen=True, kw_only=True):
 
 
 async def find_clis() -> list[FoundCli]:
-    """All of them, asked at the same time."""
+    """Return all of them; their versions are asked for at the same time."""
     return list(await asyncio.gather(*map(_find, list_presets())))
 
 
@@ -58,12 +58,12 @@ async def _find(preset: Preset) -> FoundCli:
     except AgentError as error:
         return FoundCli(preset=preset, path=path, login=login, problem=str(error))
     match = _VERSION.search(output)
-    problem = "" if match else f"it tells no version (exit {ended.code})"
+    problem = "" if match else f"it prints no version (exit {ended.code})"
     return FoundCli(preset=preset, path=path, version=match[0] if match else "", login=login, problem=problem)
 
 
 def find_login(preset: Preset, environment: Mapping[str, str]) -> str:
-    """The name of a variable that holds a key, or of the file that a login leaves; neither is read."""
+    """Return the name of a variable that holds a key, or of the file that a login leaves. Neither is read."""
     for key in preset.keys:
         if environment.get(key):
             return key

@@ -38,20 +38,22 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _BY_STATUS = {401: "auth", 403: "auth", 429: "rate_limit", 529: "rate_limit", 503: "rate_limit", 404: "config"}
 
 
-def read_failure(name: str, said: str, status: int | None = None) -> AgentError:
-    """`name` failed and `said` why; `status` is the HTTP status where it is known."""
-    found = _STATUS.search(said)
-    status = status or (int(found[1]) if found else None)
-    kind = _BY_STATUS.get(status or 0) or next((kind for kind, words in _WORDS if words.search(said)), "agent")
-    detail = cut(clean(said).strip(), DETAIL_CHARS) or (f"HTTP status {status}" if status else "no reason given")
+def read_failure(name: str, message: str, status: int | None = None) -> AgentError:
+    """Classify a failure of the program `name` by its message, and by its HTTP status where that is known."""
+    match = _STATUS.search(message)
+    status = status or (int(match[1]) if match else None)
+    kind = _BY_STATUS.get(status or 0) or next((kind for kind, words in _WORDS if words.search(message)), "agent")
+    detail = cut(clean(message).strip(), DETAIL_CHARS) or (f"HTTP status {status}" if status else "no reason given")
     hint = {"auth": f"; log in with `{name}` or set its key", "config": ""}.get(kind, "")
-    return AgentError(kind, f"{name} failed: {detail}{hint}", _read_retry_after(said) if kind == "rate_limit" else 0.0)
+    return AgentError(
+        kind, f"{name} failed: {detail}{hint}", _read_retry_after(message) if kind == "rate_limit" else 0.0
+    )
 
 
-def _read_retry_after(said: str) -> float:
+def _read_retry_after(message: str) -> float:
     """`retry after 12s`, `try again in 1m30s`, `"retryDelay": "7s"`."""
-    found = _RETRY_AFTER.search(said)
-    if not found:
+    match = _RETRY_AFTER.search(message)
+    if not match:
         return 0.0
-    seconds = float(found[2]) / (1_000 if found[3].lower() == "ms" else 1)
-    return seconds + 60 * int(found[1] or 0)
+    seconds = float(match[2]) / (1_000 if match[3].lower() == "ms" else 1)
+    return seconds + 60 * int(match[1] or 0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from moot.agents.cli.dialect import Spoken, ToolUse, as_text, count, make_usage, observe, part, show, word
+from moot.agents.cli.dialect import Answer, ToolUse, as_text, count, make_usage, observe, part, show, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
 from moot.agents.cli.presets import Login, Permissions, Preset, option
@@ -13,11 +13,11 @@ from moot.runtime.ports import Result
 
 
 class GeminiReader:
-    spent = Usage()  # each turn tells its own
+    spent = Usage()  # each turn reports its own usage
 
     def __init__(self) -> None:
         self.session_id: str | None = None
-        self._spoken = Spoken()
+        self._answer = Answer()
         self._end: Json | None = None
 
     def read(self, event: Json) -> Iterator[PartialOutput]:
@@ -25,10 +25,10 @@ class GeminiReader:
             case "init":
                 self.session_id = word(event, "session_id") or self.session_id
             case "message" if event.get("role") == "assistant":
-                self._spoken.say(word(event, "content"))
+                self._answer.add(word(event, "content"))
                 yield from show(word(event, "content"))
             case "tool_use":
-                yield from self._spoken.move_on()
+                yield from self._answer.end_block()
                 yield ToolUse(name=word(event, "tool_name"), arguments=event.get("parameters")).step()
             case "tool_result":
                 failed = event.get("status") not in (None, "success")
@@ -48,7 +48,7 @@ class GeminiReader:
             failure = read_failure("gemini", word(part(end, "error"), "message") or str(end.get("status")))
             failure.usage = usage
             raise failure
-        return Result(text=self._spoken.text, usage=usage)
+        return Result(text=self._answer.text, usage=usage)
 
 
 def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:

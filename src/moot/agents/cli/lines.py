@@ -7,12 +7,12 @@ from typing import Any
 Json = dict[str, Any]
 
 LINE_BYTES = 16 * 1_048_576  # a longer line is dropped
-NOISE_CHARS = 2_000  # of what is no JSON: kept to tell people what came instead
+NOISE_CHARS = 2_000  # of output that is not JSON, kept for error messages
 _decode = json.JSONDecoder(strict=False).raw_decode
 
 
 class JsonLines:
-    """Cuts may fall anywhere, also inside a character. What is no object with the `key` is noise."""
+    """Chunks may end anywhere, even inside a character. Anything but an object with the `key` is noise."""
 
     def __init__(self, key: str = "type") -> None:
         self.noise = ""
@@ -21,7 +21,7 @@ class JsonLines:
         self._is_skipping = False
 
     def feed(self, chunk: bytes) -> Iterator[Json]:
-        """The objects of the lines that end in this chunk."""
+        """Yield the objects of the lines that end in this chunk."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line, self._rest = bytes(self._rest + end), bytearray()
@@ -34,13 +34,13 @@ class JsonLines:
             self._note("(a line that is too long)")
 
     def close(self) -> Iterator[Json]:
-        """Those of a last line without an end."""
+        """Yield the objects of a last line without a line end."""
         line, self._rest = bytes(self._rest), bytearray()
         if not self._is_skipping:
             yield from self._read(line)
 
     def _read(self, line: bytes) -> Iterator[Json]:
-        """Every object of a line: there may be something before the first, and two may share a line."""
+        """Yield every object of a line: there may be text before the first, and several may share a line."""
         text, at = line.decode(errors="replace").strip(), 0
         while at < len(text):
             start = text.find("{", at)
@@ -48,13 +48,13 @@ class JsonLines:
                 self._note(text[at:])
                 return
             try:
-                found, end = _decode(text, start)
+                value, end = _decode(text, start)
             except (ValueError, RecursionError):
                 self._note(text[at:])
                 return
             self._note(text[at:start])
-            if isinstance(found, dict) and isinstance(found.get(self._key), str):
-                yield found
+            if isinstance(value, dict) and isinstance(value.get(self._key), str):
+                yield value
             else:
                 self._note(text[start:end])
             at = end

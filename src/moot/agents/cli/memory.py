@@ -1,7 +1,7 @@
-"""Which conversation of a CLI goes on in which session: an id that the CLI gave, kept beside the log.
+"""Remembers the conversation that a member has with its CLI: the id that the CLI gave it, kept beside the log.
 
-It is a convenience and no fact: without it a member is told more and remembers less. Nothing here names a program, and
-what is read back counts only in the form of an id.
+Losing it is harmless: the member starts a new conversation and is told the history again. A stored value is used only
+if it has the form of an id, because it becomes part of a command line.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ IsId = Callable[[str | None], bool]
 
 
 class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`spent` is what the CLI has counted so far; `program` is a digest: another program has other conversations."""
+    """`spent` is the CLI's own count so far. `program` is a digest: another program has other conversations."""
 
     session_id: str
     program: str
@@ -28,7 +28,7 @@ class Conversation(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Conversations:
-    """In a folder, or without one in memory. One file for each member of a session."""
+    """Keeps one file per member of a session in `folder`; without a folder, in memory."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
@@ -37,11 +37,11 @@ class Conversations:
     def find(
         self, session: str, member: str, program: tuple[str, ...], is_id: IsId = is_session_id
     ) -> Conversation | None:
-        """The conversation to go on with, if this member had one with this program."""
-        found = self._read(_key(session, member))
-        if found is None or found.program != _digest(program) or not is_id(found.session_id):
+        """Return the conversation to resume, or None if this member has none with this program."""
+        conversation = self._read(_key(session, member))
+        if conversation is None or conversation.program != _digest(program) or not is_id(conversation.session_id):
             return None
-        return found
+        return conversation
 
     def keep(
         self,

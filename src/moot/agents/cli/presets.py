@@ -1,8 +1,8 @@
 """The command-line agents that are known by name. Each is one value, a `Preset`, beside the reader of its output.
 
-`moot.extensions.PRESETS` lists them; a package adds one by an entry point of the group `moot.presets`. The prompt goes
-in by stdin, so that nothing that was said becomes part of a command line. A conversation's id comes from the program
-itself and counts only in the form that all of them use.
+`moot.extensions.PRESETS` lists them; a package adds one by an entry point of the group `moot.presets`. The prompt is
+passed by stdin, so that no message becomes part of a command line. The id of a conversation comes from the program
+itself and is used only if it is a UUID, as all of them use.
 """
 
 import re
@@ -34,7 +34,7 @@ class Preset(Struct, frozen=True, kw_only=True):
 
     Args:
         name: What team files call it, and the program itself.
-        argv: The command line for a model, the permissions, and the id of a conversation to go on with.
+        argv: Makes the command line from a model, the permissions, and the id of a conversation to resume.
         reader: Makes a reader of one turn's output, given what the conversation had spent before.
         names: Environment variables that are passed on if they are set.
         keys: Those of `names` that hold a key; any of them counts as a login. The first is recommended.
@@ -57,24 +57,24 @@ class Preset(Struct, frozen=True, kw_only=True):
 
 def find_preset(name: str) -> Preset:
     """Raises ConfigError if there is no preset of this name, or a package's entry is none."""
-    found = PRESETS.find(name)
-    if not isinstance(found, Preset):
+    entry = PRESETS.find(name)
+    if not isinstance(entry, Preset):
         known = ", ".join(PRESETS.names())
         raise ConfigError(
-            f"no preset {name!r}; there are {known}" if found is None else f"{name!r} is no Preset: {found!r}"
+            f"no preset {name!r}; there are {known}" if entry is None else f"{name!r} is no Preset: {entry!r}"
         )
-    return found
+    return entry
 
 
 def list_presets() -> list[Preset]:
     return [find_preset(name) for name in PRESETS.names()]
 
 
-def is_session_id(written: str | None) -> bool:
-    """A lower-case UUID: nothing else gets onto a command line."""
-    return bool(written and _SESSION_ID.fullmatch(written))
+def is_session_id(text: str | None) -> bool:
+    """Whether a text is a lower-case UUID: nothing else gets onto a command line."""
+    return bool(text and _SESSION_ID.fullmatch(text))
 
 
 def option(flag: str, value: str | None) -> tuple[str, ...]:
-    """A flag with its value, or nothing without a value."""
+    """Return a flag with its value; nothing without a value."""
     return (flag, value) if value else ()

@@ -1,14 +1,14 @@
-"""Any program that prints its answer: all of its output is the text. Pure."""
+"""Reads a program whose whole output is its answer. Pure."""
 
 import codecs
 
 from moot.core.text import clean
 
-_HELD_CHARS = 4_096  # an escape sequence that is not complete yet is no longer than that
+_HELD_CHARS = 4_096  # an incomplete escape sequence that is longer is not waited for
 
 
 class TextReader:
-    """Pieces of text as they come; an escape sequence is never shown in halves."""
+    """Decodes output piece by piece and holds back an escape sequence until it is complete."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -16,7 +16,7 @@ class TextReader:
         self._written: list[str] = []
 
     def feed(self, chunk: bytes) -> str:
-        """What can be shown now."""
+        """Return the text that can be shown now."""
         text = self._held + self._decoder.decode(chunk)
         at = max(text.rfind("\x1b"), text.rfind("\r"))
         ends = text.rfind("\n")

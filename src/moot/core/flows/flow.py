@@ -31,6 +31,7 @@ from moot.core.session.commands import (
 )
 from moot.core.session.events import NoticePosted, StepAsked
 from moot.core.session.session_lines import SESSION_LINES
+from moot.core.session.settings import UnderstandingType
 from moot.core.session.state import Slice, State, Turn
 from moot.core.session.team import Member, Team
 
@@ -49,6 +50,7 @@ class Flow(ABC):
     fold: ClassVar[Fold[State]]  # the flow's own facts
     follow: ClassVar[Follow[State]]  # facts of every session that change the slice too, after the session's own fold
     lines: ClassVar[Lines] = SESSION_LINES  # its facts as text for people
+    default_understanding: ClassVar[UnderstandingType] = "rules"  # of inputs, unless the team file says otherwise
     tells_tools: ClassVar[bool] = False  # whether members are told which tools they may call between turns
     leading_roles: ClassVar[frozenset[str]] = frozenset()  # roles of members that direct others
 

@@ -44,6 +44,7 @@ def _change_queue(change: Change[QueueChanged]) -> list[str]:
 
 class ChatFlow(Flow):
     name = "chat"
+    default_understanding = "explicit"  # markers are enough
     slice_type = ChatSlice
     facts = CHAT_FACTS
     fold = chat_slice.fold
