@@ -114,3 +114,11 @@ def test_storage_that_cannot_be_written_fails(moot: Moot, bare: Path, monkeypatc
     monkeypatch.setattr("moot.cli.storage_checks.measure_fsync_ms", refuse)
     assert checks(moot)["storage"]["fix"] == "make it writable, or use --data DIR"
     assert moot("doctor", "--port", "0").code == 1
+
+
+@pytest.mark.parametrize(("name", "variable"), [("codex", "OPENAI_API_KEY"), ("gemini", "GOOGLE_API_KEY")])
+def test_a_key_that_the_cli_does_not_take_is_no_login(name: str, variable: str, tmp_path: Path) -> None:
+    """Codex wants `codex login` and Gemini a setting before they use these variables."""
+    preset = find_preset(name)
+    assert find_login(preset, {"HOME": str(tmp_path), variable: "secret"}) == ""
+    assert find_login(preset, {"HOME": str(tmp_path), preset.keys[0]: "secret"}) == preset.keys[0]

@@ -33,3 +33,15 @@ def hide_secrets(text: str, environment: Mapping[str, str]) -> str:
         if len(value) >= _SHORTEST_SECRET and value in text and _SECRET_NAME.search(name):
             text = text.replace(value, f"[{name}]")
     return text
+
+
+def count_secret_start(text: str, environment: Mapping[str, str]) -> int:
+    """Return how many characters at the end of a text may be the beginning of a secret."""
+    secrets = [
+        value for name, value in environment.items() if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name)
+    ]
+    longest = max(map(len, secrets), default=1) - 1
+    for length in range(min(longest, len(text)), 0, -1):
+        if any(value.startswith(text[-length:]) for value in secrets):
+            return length
+    return 0

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from moot.agents.environment import hide_secrets
+from moot.agents.environment import count_secret_start, hide_secrets
 from moot.core import limits
 from moot.core.errors import AgentError
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
@@ -49,17 +49,37 @@ class OutputLimiter:
             yield Step(observation=f"(more than {STEPS} steps: the rest is not told)")
 
 
-def censor(output: Output, environment: Mapping[str, str]) -> Output:
-    """Remove secrets from what is logged. Deltas and thoughts pass: they are only shown."""
-    match output:
-        case Result(text=text):
-            return Result(text=hide_secrets(text, environment), usage=output.usage)
-        case Step():
-            texts = (output.thought, output.action, output.observation)
-            thought, action, observation = (text and hide_secrets(text, environment) for text in texts)
-            return Step(thought=thought, action=action, observation=observation)
-        case Delta() | Thinking():
-            return output
+class Censor:
+    """Removes secrets from the outputs of one turn, also from text that is shown while it is written.
+
+    The end of a piece that may be the beginning of a secret is held back until the next output.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = environment
+        self._held = ""
+        self._kind: type[Delta | Thinking] = Delta
+
+    def admit(self, output: Output) -> Iterator[Output]:
+        """Yield what was held back if it cannot go on in this output, then the output itself without secrets."""
+        if not isinstance(output, self._kind):
+            if self._held:
+                yield self._kind(self._held)
+            self._held = ""
+        match output:
+            case Delta(text=text) | Thinking(text=text):
+                self._kind = type(output)
+                text = hide_secrets(self._held + text, self._environment)
+                shown = len(text) - count_secret_start(text, self._environment)
+                self._held = text[shown:]
+                if shown:
+                    yield self._kind(text[:shown])
+            case Step():
+                texts = (output.thought, output.action, output.observation)
+                thought, action, observation = (text and hide_secrets(text, self._environment) for text in texts)
+                yield Step(thought=thought, action=action, observation=observation)
+            case Result(text=text):
+                yield Result(text=hide_secrets(text, self._environment), usage=output.usage)
 
 
 def censor_error(error: AgentError, environment: Mapping[str, str]) -> AgentError:

@@ -110,6 +110,8 @@ MODES: dict[str, Callable[[str], Json | None]] = {
     "flood": flood,
     "slow": wait_for_cancel,
     "memory": remember,
+    "load": remember,
+    "memory_cost": tell_much,
     "quiet": lambda _: None,
 }
 
@@ -122,7 +124,9 @@ def answer(request: Json) -> Json:
     match request["method"]:
         case "initialize":
             print("some talk before the first message")
-            resumes: Json = {"sessionCapabilities": {"resume": {}}} if mode == "memory" else {}
+            resumes: Json = {"sessionCapabilities": {"resume": {}}} if mode.startswith("memory") else {}
+            if mode == "load":  # as qwen does: it offers what it does not have
+                resumes = {"sessionCapabilities": {"resume": {}}, "loadSession": True}
             return {"protocolVersion": 1, "agentCapabilities": {"loadSession": False, **resumes}, "authMethods": []}
         case "session/new":
             return {"sessionId": "s1"}
@@ -140,5 +144,12 @@ while True:
         time.sleep(60)
     if mode == "login" and asked.get("method") == "session/new":
         send(id=asked["id"], error={"code": -32000, "message": "Authentication required"})
+    elif mode == "load" and asked.get("method") == "session/resume":
+        send(id=asked["id"], error={"code": -32601, "message": "Method not found"})
+    elif mode == "load" and asked.get("method") == "session/load":  # as gemini does: the history comes after the answer
+        send(id=asked["id"], result={})
+        for number in range(3):
+            time.sleep(0.05)
+            say(f"old answer {number} [NEXT: carol] ")
     elif "id" in asked and "method" in asked:
         send(id=asked["id"], result=answer(asked))

@@ -248,6 +248,67 @@ def test_a_session_is_resumed_where_the_agent_offers_it(tmp_path: Path) -> None:
     assert results == [(Result(text="True x"), "True x"), (Result(text="False xx"), "False xx")]
 
 
+def test_a_replayed_history_is_no_part_of_the_answer(tmp_path: Path) -> None:
+    """An agent that offers to resume and refuses is loaded; the history that it repeats is dropped, however late."""
+    turn = chat_turn(("alice", "first words"), ("bob", "mine"), ("alice", "newest words"))
+    run_environment = RunEnvironment(folder=tmp_path, conversations=Conversations(tmp_path / "kept"))
+    assert play(make("load", run_environment), turn)[-1] == Result(text="True x")
+    outputs = play(make("load", run_environment), turn)
+    assert outputs[-1] == Result(text="False xx")
+    assert pieces(output for output in outputs if isinstance(output, Delta)) == "False xx"
+
+
+def test_a_cancelled_turn_does_not_lose_the_conversation(tmp_path: Path) -> None:
+    """The next turn goes on where the cancelled one stopped."""
+    conversations = Conversations(tmp_path / "kept")
+    member = make("slow", RunEnvironment(folder=tmp_path, conversations=conversations))
+
+    async def cancel_midway() -> None:
+        async with aclosing(member.act(HELLO)) as outputs:
+            assert await anext(outputs) == Delta("begun")
+
+    asyncio.run(asyncio.wait_for(cancel_midway(), 30))
+    command = (sys.executable, "-IS", str(AGENT), "slow")
+    conversation = conversations.find(HELLO.session_id, HELLO.member.id, command, acp_member.is_id)
+    assert conversation
+    assert conversation.session_id == "s1"
+
+
+CACHED = {"inputTokens": 600, "outputTokens": 100, "cachedReadTokens": 60_000, "totalTokens": 60_700}
+OF_A_REQUEST = {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120}
+
+
+@pytest.mark.parametrize(
+    ("updates", "response", "expected"),
+    [
+        ([], {"usage": CACHED}, Usage(input_tokens=60_600, output_tokens=100)),
+        ([OF_A_REQUEST, OF_A_REQUEST], {}, Usage(input_tokens=200, output_tokens=40)),
+        (
+            [],
+            {"_meta": {"quota": {"token_count": {"input_tokens": 5, "output_tokens": 2}}}},
+            Usage(input_tokens=5, output_tokens=2),
+        ),
+    ],
+    ids=["claude-agent-acp", "qwen", "gemini"],
+)
+def test_every_token_is_counted(updates: list[Any], response: dict[str, Any], expected: Usage) -> None:
+    """Input from a cache is input; usage that is reported for each request is added up."""
+    reader = UpdateReader()
+    for usage in updates:
+        chunk = {"content": {"type": "text", "text": ""}, "_meta": {"usage": usage}}
+        list(reader.read({"sessionUpdate": "agent_message_chunk", **chunk}))
+    assert reader.usage(response) == expected
+
+
+def test_the_cost_of_a_resumed_conversation_is_that_of_the_turn(tmp_path: Path) -> None:
+    """Each turn is a process whose count begins at nothing: no earlier turn is subtracted."""
+    for _ in range(2):
+        run_environment = RunEnvironment(folder=tmp_path, conversations=Conversations(tmp_path / "kept"))
+        result = play(make("memory_cost", run_environment))[-1]
+        assert isinstance(result, Result)
+        assert result.usage.cost_usd == 0.5
+
+
 def test_odd_updates_are_passed_over() -> None:
     """Wrong shapes are no trouble."""
     reader = UpdateReader()

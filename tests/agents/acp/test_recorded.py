@@ -21,7 +21,7 @@ AGENT = Path(__file__).with_name("recorded_agent.py")
 AGENTS = sorted({path.stem.split("_")[1] for path in FOLDER.glob("acp_*.jsonl")})
 ASKING = ("claude-agent-acp", "claude-code-acp", "gemini", "qwen")  # the others do what they want to
 SILENT = "codex-acp"  # that version tells of no failed tool and counts nothing
-UNCOUNTED = ("claude-code-acp", "qwen", SILENT)
+UNCOUNTED = ("claude-code-acp", SILENT)
 
 
 @pytest.fixture(autouse=True)

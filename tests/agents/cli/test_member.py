@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from moot.agents.cli.cli_agent import CliAgent, CliMember
 from moot.agents.cli.memory import Conversations
@@ -202,6 +203,51 @@ def test_a_conversation_goes_on_after_a_restart(fake_claude: Path, tmp_path: Pat
     assert again() == Result(text="False True True", usage=usage)  # the CLI has lost it: from the beginning, once
 
 
+def test_another_model_or_permission_goes_on_with_the_conversation(fake_claude: Path, tmp_path: Path) -> None:
+    """What an agent may do and which model it has are changed without taking its memory away."""
+    turn = chat_turn(("alice", "first words"), ("bob", "mine"), ("alice", "newest words"))
+    conversations = Conversations(tmp_path / "kept")
+    results = [
+        play(spec, turn, RunEnvironment(conversations=conversations))[-1]
+        for spec in (CliAgent(preset="claude"), CliAgent(preset="claude", permissions="edit", model="other"))
+    ]
+    usage = Usage(input_tokens=5, output_tokens=7)
+    assert results == [Result(text="False True True", usage=usage), Result(text="True False True", usage=usage)]
+
+
+def test_a_cancelled_turn_does_not_lose_the_conversation(fake_claude: Path, tmp_path: Path) -> None:
+    """The id that the CLI gave to its conversation is kept as soon as it is known."""
+    init = json.dumps({"type": "system", "subtype": "init", "session_id": ID})
+    piece = {"type": "stream_event", "event": {"delta": {"type": "text_delta", "text": "begun"}}}
+    lines = f"{init}\n{json.dumps(piece)}\n"
+    fake_claude.write_text(f"#!{sys.executable} -IS\nimport time\nprint({lines!r}, flush=True)\ntime.sleep(60)\n")
+    conversations = Conversations(tmp_path / "kept")
+
+    async def cancel_midway() -> None:
+        member = CliMember(CliAgent(preset="claude"), "", RunEnvironment(conversations=conversations))
+        async with aclosing(member.act(HELLO)) as outputs:
+            assert await anext(outputs) == Delta("begun")
+
+    asyncio.run(cancel_midway())
+    conversation = conversations.find(HELLO.session_id, HELLO.member.id, ("claude",))
+    assert conversation
+    assert conversation.session_id == ID
+
+
+def test_secrets_are_removed_from_text_while_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key that comes in two pieces is shown to nobody; what only begins like it is shown."""
+    monkeypatch.setenv("MY_API_KEY", "sk-canary-0123456789")
+    code = (
+        "import time\n"
+        "for piece in ('key sk-can', 'ary-0123456789 and sk-ca', 'ke'):\n"
+        "    print(piece, end='', flush=True); time.sleep(0.1)"
+    )
+    outputs = play(replace(program(code), env=("MY_API_KEY",)), HELLO)
+    shown = [output.text for output in outputs if isinstance(output, Delta)]
+    assert "".join(shown) == "key [MY_API_KEY] and sk-cake"
+    assert outputs[-1] == Result(text="key [MY_API_KEY] and sk-cake")
+
+
 def test_tasks_of_a_plan_are_conversations_of_their_own(fake_claude: Path, tmp_path: Path) -> None:
     """Tasks may run side by side: they share no conversation, with each other or with the chat."""
     around = RunEnvironment(conversations=Conversations(tmp_path / "kept"))
@@ -224,7 +270,7 @@ def test_what_is_no_id_is_not_kept(written: str, tmp_path: Path) -> None:
 
 
 def test_another_program_has_other_conversations(tmp_path: Path) -> None:
-    """A team file that names another program, model or permission starts anew; a broken file counts as none."""
+    """A team file that names another program starts anew; a broken file counts as none."""
     kept = Conversations(tmp_path)
     kept.keep("s", "bob", ("claude", "--model", "a"), ID, Usage(input_tokens=3))
     found = Conversations(tmp_path).find("s", "bob", ("claude", "--model", "a"))

@@ -23,7 +23,7 @@ from moot.agents.cli.lines import Json
 from moot.agents.cli.memory import Conversation
 from moot.agents.context import NO_PROMPTS, Context, build_context
 from moot.agents.environment import hide_secrets, pick_environment
-from moot.agents.output_limits import OutputLimiter, PartialOutput, censor, censor_error
+from moot.agents.output_limits import Censor, OutputLimiter, PartialOutput, censor_error
 from moot.agents.process import Bounds, Child, Program, start
 from moot.agents.run_environment import RunEnvironment
 from moot.config.agent_specs import EnvAllowList, Extra, Folder
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 START_S = 120.0  # some agents install packages at their first start
 CANCEL_S = 2.0
+QUIET_S = 0.25  # without an update, after which a replayed history is complete
+REPLAY_S = 30.0
 EVENT_BYTES = 64 * 1_048_576
 _ID = re.compile(r"[\w.:-]{1,200}")
 
@@ -97,19 +99,22 @@ class AcpMember:
         )
         async with start(program, self._bounds, self._run_environment.book) as child:
             talk = _Talk(child, self._spec, turn, permit, asks_people=asks_people)
+            censor = Censor(self._environment)
             try:
                 known = self._find_conversation(turn)
                 task = asyncio.create_task(talk.run(self._build, known))
                 try:
                     while output := await talk.outputs.get():
-                        yield censor(output, self._environment)
+                        for safe in censor.admit(output):
+                            yield safe
                         talk.outputs.task_done()
                     result = await self._finish(task, talk, child)
                 finally:
                     await talk.close(task)
             finally:
                 self._keep(turn, talk)
-        yield censor(result, self._environment)
+        for safe in censor.admit(result):
+            yield safe
 
     async def _finish(self, task: "asyncio.Task[Result]", talk: "_Talk", child: Child) -> Result:
         try:
@@ -138,11 +143,10 @@ class AcpMember:
         return self._run_environment.conversations.find(turn.session_id, turn.member.id, self._spec.command, is_id)
 
     def _keep(self, turn: TurnInput, talk: "_Talk") -> None:
-        if turn.job == "chat" and talk.is_whole:
+        """Remember the conversation, also that of a turn that failed or was cancelled."""
+        if turn.job == "chat" and talk.was_prompted:
             conversations = self._run_environment.conversations
-            conversations.keep(
-                turn.session_id, turn.member.id, self._spec.command, talk.conversation, talk.spent, is_id
-            )
+            conversations.keep(turn.session_id, turn.member.id, self._spec.command, talk.conversation, Usage(), is_id)
 
 
 def is_id(text: str | None) -> bool:
@@ -165,13 +169,13 @@ class _Talk:
         self.pipe = Pipe(child, self._receive_update)
         self._child = child
         self.conversation: str | None = None
-        self.spent = Usage()
-        self.is_whole = False
+        self.was_prompted = False
         self._turn = turn
         self._permit = permit
         self._asks_people = asks_people
         self._reader = UpdateReader()
         self._is_replaying = False
+        self._has_replayed = True  # an update came since it was looked at last
         self._questions: dict[str, list[str]] = {}  # what was asked → the calls that it was asked for
         self._asking = 0  # permissions that wait for an answer
         self._folder = str((child.folder or Path()).absolute())
@@ -190,7 +194,7 @@ class _Talk:
                 is_resumed = await self._open(known)
             response = await self._prompt(build(self._turn, is_resumed=is_resumed).text)
             self._emit(*self._reader.end_thought())
-            return self._read_end(response, known if is_resumed else None)
+            return self._read_end(response)
         except TimeoutError:
             raise AgentError("timeout", f"{self._name} did not start a session in {START_S:g} s") from None
         finally:
@@ -213,51 +217,55 @@ class _Talk:
         return False
 
     async def _resume(self, session_id: str, answer: Json) -> bool:
-        """Resume or load a session. Return whether that worked. The history that a load replays is dropped."""
+        """Resume a session, or load it if resuming is not offered or refused. Return whether one of them worked."""
         import acp
 
-        can: Any = answer.get("agentCapabilities") or {}
+        capabilities: Any = answer.get("agentCapabilities") or {}
         self._is_replaying = True
         try:
-            if (can.get("sessionCapabilities") or {}).get("resume") is not None:
-                await self._connection.resume_session(session_id=session_id, cwd=self._folder, mcp_servers=[])
-            elif can.get("loadSession"):
-                await self._connection.load_session(session_id=session_id, cwd=self._folder, mcp_servers=[])
-            else:
+            if (capabilities.get("sessionCapabilities") or {}).get("resume") is not None:
+                with suppress(acp.RequestError):  # some agents offer it and do not have it
+                    await self._connection.resume_session(session_id=session_id, cwd=self._folder, mcp_servers=[])
+                    return True
+            if not capabilities.get("loadSession"):
                 return False
+            await self._connection.load_session(session_id=session_id, cwd=self._folder, mcp_servers=[])
+            await self._skip_history()
         except acp.RequestError:
             return False  # the agent no longer knows it
         finally:
             self._is_replaying = False
         return True
 
+    async def _skip_history(self) -> None:
+        """Wait until no more updates arrive: some agents send the history after they have answered the request."""
+        async with asyncio.timeout(REPLAY_S):
+            while self._has_replayed:
+                self._has_replayed = False
+                await asyncio.sleep(QUIET_S)
+
     async def _prompt(self, text: str) -> Json:
         import acp
 
         assert self.conversation is not None  # noqa: S101 - opened before
+        self.was_prompted = True
         response = await self._connection.prompt(session_id=self.conversation, prompt=[acp.text_block(text)])
         return dict(response.model_dump(by_alias=True, mode="json", exclude_none=True))
 
-    def _read_end(self, response: Json, before: Conversation | None) -> Result:
+    def _read_end(self, response: Json) -> Result:
         reason = word(response, "stopReason")
         usage = self._reader.usage(response)
-        self.spent = usage
         if reason == "refusal":
             raise AgentError("refused", f"{self._name} refused: {shorten(self._reader.text)[:600]}")
         if reason == "cancelled":
             raise AgentError("agent", f"{self._name} stopped by itself")
         if is_blank(self._reader.text):
             raise AgentError("agent", f"{self._name} ended without an answer ({reason})")
-        self.is_whole = True
-        spent_before = before.spent.cost_usd if before else 0.0
-        cost = usage.cost_usd - spent_before if usage.cost_usd >= spent_before else usage.cost_usd
-        return Result(
-            text=clean(self._reader.text).strip(),
-            usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cost_usd=cost),
-        )
+        return Result(text=clean(self._reader.text).strip(), usage=usage)
 
     def _receive_update(self, update: Json) -> None:
         if self._is_replaying:
+            self._has_replayed = True
             return
         self._emit(*self._reader.read(update))
 

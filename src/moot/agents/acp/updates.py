@@ -39,6 +39,7 @@ class UpdateReader:
         self._announced: set[str] = set()
         self._finished: set[str] = set()
         self._cost = 0.0
+        self._usages: list[Json] = []  # of each request to the model, as qwen reports them
 
     @property
     def text(self) -> str:
@@ -66,6 +67,8 @@ class UpdateReader:
                     self._cost = make_usage(0, 0, cost.get("amount")).cost_usd
 
     def _read_message(self, update: Json) -> Iterator[PartialOutput]:
+        if usage := part(part(update, "_meta"), "usage"):
+            self._usages.append(usage)
         text = word(part(update, "content"), "text")
         if not text:
             return
@@ -99,12 +102,28 @@ class UpdateReader:
         self._thought = ""
 
     def usage(self, response: Json) -> Usage:
-        """Return the tokens of this turn, from either place of the response, and the cost of the conversation."""
-        tokens = part(response, "usage")
-        if tokens:
-            return make_usage(count(tokens.get("inputTokens")), count(tokens.get("outputTokens")), self._cost)
-        tokens = part(part(part(response, "_meta"), "quota"), "token_count")
-        return make_usage(count(tokens.get("input_tokens")), count(tokens.get("output_tokens")), self._cost)
+        """Return the tokens and the cost of this turn, from whichever place the agent reports them in.
+
+        The cost is that of the process, which lives for one turn.
+        """
+        quota = part(part(part(response, "_meta"), "quota"), "token_count")
+        reports = next((place for place in ([part(response, "usage")], self._usages, [quota]) if any(place)), [])
+        return make_usage(
+            sum(map(_count_input, reports)),
+            sum(count(report.get("outputTokens") or report.get("output_tokens")) for report in reports),
+            self._cost,
+        )
+
+
+def _count_input(report: Json) -> int:
+    """Return the input tokens with those that were written to or read from a cache.
+
+    Some agents count these among the input and some beside it; the total has them in any case.
+    """
+    output = count(report.get("outputTokens"))
+    return max(
+        count(report.get("totalTokens")) - output, count(report.get("inputTokens") or report.get("input_tokens"))
+    )
 
 
 def _says_what(call: Json) -> bool:

@@ -15,7 +15,7 @@ from moot.agents.cli.presets import Permissions, Preset, find_preset
 from moot.agents.cli.text import TextReader
 from moot.agents.context import NO_PROMPTS, build_context
 from moot.agents.environment import pick_environment
-from moot.agents.output_limits import OutputLimiter, PartialOutput, censor, censor_error
+from moot.agents.output_limits import Censor, OutputLimiter, PartialOutput, censor_error
 from moot.agents.process import Bounds, Child, Ended, Program, start
 from moot.agents.run_environment import RunEnvironment
 from moot.config.agent_specs import EnvAllowList, Folder
@@ -131,7 +131,7 @@ class CliMember:
         """Return the conversation to resume. Tasks of a plan have none, because they may run at the same time."""
         if self._spec.preset is None or turn.job != "chat":
             return None
-        return self._run_environment.conversations.find(turn.session_id, turn.member.id, self._spec.list_command())
+        return self._run_environment.conversations.find(turn.session_id, turn.member.id, (self._spec.preset,))
 
     async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
         context = build_context(turn, self._instructions, prompts=self._prompts, is_resumed=known is not None)
@@ -142,19 +142,28 @@ class CliMember:
             sandbox=self._run_environment.sandbox,
             stdin=context.text.encode(errors="replace"),
         )
-        reading = _Reading(self._spec, known.spent if known else Usage())
-        async with start(program, self._bounds, self._run_environment.book) as child:
-            async with aclosing(child.chunks()) as chunks:
-                async for chunk in chunks:
-                    for output in reading.feed(chunk):
-                        yield censor(output, self._environment)
-            for output in reading.close():
-                yield censor(output, self._environment)
-            result = await self._finish(child, reading, is_resumed=known is not None)
+        reading, censor = _Reading(self._spec, known.spent if known else Usage()), Censor(self._environment)
+        try:
+            async with start(program, self._bounds, self._run_environment.book) as child:
+                async with aclosing(child.chunks()) as chunks:
+                    async for chunk in chunks:
+                        for output in reading.feed(chunk):
+                            for safe in censor.admit(output):
+                                yield safe
+                for output in reading.close():
+                    for safe in censor.admit(output):
+                        yield safe
+                result = await self._finish(child, reading, is_resumed=known is not None)
+        finally:
+            self._keep(turn, reading)
+        for safe in censor.admit(result):
+            yield safe
+
+    def _keep(self, turn: TurnInput, reading: "_Reading") -> None:
+        """Remember the conversation, also that of a turn that failed or was cancelled. It survives another model."""
         if turn.job == "chat" and self._spec.preset:
-            conversations, argv = self._run_environment.conversations, self._spec.list_command()
-            conversations.keep(turn.session_id, turn.member.id, argv, reading.session_id, reading.spent)
-        yield censor(result, self._environment)
+            conversations, program = self._run_environment.conversations, (self._spec.preset,)
+            conversations.keep(turn.session_id, turn.member.id, program, reading.session_id, reading.spent)
 
     async def _finish(self, child: Child, reading: "_Reading", *, is_resumed: bool) -> Result:
         ended = await child.ended()

@@ -121,7 +121,7 @@ CODEX = Preset(
     argv=list_arguments,
     reader=CodexReader,
     names=("CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", *NETWORK_NAMES),
-    keys=("CODEX_API_KEY", "OPENAI_API_KEY"),
+    keys=("CODEX_API_KEY",),  # it takes OPENAI_API_KEY only by `codex login`
     login=Login(folder=".codex", file="auth.json", variable="CODEX_HOME"),
     install="npm install -g @openai/codex",
     tested_with="0.166.0",

@@ -65,7 +65,7 @@ GEMINI = Preset(
         *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI"),
         *("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_APPLICATION_CREDENTIALS", *NETWORK_NAMES),
     ),
-    keys=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"),
+    keys=("GEMINI_API_KEY",),  # the other variables count only with a setting of its own
     login=Login(folder=".gemini", file="oauth_creds.json"),
     install="npm install -g @google/gemini-cli",
     tested_with="0.61.0",
