@@ -45,7 +45,7 @@ class Server:
         )
         teams = [
             str(TEAMS / f"{name}.yaml")
-            for name in ("chat", "pair", "work", "failing", "checked", "stream", "studio", "stuck")
+            for name in ("chat", "pair", "work", "failing", "checked", "stream", "studio", "stuck", "post")
         ]
         self._process = subprocess.Popen(
             [*moot, "serve", *teams, "--port", str(self.port)],

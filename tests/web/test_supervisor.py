@@ -62,3 +62,18 @@ def test_a_supervisor_that_is_stuck_asks(open_page: Open, server: Server) -> Non
     expect(done.locator(".body .heading")).to_have_text("A story")
     expect(done.locator(".body em")).to_have_text("time")
     expect(page.locator("time-line .what", has_text="→ Writer")).to_have_count(1)
+
+
+def test_a_finished_job_looks_like_a_post(open_page: Open, server: Server) -> None:
+    """Title, text, tags and pictures stand in the conversation, to be copied and kept; no agent's JSON does."""
+    page = open_page(server.create("post"))
+    say(page, "A post about herbs")
+    made = page.locator(".deliverable")
+    expect(made.locator("h3")).to_have_text("Five pots")
+    expect(made.locator(".body strong")).to_have_text("mint")
+    expect(made.locator(".tags")).to_have_text("#first_balcony")
+    expect(made.locator("figcaption")).to_have_text("Dawn (placeholder)")
+    expect(made.locator("img")).to_have_js_property("naturalWidth", 8)
+    expect(made.get_by_role("link", name="Download")).to_have_attribute("download", "Five pots.md")
+    expect(made.get_by_role("button", name="Copy")).to_be_visible()
+    expect(page.locator("article.message .body")).to_have_text(["A post about herbs", "One picture.", "Here it is."])

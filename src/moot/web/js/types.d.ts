@@ -78,6 +78,8 @@ type Told = { said: any; title: string; frame: Frame; t: Translate; view: View |
 /** As the server projects it. What is null there is absent here after a merge. */
 type View = Omit<Wire.View, "questions" | "work"> & { questions: Question[]; work: Omit<Wire.Work, "tasks"> & { tasks: Record<string, TaskRun> } | null };
 type Member = Wire.Member;
+type Deliverable = Wire.Deliverable;
+type Picture = Wire.Picture;
 type Option = Wire.Option;
 type Question = Omit<Wire.Question, "tasks"> & { tasks: Task[] | null };
 type TaskRun = Omit<Wire.TaskRow, "task"> & { task: Task };

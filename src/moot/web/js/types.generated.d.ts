@@ -10,7 +10,7 @@ declare namespace Wire {
     "user.request_state": { session_id: string };
     "user.ack": { last_seq?: number; last_event_id?: string };
     "user.set_language": { language?: "en" | "zh"; content?: string };
-    "user.message": { text?: string; to?: Array<string>; content?: string };
+    "user.message": { text?: string; to?: Array<string>; inputs?: Record<string, any>; content?: string };
     "user.response": { step_id: string; confirmed?: boolean; choice?: string; answer?: string; tasks?: Array<Task>; selected_ids?: Array<string>; custom_input?: string; state?: Record<string, any>; approved?: boolean; content?: any[] };
     "user.cancel": {};
     "user.pause": {};
@@ -902,7 +902,7 @@ declare namespace Wire {
     hash: string;
   }
 
-  /** Keys of the shared state were written: by an agent, by a human (edit, answer or input), or by Moot. With `misfits` the agent acts again, because its output lacks them; `sent_back` says how often in a row. `is_after_review`: the last review is older than these changes. */
+  /** Keys of the shared state were written: by an agent, by a human (edit, answer or input), or by Moot. Inputs that come while no job runs are for the next one. With `misfits` the agent acts again, because its output lacks them; `sent_back` says how often in a row. `is_after_review`: the last review is older than these changes. */
   interface StateUpdated {
     changes: Record<string, any>;
     agent?: string;

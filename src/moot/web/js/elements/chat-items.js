@@ -85,15 +85,36 @@ export function makeUnsent(app, { fields }) {
 /** A line of Moot's own. @param {App} app @param {string} kind @param {NoteFrame} item */
 export function makeNote(app, kind, item) {
   const { name, text } = noteText(app, kind, item), isJob = item.event === "supervisor.ended";
-  const more = (isJob || item.event === "solver.completed") && item.text;
+  const more = (isJob || item.event === "solver.completed") && item.text, made = isJob && item.metadata?.deliverable;
   return h("div", { class: `note ${kind} ${name}`, "data-seq": item.seq },
-    more ? result(app, text, more, isJob) : h("span", { text }), name === "nobody_addressed" && offers(app), place(app, item.seq ?? 0));
+    made ? post(app, text, made) : more ? result(app, text, more, isJob) : h("span", { text }), name === "nobody_addressed" && offers(app), place(app, item.seq ?? 0));
 }
 
 /** One button for each AI that a message to nobody can be given to. @param {App} app */
 function offers(app) {
   const ais = app.view?.members.filter((each) => each.kind === "ai") ?? [];
   return h("span", { class: "offers" }, ...ais.map((each) => h("button", { text: each.display_name, onclick: () => void app.say("", [each.id]) })));
+}
+
+/** What a job made, as a post: to be read, copied and kept. @param {App} app @param {string} summary @param {Deliverable} made */
+function post(app, summary, { body: text, title = "", tags = [], pictures = [] }) {
+  const content = h("div", { class: "body" }), hashtags = tags.map((tag) => `#${tag.replaceAll(" ", "_")}`).join(" ");
+  content.append(body(text.trim(), app.t));
+  const markdown = [title && `# ${title}`, text, hashtags].filter(Boolean).join("\n\n");
+  return h("details", { open: true, class: "deliverable" },
+    h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: title || text.trim().split("\n")[0].slice(0, 160) })),
+    title ? h("h3", { text: title }) : null, ...pictures.map((picture) => figure(app, picture)), content,
+    hashtags ? h("p", { class: "tags", text: hashtags }) : null,
+    h("p", { class: "take" }, h("button", { class: "ghost", text: app.t("copy"), onclick: () => void navigator.clipboard?.writeText(markdown) }),
+      h("a", { href: `data:text/markdown;charset=utf-8,${encodeURIComponent(markdown)}`, download: `${title || "moot"}.md`, text: app.t("download") })));
+}
+
+/** A picture that a tool made: its data if the log has it, else where it is. @param {App} app @param {Picture} picture */
+function figure(app, { asset_id: id, src = "", caption = "", is_placeholder: isPlaceholder = false }) {
+  const shown = src.startsWith("data:image/") ? h("img", { src, alt: caption || id })
+    : src.startsWith("https:") ? h("a", { href: src, rel: "noopener noreferrer", target: "_blank", text: caption || id }) : null;
+  const mark = isPlaceholder ? ` (${app.t("placeholder")})` : "";
+  return h("figure", {}, shown, h("figcaption", { text: `${caption || id}${mark}` }));
 }
 
 /** What a task brought, folded up to its first line; what a whole job brought, to be read.

@@ -42,7 +42,7 @@ export class Conversation {
 
   /** @param {Frame} frame */
   #textOf({ event, metadata = {}, show_content }) {
-    if (event === "supervisor.ended") return metadata.outcome === "cancelled" ? "" : this.#delivered();
+    if (event === "supervisor.ended") return metadata.outcome === "cancelled" ? "" : metadata.deliverable?.body ?? this.#delivered();
     if (event === "solver.completed") return metadata.result;
     return show_content ?? (metadata.text?.trim() ? metadata.text : metadata.raw ?? "");
   }
