@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -107,9 +108,12 @@ class Session:
         engine = await self._app.sessions.open(self.id)
         return await engine.submit(command, key)
 
-    def say(self, text: str, by: str | None = None) -> AsyncIterator[Event]:
-        """Post a text and follow the session until the floor is back with a human. Raises Refused."""
-        return self._run(Post(text=text, by=by))
+    def say(self, text: str, by: str | None = None, *, inputs: Mapping[str, Any] | None = None) -> AsyncIterator[Event]:
+        """Post a text and follow the session until the floor is back with a human. Raises Refused.
+
+        `inputs` are values of keys that people give in the supervisor flow.
+        """
+        return self._run(Post(text=text, by=by, inputs=dict(inputs) if inputs else None))
 
     def answer(self, step_id: str, *, by: str | None = None, **said: object) -> AsyncIterator[Event]:
         """Answer an open step with `confirmed`, `choice`, `answer` or edited `tasks`, and follow like `say`."""

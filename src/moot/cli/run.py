@@ -1,10 +1,11 @@
 """`moot run`: a session without a screen, for scripts and programs."""
 
 import asyncio
+import json
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ from moot.cli import exits
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_number
 from moot.cli.trusting import folder_of, load_trusted
+from moot.cli.usage import UsageError
 from moot.core.codec import Event, frame
 from moot.core.errors import NotFound, Refused
 from moot.core.session.commands import Answer, HumanCommand
@@ -34,6 +36,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         metavar="ANSWER",
         help="approve, reject, an option's id, text",
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="with the first text, supervisor flow: a key that people give, as JSON or as text",
     )
     parser.add_argument("--session", metavar="ID", help="go on with this session instead of a new one")
     parser.add_argument("--title", default="", help="of a new session")
@@ -109,13 +118,29 @@ class Conversation(Protocol):
 
     def history(self, after: int = 0) -> AsyncGenerator[Event, None]: ...
 
-    def say(self, text: str, by: str | None = None) -> AsyncIterator[Event]: ...
+    def say(
+        self, text: str, by: str | None = None, *, inputs: Mapping[str, Any] | None = None
+    ) -> AsyncIterator[Event]: ...
 
     def answer(self, step_id: str, *, by: str | None = None, **said: Any) -> AsyncIterator[Event]: ...
 
     def settle(self) -> AsyncIterator[Event]: ...
 
     async def submit(self, command: HumanCommand) -> object: ...
+
+
+def read_inputs(written: Sequence[str]) -> dict[str, Any]:
+    """Read `key=value` pairs. A value that is JSON counts as that, any other as text. Raises UsageError."""
+    inputs: dict[str, Any] = {}
+    for pair in written:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"--input {pair!r} is not KEY=VALUE")
+        try:
+            inputs[key.strip()] = json.loads(value)
+        except ValueError:
+            inputs[key.strip()] = value
+    return inputs
 
 
 class Run:
@@ -125,6 +150,7 @@ class Run:
         self._session = session
         self._options = options
         self._answers: list[str] = list(options.answer)
+        self._inputs = read_inputs(options.input)
         self._refusals = 0
         self._teller = Teller()
         self._seq = 0  # of the last event that was printed
@@ -140,7 +166,8 @@ class Run:
             await self._answer_steps()
         for text in self._options.say:
             by, message = await self._split_sender(text)
-            await self._print(session.say(message, by))
+            await self._print(session.say(message, by, inputs=self._inputs))
+            self._inputs = {}
             await self._answer_steps()
         return exits.FAILED if self._refusals else exits.OK
 

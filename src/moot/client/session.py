@@ -1,6 +1,6 @@
 """A session on a server, used like one in this process."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -58,12 +58,13 @@ class RemoteSession:
         await self._tape.reach(receipt.seq)
         return Receipt(receipt.command_id, receipt.seq)
 
-    def say(self, text: str, by: str | None = None) -> AsyncIterator[Event]:
+    def say(self, text: str, by: str | None = None, *, inputs: Mapping[str, Any] | None = None) -> AsyncIterator[Event]:
         """Post a text and yield events until the session waits for a human again. Raises Refused.
 
-        `by` is sent as `[FROM: by]` and stays in the text.
+        `by` is sent as `[FROM: by]` and stays in the text. `inputs` are values of keys that people give in the
+        supervisor flow.
         """
-        return self._run(Post(text=text, by=by))
+        return self._run(Post(text=text, by=by, inputs=dict(inputs) if inputs else None))
 
     def answer(self, step_id: str, *, by: str | None = None, **fields: Any) -> AsyncIterator[Event]:
         """Answer an open question with `confirmed`, `choice`, `answer` or edited `tasks`; yield events like `say`."""

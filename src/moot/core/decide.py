@@ -157,6 +157,8 @@ def _post(draft: Draft, flow: Flow, command: commands.Post) -> None:
     speaker = find_sender(draft.state, command, markers.sender)
     if is_empty(markers):
         raise Refused("empty_message")
+    if command.inputs:
+        flow.take_inputs(draft, speaker, command.inputs)
     flow.receive(draft, speaker, message, markers)
 
 

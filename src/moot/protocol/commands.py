@@ -333,8 +333,10 @@ def read_command(frame: ClientFrame, principal: Principal | None) -> HumanComman
 def write_command(command: HumanCommand) -> dict[str, Any]:
     """Return the event and the fields of the frame for a command; `read_command` is the inverse."""
     match command:
-        case core.Post(text=text, by=by, to=to):
-            return {"event": command.event, "content": sign(text, by), **({"to": to} if to else {})}
+        case core.Post(text=text, by=by, to=to, inputs=inputs):
+            fields = {"to": to, "inputs": inputs}
+            given = {name: value for name, value in fields.items() if value}
+            return {"event": command.event, "content": sign(text, by), **given}
         case core.SetLanguage(language=language):  # user.set_language would be about the connection
             return {"event": core.Post.event, "content": f"/lang {language}"}
     names = [field.name for field in FOR_SESSION[command.event].fields]

@@ -7,8 +7,8 @@ its name.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from moot.core.draft import Draft
 from moot.core.effects import Effect
@@ -124,6 +124,10 @@ class Flow(ABC):
         Returns `False` if the report is about nothing of this flow.
         """
         return False
+
+    def take_inputs(self, draft: Draft, speaker: Member, inputs: Mapping[str, Any]) -> None:
+        """Take the values that a message carries. Most flows have no use for any."""
+        raise Refused("unknown_input", names=tuple(inputs), available=())
 
     def obey_event(self, draft: Draft, command: Command) -> None:
         """Take a report or a timer that only some flows know."""

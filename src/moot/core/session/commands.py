@@ -48,6 +48,10 @@ class Post(HumanCommand, frozen=True, kw_only=True):
     event: ClassVar[str] = "user.message"
     text: str
     to: Annotated[tuple[str, ...], Meta(description="ids of members who speak next, as `[NEXT:]` names them")] = ()
+    inputs: Annotated[
+        dict[str, Any] | None,
+        Meta(description="values of keys that people give, by key: the team's `supervisor.inputs`"),
+    ] = None
 
 
 class Answer(HumanCommand, frozen=True, kw_only=True):

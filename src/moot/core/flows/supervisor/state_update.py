@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from moot.core import text
+from moot.core.errors import Refused
 from moot.core.flows.supervisor.conditions import SharedState, is_covered
 from moot.core.flows.supervisor.shapes import Misfit, find_misfits
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
@@ -51,6 +52,22 @@ def check_update(settings: SupervisorSettings, agent: str, update: Mapping[str, 
         else:
             changes[key] = plain
     return StateUpdate(changes=changes, refused=refused, misfits=tuple(misfits))
+
+
+def check_inputs(settings: SupervisorSettings, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a message, cleaned. Raises Refused if the team has no such input or a value is no data."""
+    values: dict[str, Any] = {}
+    for key, value in inputs.items():
+        if key not in settings.inputs:
+            raise Refused("unknown_input", names=(text.cut(text.clean(str(key)), 200),), available=settings.inputs)
+        try:
+            plain = as_plain(value)
+        except ValueError:
+            plain = None
+        if plain is None or len(msgspec.json.encode(plain)) > VALUE_BYTES:
+            raise Refused("bad_input", names=(key,), limit=VALUE_BYTES)
+        values[key] = plain
+    return values
 
 
 def start_state(settings: SupervisorSettings) -> dict[str, Any]:

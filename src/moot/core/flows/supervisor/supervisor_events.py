@@ -72,6 +72,7 @@ class SupervisorUndecided(Fact, frozen=True, kw_only=True):
 class StateUpdated(Fact, frozen=True, kw_only=True):
     """Keys of the shared state were written: by an agent, by a human (edit, answer or input), or by Moot.
 
+    Inputs that come while no job runs are for the next one.
     With `misfits` the agent acts again, because its output lacks them; `sent_back` says how often in a row.
     `is_after_review`: the last review is older than these changes.
     """

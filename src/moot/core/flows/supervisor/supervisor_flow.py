@@ -1,6 +1,7 @@
 """The supervisor flow: a supervisor chooses which agent acts, over and over (docs/supervisor.md)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,10 +14,12 @@ from moot.core.flows.steered_flow import NEW_TASK_CHOICES, SteeredFlow
 from moot.core.flows.supervisor import acting, agent_brief, answers, deciding, jobs, questions, supervisor_slice, tools
 from moot.core.flows.supervisor.cast import list_missing
 from moot.core.flows.supervisor.decision import without_json
+from moot.core.flows.supervisor.state_update import check_inputs
 from moot.core.flows.supervisor.supervision import STUCK
 from moot.core.flows.supervisor.supervisor_events import (
     SUPERVISOR_FACTS,
     InputNoted,
+    StateUpdated,
     SupervisionEnded,
 )
 from moot.core.flows.supervisor.supervisor_lines import SUPERVISOR_LINES
@@ -84,6 +87,9 @@ class SupervisorFlow(SteeredFlow):
 
     def carry_out(self, draft: Draft, input_: Input, choice: str) -> None:
         _tell(draft, input_.text, input_.member)
+
+    def take_inputs(self, draft: Draft, speaker: Member, inputs: Mapping[str, Any]) -> None:
+        draft.add(StateUpdated(changes=check_inputs(draft.team.supervisor, inputs), member=speaker.id))
 
     def answer_question(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
         answers.answer_question(draft, step, command, by)

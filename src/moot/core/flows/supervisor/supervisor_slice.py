@@ -1,5 +1,8 @@
 """The supervisor flow's part of a session's state, and how it follows the facts."""
 
+from typing import Any
+
+from msgspec import field
 from msgspec.structs import replace
 
 from moot.core.facts import Fact, Fold, Follow
@@ -17,6 +20,7 @@ from moot.core.session.state import Slice, State
 
 class SupervisorSlice(Slice, frozen=True, kw_only=True, gc=False, tag="supervisor"):
     job: Supervision | None = None
+    inputs: dict[str, Any] = field(default_factory=dict)  # what people gave for the next job
 
     @property
     def current(self) -> Supervision:
@@ -44,7 +48,8 @@ def find_job(state: State) -> Supervision | None:
 
 
 def _with_job(state: State, job: Supervision) -> State:
-    return replace(state, slice=SupervisorSlice(job=job))
+    inputs = state.slice.inputs if isinstance(state.slice, SupervisorSlice) else {}
+    return replace(state, slice=SupervisorSlice(job=job, inputs=inputs))
 
 
 def _change_job(state: State, fact: Fact) -> State:
@@ -57,10 +62,22 @@ def _start(state: State, fact: facts.SupervisionStarted) -> State:
     names = {"threadId": fact.thread_id, "creativeId": fact.creative_id}
     shared = start_state(state.team.supervisor)
     shared |= {key: name for key, name in names.items() if name and key in shared and shared[key] is None}
+    shared |= state.part(SupervisorSlice).inputs
     job = Supervision(goal=fact.goal, asked_by=fact.asked_by, number=fact.number, state=shared)
     door = state.door.move(input_routing.start_job)
     left = door.deferred[1:] if fact.is_deferred else door.deferred
-    return replace(_with_job(state, job), door=replace(door, deferred=left), interrupt=INTERRUPT.initial)
+    started = replace(state, slice=SupervisorSlice(job=job))  # the inputs are used up
+    return replace(started, door=replace(door, deferred=left), interrupt=INTERRUPT.initial)
+
+
+@fold.on(facts.StateUpdated)
+def _update(state: State, fact: facts.StateUpdated) -> State:
+    """Change the state of the running job. Inputs that come before a job are kept for it."""
+    job = find_job(state)
+    if job is not None and job.is_active:
+        return _change_job(state, fact)
+    inputs = {**state.part(SupervisorSlice).inputs, **fact.changes}
+    return replace(state, slice=SupervisorSlice(job=job, inputs=inputs))
 
 
 @fold.on(facts.InputNoted)

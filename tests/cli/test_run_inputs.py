@@ -1,0 +1,32 @@
+"""`moot run --input`: values for keys that people give."""
+
+import pytest
+
+from moot.cli.run import read_inputs
+from moot.cli.usage import UsageError
+from tests.cli.command import Moot
+
+
+def test_values_are_json_or_text() -> None:
+    """What reads as JSON counts as that; the first = ends the key."""
+    written = ["layoutPreference=one column", 'referenceImages=["a.png"]', "n=3", "formula=a=b", "empty="]
+    assert read_inputs(written) == {
+        "layoutPreference": "one column",
+        "referenceImages": ["a.png"],
+        "n": 3,
+        "formula": "a=b",
+        "empty": "",
+    }
+    for bad in ("layoutPreference", "=x"):
+        with pytest.raises(UsageError, match="KEY=VALUE"):
+            read_inputs([bad])
+
+
+def test_inputs_go_with_the_first_text(moot: Moot) -> None:
+    """They are told as what the human wrote into the state; an unknown key is refused with those that there are."""
+    ran = moot("run", "content-studio-demo", "--say", "a post", "--input", "layoutPreference=one column")
+    assert ran.code == 0
+    assert "  ✎ You: layoutPreference" in ran.out
+    refused = moot("run", "content-studio-demo", "--say", "a post", "--input", "colour=blue")
+    assert refused.code == 1
+    assert "referenceImages, layoutPreference, imageGenProvider" in refused.out + refused.err
