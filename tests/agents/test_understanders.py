@@ -67,6 +67,20 @@ async def test_a_team_says_how_to_route() -> None:
 
 
 @run
+async def test_a_chinese_team_asks_its_model_in_chinese() -> None:
+    """Both parts of the prompt are in the language of the team; the names of types stay as they are."""
+    with fake_models(json.dumps(answer(type="different_task", confidence=0.97))) as model:
+        async with open_app({**team_of(model.url), "language": "zh"}) as app:
+            session = await app.session()
+            assert [event async for event in session.say("做一个 PPT")]
+        prompt = model.prompts[0]
+    assert prompt.startswith("# 理解一条人的消息")
+    assert "| control | 关于运行本身" in prompt
+    assert "same_task_minor_change" in prompt
+    assert "{{" not in prompt
+
+
+@run
 async def test_the_rules_answer_for_a_model_that_cannot_and_a_notice_says_so() -> None:
     """Invalid output is asked for once more, then `rules` answers."""
     with fake_models("no idea", "still none") as model:

@@ -12,7 +12,7 @@ from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.core.flows.turns import TurnInput
 from moot.core.session.state import Message
-from moot.core.session.team import DEFAULT_LANGUAGE, Kind, Language, Member, member
+from moot.core.session.team import Kind, Language, Member, member
 from moot.runtime.ports import Agent, Result, Understander
 from moot.runtime.understanding.llm import CompleteJson, LlmUnderstander
 from moot.runtime.understanding.rules.understand import RulesUnderstander
@@ -40,8 +40,8 @@ class Understanders:
         complete = self._choose(team)
         if complete is None:
             return self._rules
-        understanding = team.prompts.understanding or read_template("understanding", DEFAULT_LANGUAGE)
-        routing = team.prompts.routing or read_template("routing", DEFAULT_LANGUAGE)
+        understanding = team.prompts.understanding or read_template("understanding", team.language)
+        routing = team.prompts.routing or read_template("routing", team.language)
         return LlmUnderstander(complete, insert(routing, understanding, "routing"), team.understander().timeout_s)
 
     def _choose(self, team: TeamFile) -> CompleteJson | None:
