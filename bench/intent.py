@@ -33,7 +33,7 @@ def print_matrices(count: Score) -> None:
     for language, matrix in sorted(count.matrices.items()):
         print(f"\n{language}: labelled ↓ read as →" + "".join(f"{SHORT[relation]:>9}" for relation in RELATIONS))
         for expected in RELATIONS:
-            row = "".join(f"{matrix[expected, said]:9}" for said in RELATIONS)
+            row = "".join(f"{matrix[expected, read]:9}" for read in RELATIONS)
             print(f"{SHORT[expected]:>23}   {row}")
 
 
@@ -44,7 +44,7 @@ def measure_speed(items: list[Item]) -> tuple[float, float]:
         runs = []
         for _ in range(3):
             start = time.perf_counter()
-            analyse(item.given)
+            analyse(item.request)
             runs.append(time.perf_counter() - start)
         times.append(min(runs) * 1e6)
     return sum(times) / len(times), max(times)
@@ -58,15 +58,17 @@ def main(arguments: list[str]) -> None:
         part = [item for item in items if item.split == split]
         print_row(f"rules, {split}", score(part, analyse))
         print_row(f"word list, {split}", score(part, lexicon_baseline.label))
+    for path in paths:
+        print_row(f"rules, {path.stem}", score(list(read_items([path])), analyse))
     whole = score(items, analyse)
     print_row("rules, all", whole)
     print_matrices(whole)
     mean, worst = measure_speed(items)
     print(f"\n{mean:.0f} µs per input, {worst:.0f} µs the slowest (bar: 2,000 µs)")
     if "--wrong" in arguments:
-        for item, said in whole.wrong:
+        for item, relation in whole.wrong:
             if item.split != "held_out":
-                print(f"{item.id}: {SHORT[item.relation]} read as {SHORT[said]}: {item.given.raw_input[:100]!r}")
+                print(f"{item.id}: {SHORT[item.relation]} read as {SHORT[relation]}: {item.request.raw_input[:100]!r}")
 
 
 if __name__ == "__main__":

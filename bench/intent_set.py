@@ -26,7 +26,7 @@ class Item(Struct, frozen=True, kw_only=True):
     id: str
     split: str
     language: str
-    given: SemanticInput
+    request: SemanticInput
     relation: str
     also_ok: tuple[str, ...]
     action: str | None
@@ -62,7 +62,7 @@ def _item(raw: dict[str, Any]) -> Item:
     history = (
         each if isinstance(each, dict) else {"role": "user", "content": each} for each in context["recent_history"]
     )
-    given = SemanticInput(
+    request = SemanticInput(
         raw_input=raw["input"],
         system_state=SystemState(
             workflow_status=context.get("workflow_status", "execution"), current_task=CurrentTask(goal=context["goal"])
@@ -76,8 +76,8 @@ def _item(raw: dict[str, Any]) -> Item:
     return Item(
         id=raw["id"],
         split=raw.get("split", "-"),
-        language=raw.get("lang") or given.language,
-        given=given,
+        language=raw.get("lang") or request.language,
+        request=request,
         relation=raw["expected_relation"],
         also_ok=tuple(raw.get("also_ok") or ()),
         action=raw.get("expected_action"),
@@ -88,23 +88,23 @@ def _item(raw: dict[str, Any]) -> Item:
 def score(items: list[Item], analyse: Callable[[SemanticInput], IntentAnalysis]) -> Score:
     count = Score(matrices=defaultdict(Counter))
     for item in items:
-        analysis = analyse(item.given)
-        said = analysis.task_relation.type
+        analysis = analyse(item.request)
+        relation = analysis.task_relation.type
         count.items += 1
-        count.right += said == item.relation
-        count.accepted += said == item.relation or said in item.also_ok
-        decision = decide_route(analysis, item.given.system_state.workflow_status)
+        count.right += relation == item.relation
+        count.accepted += relation == item.relation or relation in item.also_ok
+        decision = decide_route(analysis, item.request.system_state.workflow_status)
         count.asked += decision.route == "wait_user_decision"
-        count.matrices[item.language][item.relation, said] += 1
+        count.matrices[item.language][item.relation, relation] += 1
         if item.relation.startswith("same_task"):
             count.same += 1
-            count.false_exits += said == "different_task" or analysis.control_action == "cancel"
+            count.false_exits += relation == "different_task" or analysis.control_action == "cancel"
         if item.control:
             count.controls += 1
             count.right_controls += analysis.control_action == item.control
         if item.action:
             count.actions += 1
             count.right_actions += analysis.normalized_intent.action == item.action
-        if said != item.relation:
-            count.wrong.append((item, said))
+        if relation != item.relation:
+            count.wrong.append((item, relation))
     return count

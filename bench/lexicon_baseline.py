@@ -29,11 +29,11 @@ _ACTIONS: dict[Relation, Action] = {
 }
 
 
-def label(given: SemanticInput) -> IntentAnalysis:
-    text = given.raw_input.lower()
-    found: list[Relation] = [relation for relation, words in _WORDS if words.search(text)]
-    relation: Relation = found[0] if found else "same_task_no_change"
-    analysis = analyse(given)
+def label(request: SemanticInput) -> IntentAnalysis:
+    text = request.raw_input.lower()
+    matching: list[Relation] = [relation for relation, words in _WORDS if words.search(text)]
+    relation: Relation = matching[0] if matching else "same_task_no_change"
+    analysis = analyse(request)
     analysis = replace(
         analysis,
         normalized_intent=replace(analysis.normalized_intent, action=_ACTIONS[relation]),
