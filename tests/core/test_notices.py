@@ -116,7 +116,7 @@ def test_a_failure_is_told_in_the_language_of_the_reader(error_type: str, messag
         message=message,
         state=TaskState.EXECUTION_FAILED,
     )
-    assert (show(failed, "zh"), show(failed, "en")) == (zh, en)
+    assert (show(failed, "zh"), show(failed, "en")) == (f"执行失败：{zh}", f"Failed: {en}")
     asked = StepAsked(
         step_id="s", kind="decision", options=(), expires_at=None, default=None, code="task_failed", who="A task"
     )

@@ -27,6 +27,7 @@ from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import Answer, CancelTurn, Pause, Resume
 from moot.core.session.events import InputDeferred, NoticePosted, RoutingDecided, SessionPaused, StepAsked, StepClosed
+from moot.core.session.team import Team
 from moot.testing import PlanScenario, task
 from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, solving
 from tests.core.teams import only, task_input, turn_input
@@ -345,11 +346,11 @@ def test_work_that_ends_while_the_question_waits_does_not_lose_the_input() -> No
         assert scenario.answers("ask_new_task", choice).work.question == "a poem"
 
 
-def test_an_input_that_is_understood_after_the_end_is_a_new_task() -> None:
+def test_an_input_that_is_understood_after_the_end_continues_the_work() -> None:
     """Never lost: the work completes while its meaning is looked for."""
     scenario = solving(TEAM, task("a")).completes("a").says("make it blue").aggregates()
     assert [type(effect) for effect in outstanding(scenario.state)] == [Understand]
-    assert scenario.understands("same_task_minor_change").work.question == "make it blue"
+    assert scenario.understands("same_task_minor_change").work.question == "write a report\nChange: make it blue"
 
 
 def test_what_was_put_off_waits_after_a_cancel() -> None:
@@ -510,3 +511,55 @@ def test_a_route_says_what_happens_to_a_plan_that_is_not_approved(relation: Rela
     assert only(solving().says("hm").understands("same_task_no_change").new, RoutingDecided)[0].message_code == (
         "route_continue_execution"
     )
+
+
+# what is said about finished work continues it
+
+
+def finished(team: Team = TEAM) -> PlanScenario:
+    return solving(team, task("a")).completes("a", "A").aggregates("a long report")
+
+
+def test_a_change_of_finished_work_continues_it() -> None:
+    """The same goal with the change; planner and executors are given the finished result."""
+    scenario = finished().says("make it shorter").understands("same_task_minor_change")
+    assert only(scenario.new, RoutingDecided)[0].message_code == "route_follow_up"
+    assert only(scenario.new, WorkflowChanged)[0].follows
+    assert scenario.work.question == "write a report\nChange: make it shorter"
+    given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
+    assert given is not None
+    assert (given.before, given.feedback) == ("a long report", "make it shorter")
+    scenario.plans(task("b")).approves()
+    solver = task_input("session-1", scenario.state, scenario.run("b")).assignment
+    assert solver is not None
+    assert solver.before == "a long report"
+
+
+def test_another_task_after_finished_work_is_its_own() -> None:
+    """It gets its own goal; the planner may look at the last result, in case the person meant it."""
+    scenario = finished().says("a poem").understands("different_task")
+    given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
+    assert given is not None
+    assert (given.question, given.before) == ("a poem", "a long report")
+
+
+def test_cancelled_work_is_not_continued() -> None:
+    """There is no result to go on with."""
+    scenario = solving().when(CancelTurn(by="alice")).says("shorter").understands("same_task_minor_change")
+    assert scenario.work.question == "shorter"
+    assert only(scenario.new, RoutingDecided)[0].message_code == "route_new_task"
+
+
+def test_understanding_is_told_what_was_finished_and_what_members_do() -> None:
+    """Completed work with its goal, the newest steps, and who there is."""
+    after = semantic_input(finished().state, "shorter", flow_of(finished().state)).system_state
+    assert after.current_task is not None
+    assert (after.workflow_status, after.current_task.goal, after.current_task.progress) == (
+        "completed",
+        "write a report",
+        1.0,
+    )
+    running = solving().starts("a").steps("a", "reading the sources").state
+    told = semantic_input(running, "how far?", flow_of(running)).system_state
+    assert told.last_activity == "Task a: reading the sources"
+    assert told.available_resources == ("planner", "w1", "w2")

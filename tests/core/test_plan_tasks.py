@@ -13,7 +13,7 @@ from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.session.commands import CompleteTurn
 from moot.core.session.events import StepAsked
 from moot.testing import PlanScenario, plan_given, task
-from tests.core.plan_teams import GATED, TEAM, make_plan_team, planned, worker
+from tests.core.plan_teams import GATED, REVIEWER, TEAM, make_plan_team, planned, solving, worker
 from tests.core.teams import only, turn_input
 
 TOO_MANY = [task(str(number)) for number in range(10_000)]
@@ -40,9 +40,9 @@ WRONG: list[tuple[Any, str, str]] = [
     ([task("a"), task("b", "c")], "tasks[1].depends_on", "no task has the id 'c'"),
     ([task("a", "a")], "tasks[0].depends_on", "a → a"),
     ([task("x"), task("a", "b"), task("b", "c"), task("c", "a")], "tasks[1].depends_on", "a → b → c → a"),
-    ([task("a", member="ghost")], "tasks[0].member", "no AI has the member 'ghost'; there are planner, w1, w2"),
-    ([task("a", member="alice")], "tasks[0].member", "no AI has the member 'alice'"),
-    ([task("a", role="painter")], "tasks[0].role", "no AI has the role 'painter'"),
+    ([task("a", member="ghost")], "tasks[0].member", "nobody called 'ghost' may do tasks; there are w1, w2"),
+    ([task("a", member="alice")], "tasks[0].member", "nobody called 'alice' may do tasks"),
+    ([task("a", role="painter")], "tasks[0].role", "nobody who may do tasks has the role 'painter'"),
 ]
 
 
@@ -51,7 +51,7 @@ def test_a_plan_that_cannot_be_run_says_where_and_why(tasks: Any, path: str, wor
     """The path of the error and a sentence."""
     with pytest.raises(InvalidPlan) as caught:
         read_tasks(tasks, TEAM)
-    assert any(problem.path == path and words in problem.text for problem in caught.value.problems), caught.value
+    assert any(problem.path == path and words in problem.tell("en") for problem in caught.value.problems), caught.value
 
 
 @pytest.mark.parametrize(("tasks", "path", "words"), WRONG, ids=[f"{path} {words}" for _, path, words in WRONG])
@@ -205,7 +205,46 @@ def test_who_runs_a_task() -> None:
     }
 
 
-def test_planners_and_reviewers_run_no_tasks_unless_they_are_named() -> None:
+def test_planners_run_no_tasks_unless_they_are_named() -> None:
     """Executors are those without a role or with the role executor."""
-    scenario = planned(GATED, task("a"), task("b", member="critic")).approves()
-    assert (scenario.run("a").member, scenario.run("b").member) == ("w1", "critic")
+    scenario = planned(GATED, task("a"), task("b", member="planner")).approves()
+    assert (scenario.run("a").member, scenario.run("b").member) == ("w1", "planner")
+
+
+def test_the_only_reviewer_runs_no_tasks() -> None:
+    """Nobody else could review them; a second reviewer can."""
+    refused = only(planned(GATED, task("a", member="critic"), task("b", role="reviewer")).new, PlanRefused)[0]
+    assert refused.problems == (
+        "tasks[0].member: nobody called 'critic' may do tasks; there are w1, w2",
+        "tasks[1].role: nobody who may do tasks has the role 'reviewer'; there are executor",
+    )
+    two = make_plan_team(worker("w1"), REVIEWER, worker("judge", 30, role="reviewer"))
+    assert planned(two, task("a", member="critic")).approves().run("a").member == "critic"
+
+
+@pytest.mark.parametrize("role", ["Painter", "PAINTER ", "pain-ter", "Executor"])
+def test_roles_are_compared_like_names(role: str) -> None:
+    """Case, spaces and dashes do not matter, in plans and in teams."""
+    team = make_plan_team(worker("w1", role="Executor"), worker("p1", 30, role="painter"))
+    scenario = planned(team, task("a", role=role)).approves()
+    assert scenario.run("a").member == ("w1" if role == "Executor" else "p1")
+
+
+def test_who_has_the_fewest_tasks_is_offered_the_next_one() -> None:
+    """Members of the same role share the work; the order of the team decides between equals."""
+    scenario = solving(TEAM, task("a"), task("b"), task("c"))
+    assert [scenario.run(each).member for each in "abc"] == ["w1", "w2", "w1"]
+
+
+def test_problems_of_a_plan_are_told_in_the_language_of_the_session() -> None:
+    """To the planner, in the log and in refusals."""
+    team = make_plan_team(language="zh")
+    refused = only(planned(team, task("a", "b", role="画家"), task("b", "a")).new, PlanRefused)[0]
+    assert refused.problems == (
+        "tasks[0].role: 没有可以执行任务的成员具有角色 '画家'；现有：executor",
+        "tasks[0].depends_on: 任务互相等待：a → b → a",
+    )
+    scenario = planned(team, task("a")).approves(tasks=({"id": "x"},)).refused("invalid_plan")
+    assert scenario.refusal_text == "计划无效：tasks[0].title: 缺少"
+    told = solving(team).says("删掉 z").understands("same_task_minor_change").patches({"op": "remove", "task_id": "z"})
+    assert only(told.new, PlanRefused)[0].problems == ("patches[0]: 没有 id 为 'z' 的任务；现有：a, b, c",)

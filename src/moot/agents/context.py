@@ -15,6 +15,7 @@ from msgspec import Struct
 from moot.agents.supervised import Value, brief_values
 from moot.config.prompts import read_template
 from moot.core.flows.plan.assignment import Assignment, TaskReport
+from moot.core.flows.plan.tasks import EXECUTOR, may_do_tasks
 from moot.core.flows.supervisor.agent_brief import AgentBrief
 from moot.core.flows.supervisor.prompt import build_prompt
 from moot.core.flows.turns import TurnInput
@@ -25,7 +26,6 @@ from moot.core.texts import render
 
 BUDGET_BYTES = 65_536
 LEAST_BYTES = 128  # of anything that is shown at all
-LEADING_ROLES = ("planner", "reviewer", "aggregator")
 NO_PROMPTS: Mapping[str, str] = {}
 
 _TEMPLATES = {
@@ -165,6 +165,15 @@ def _describe_other(member: Member, language: Language) -> str:
     return f"- {member.name} ({shown}{kind}{'; ' + member.role if member.role else ''})"
 
 
+def _describe_worker(member: Member, language: Language) -> str:
+    """Describe a member that may be given tasks: what a planner can write as `member` or `role`, and what it is for."""
+    parts = [f"member: {member.id}", f"role: {member.role or EXECUTOR}"]
+    parts += [defuse(member.purpose)] if member.purpose else []
+    if member.capabilities:
+        parts.append(render("context.capabilities", language, names=tuple(map(defuse, member.capabilities))))
+    return f"- {member.display_name} ({'; '.join(parts)})"
+
+
 def _describe_conversation(turn: TurnInput, budget_bytes: int, *, is_resumed: bool) -> str:
     language, newest = turn.language, turn.message
     if newest is None:
@@ -287,7 +296,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
     return {
         "goal": _show_request(assignment.question, eighth, language),
         "history": _describe_history(turn, turn.history, 2 * eighth),
-        "members": "\n".join(_describe_other(each, language) for each in _list_doers(turn.addressable)),
+        "members": "\n".join(_describe_worker(each, language) for each in _list_doers(turn.addressable)),
         "snapshot": show("\n".join(map(_describe_task, tasks)), 2),
         "feedback": show(_describe_feedback(turn, assignment), 1),
         "task": show(_dump(task.document), 2) if task else "",
@@ -296,6 +305,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
         "missing": show("\n".join(_describe_task(each) for each in tasks if not each.result), 2),
         "result": show(done[0].result, 3) if done else "",
         "change": _show_request(assignment.feedback, 2 * eighth, language),
+        "before": show(assignment.before, 1),
         "answer": show(assignment.answer, 3),
         "trouble": show(assignment.trouble, 2),
         "language": render("language.name", language),
@@ -305,7 +315,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
 def _list_doers(members: Sequence[Member]) -> list[Member]:
     """Return the AIs that may be given tasks: all but those who lead, unless there are no others."""
     ais = [member for member in members if not member.is_human]
-    return [member for member in ais if member.role not in LEADING_ROLES] or ais
+    return [member for member in ais if may_do_tasks(member)] or ais
 
 
 def _describe_feedback(turn: TurnInput, assignment: Assignment) -> str:

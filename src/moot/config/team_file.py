@@ -63,6 +63,10 @@ class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = ""
     concurrency: Annotated[Count, Meta(description="tasks at once, plan flow; 0 = plan.max_parallel")] = 0
+    purpose: Annotated[str, Meta(description="what the member is for; planners are told")] = ""
+    capabilities: Annotated[
+        tuple[Text, ...], Meta(description="what it can do, in a few words each; planners are told")
+    ] = ()
     budget: Annotated[Budget, Meta(description="of this member alone")] = NO_BUDGET
     instructions: Annotated[str, Meta(description="told to its agent")] = ""
     tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions it may call, supervisor flow")] = ()
@@ -111,6 +115,8 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 role=spec.role,
                 concurrency=spec.concurrency,
                 budget=spec.budget,
+                purpose=spec.purpose,
+                capabilities=spec.capabilities,
                 position=position,
             )
             for position, spec in enumerate(self.members)

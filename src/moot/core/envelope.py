@@ -34,12 +34,23 @@ _MOOT = b',"source":' + _encode(Source("moot-orchestrator", "orchestrator"))
 
 @lru_cache(maxsize=4096)
 def _encode_source(flow: str, kind: Kind, member_id: str, role: str, token: str) -> bytes:
+    place = _find_place(flow, kind, role)
+    by = token or None if kind is Kind.HUMAN else None
+    return b',"source":' + _encode(Source(place.loop_id, place.role, member_id, by))
+
+
+def describe_source(team: Team, member_id: str) -> str:
+    """Return the name of a member's place in the system: `moot-executor.executor`."""
+    member = team.member(member_id)
+    source = _find_place(team.flow, member.kind, member.role)
+    return f"{source.loop_id}.{source.role}"
+
+
+def _find_place(flow: str, kind: Kind, role: str) -> Source:
     if kind is Kind.HUMAN:
-        source = Source("moot-orchestrator", "user", member_id, token or None)
-    else:
-        leads = role in LEADING_ROLES.get(flow, ())
-        source = Source("moot-orchestrator" if leads else "moot-executor", role or "executor", member_id)
-    return b',"source":' + _encode(source)
+        return Source("moot-orchestrator", "user")
+    leads = role in LEADING_ROLES.get(flow, ())
+    return Source("moot-orchestrator" if leads else "moot-executor", role or "executor")
 
 
 @lru_cache(maxsize=4096)

@@ -162,6 +162,10 @@ class Flow(ABC):
         """Return a summary of the work that is under way."""
         return None
 
+    def last_activity(self, _state: State) -> str:
+        """Return what members did last; empty if messages say it all."""
+        return ""
+
     def known_tasks(self, state: State) -> tuple[KnownTask, ...]:
         """Return the parts of the work that a person may refer to."""
         return ()

@@ -16,6 +16,7 @@ from moot.core.facts import Fact
 from moot.core.flows.flow import Flow
 from moot.core.intake import front_door
 from moot.core.intake.intent import ControlAction, RoutingDecision
+from moot.core.intake.intent_routing import FOLLOW_UP
 from moot.core.intake.markers import Markers
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
@@ -81,6 +82,10 @@ class SteeredFlow(Flow):
 
     # what a subclass may override
 
+    def follow_up(self, draft: Draft, input_: Input) -> None:
+        """Begin work that continues the last one, which is complete."""
+        self.begin(draft, input_.text, input_.member)
+
     def choices_for_new_task(self, _state: State) -> tuple[str, ...]:
         """What a human may choose for an input that looks like another task."""
         return NEW_TASK_CHOICES
@@ -131,6 +136,8 @@ class SteeredFlow(Flow):
                 guess = decision.payload.control_action
                 choices = self.choices_when_unsure(draft.state) if is_active else ("close_and_start", "drop")
                 steps.ask_about_input(draft, "ask_unsure", _with_guess(guess, choices), input_)
+            case _ if not is_active and decision.message_code == FOLLOW_UP:
+                self.follow_up(draft, input_)
             case _ if not is_active:
                 self.begin(draft, input_.text, input_.member)
             case "new_task":
@@ -164,6 +171,8 @@ class SteeredFlow(Flow):
             pass  # the work goes on unchanged, or ended meanwhile
         elif choice == "abort":
             self.abandon(draft, "user_abort")
+        elif not draft.state.slice.is_active and choice in ("replan", "minor_replan"):
+            self.follow_up(draft, input_)
         elif not draft.state.slice.is_active:
             self.begin(draft, input_.text, input_.member)
         elif choice == "finish_first":

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from moot.core.flows.flow import Flow
 
 CLARIFY = "clarify"
+ACTIVITY_CHARS = 500  # of what members did last
 WITHOUT_MODEL = ("explicit", "rules")  # understanding that repeats what a person said instead of rewording it
 
 
@@ -146,7 +147,7 @@ def semantic_input(state: State, text: str, flow: "Flow") -> SemanticInput:
         system_state=SystemState(
             workflow_status=flow.workflow_status(state),
             current_task=flow.current_task(state),
-            last_activity=history[-1].text[:200] if history else "",
+            last_activity=(flow.last_activity(state) or (history[-1].text if history else ""))[:ACTIVITY_CHARS],
             available_resources=tuple(member.id for member in state.team.ais),
         ),
         recent_history=tuple(

@@ -26,6 +26,7 @@ ACTIVE: frozenset[WorkflowStatus] = frozenset(
 
 
 THRESHOLDS = RouteThresholds()
+FOLLOW_UP = "route_follow_up"  # the text of a new task that continues the work that is complete
 
 
 # A control action may be named by the field, by the first words of the goal, or by the intent's action.
@@ -107,7 +108,9 @@ def decide_route(
             return _ask(confidence, "route_cancel_unsure", language, question, action)
         return _go(analysis, "control_action", language)
     if status not in ACTIVE:  # no work that the input could interrupt
-        return _go(analysis, "new_task", language)
+        new_task = _go(analysis, "new_task", language)
+        is_change = relation in ("same_task_minor_change", "same_task_major_change")
+        return tell_route(new_task, FOLLOW_UP, language) if status == "completed" and is_change else new_task
     if is_unsure:
         return _ask(confidence, "route_unsure", language, question)
     if relation == "same_task_minor_change" and confidence <= settings.minor_change:

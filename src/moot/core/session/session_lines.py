@@ -132,6 +132,19 @@ def tell_answer(change: Change[events.StepClosed]) -> list[str]:
 # understanding and routing inputs
 
 
+@SESSION_LINES.text(events.UnderstandingStarted)
+def _understanding_text(_: events.UnderstandingStarted, language: Language) -> str:
+    return render("shown_understanding", language)
+
+
+@SESSION_LINES.text(events.UnderstandingCompleted)
+def _understood_text(fact: events.UnderstandingCompleted, language: Language) -> str:
+    relation = fact.analysis.task_relation
+    meaning = render(f"relation_{relation.type}", language)
+    percent = round(100 * relation.confidence)
+    return render("understood", language, relation=meaning, percent=percent, reason=relation.reasoning)
+
+
 @SESSION_LINES.on(events.UnderstandingCompleted)
 def _understand(change: Change[events.UnderstandingCompleted]) -> list[str]:
     relation, work = change.fact.analysis.task_relation, change.before.slice

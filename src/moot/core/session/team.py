@@ -65,6 +65,8 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: str = ""
     concurrency: int = 0  # tasks at once in the plan flow; 0 = as many as the plan allows
     budget: Budget = NO_BUDGET
+    purpose: str = ""  # what it is for, told to planners
+    capabilities: tuple[str, ...] = ()  # what it can do, told to planners
 
     @property
     def is_human(self) -> bool:
@@ -156,6 +158,8 @@ def member(
     role: str = "",
     concurrency: int = 0,
     budget: Budget = NO_BUDGET,
+    purpose: str = "",
+    capabilities: tuple[str, ...] = (),
     position: int = 0,
 ) -> Member:
     """Make a member. Defaults: name = id, display_name = name, order = position."""
@@ -169,6 +173,8 @@ def member(
         role=role,
         concurrency=concurrency,
         budget=budget,
+        purpose=purpose,
+        capabilities=capabilities,
     )
 
 

@@ -101,6 +101,8 @@ def build_prompt(template: str, request: SemanticInput) -> str:
             for message in request.recent_history[-HISTORY_MESSAGES:]
         )
         or "-",
+        "last_activity": _quote(state.last_activity) if state.last_activity else "-",
+        "resources": ", ".join(_quote(name) for name in state.available_resources) or "-",
         "schema": msgspec.json.encode(SCHEMA).decode(),
         "language": render("language.english_name", request.language),
     }

@@ -272,6 +272,7 @@ declare namespace Wire {
     index?: number;
     task_index?: number;
     is_again?: boolean;
+    place?: string;
   }
 
   /** Where the state says that the review approved, and whether the quality must be approved too. */
@@ -450,6 +451,8 @@ declare namespace Wire {
     role?: string;
     concurrency?: number;
     budget?: Budget;
+    purpose?: string;
+    capabilities?: Array<string>;
   }
 
   /** The delay is over: the next offer is the probe. */
@@ -1358,5 +1361,6 @@ declare namespace Wire {
     question?: string;
     asked_by?: string;
     is_deferred?: boolean;
+    follows?: boolean;
   }
 }

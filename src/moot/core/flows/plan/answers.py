@@ -58,7 +58,7 @@ def _confirm(draft: Draft, step: StepAsked, command: Answer, by: Member | None) 
         try:
             tasks = edited = read_tasks(command.tasks, draft.team)
         except InvalidPlan as invalid:
-            raise Refused("invalid_plan", problems=[str(problem) for problem in invalid.problems]) from None
+            raise Refused("invalid_plan", problems=invalid.tell(draft.state.language)) from None
     _close(draft, step, command, by, "approve", edited)
     planning.approve(draft, tasks, by.id if by else None, Trigger.USER_CHOOSE_CONTINUE)
 

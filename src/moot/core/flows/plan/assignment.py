@@ -27,6 +27,7 @@ class Assignment(Struct, frozen=True, kw_only=True, gc=False):
     feedback: str = ""
     problems: tuple[str, ...] = ()
     attempt: int = 1
+    before: str = ""  # the answer of the finished work that this work may continue
     answer: str = ""  # to be reviewed
     trouble: str = ""  # what makes the plan doubtful
 
@@ -39,6 +40,7 @@ def assign_task(work: Work, run: TaskRun) -> Assignment:
         tasks=tuple([_report(work.tasks[needed]) for needed in run.task.depends_on]),
         feedback=run.feedback,
         attempt=run.attempt,
+        before=work.before,
     )
 
 
@@ -64,6 +66,7 @@ def assign_job(work: Work, turn: Turn, language: Language) -> Assignment:
         feedback=work.answer_feedback if turn.job == "aggregate" else work.feedback,
         problems=work.problems or _last_failure(turn, episode, language),
         attempt=run.attempt if run else 1,
+        before=work.before,
         answer=work.answer if turn.job == "review_answer" else "",
         trouble=_describe_trouble(work.evaluation) if turn.job == "evaluate" else "",
     )

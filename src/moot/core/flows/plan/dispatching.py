@@ -2,6 +2,7 @@
 
 from moot.core import limits, text
 from moot.core.draft import Draft
+from moot.core.envelope import describe_source
 from moot.core.flows.plan import recovery, staffing
 from moot.core.flows.plan.jobs import ask_for_budget, count_turns, work_of
 from moot.core.flows.plan.plan_events import (
@@ -64,6 +65,7 @@ def _offer(draft: Draft, task_id: str, run: TaskRun, member: str, slot: str) -> 
             index=run.index if is_again else state.turns_by_member.get(member, 0),
             task_index=run.task_index if is_again else count_turns(draft, member, task_id),
             is_again=is_again,
+            place=describe_source(draft.team, member),
         )
     )
 

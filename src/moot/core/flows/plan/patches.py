@@ -20,6 +20,7 @@ from moot.core.session import steps
 from moot.core.session.commands import CompleteTurn
 from moot.core.session.team import Team
 
+SHAPE = '{"patches": [{"op", "task_id", "changes"}]}'
 _UNTOUCHED = (TaskState.CREATED, TaskState.READY)
 
 
@@ -51,8 +52,7 @@ def _read_patches(command: CompleteTurn) -> tuple[PlanPatch, ...]:
     try:
         patches = msgspec.convert(clean_json(raw), tuple[PlanPatch, ...])
     except msgspec.ValidationError as error:
-        problem = f'no patches found ({error}): return JSON {{"patches": [{{"op", "task_id", "changes"}}]}}'
-        raise InvalidPlan([TaskProblem("patches", problem)]) from None
+        raise InvalidPlan([TaskProblem("patches", "no_patches", {"reason": str(error), "detail": SHAPE})]) from None
     return patches
 
 
@@ -98,48 +98,51 @@ def restart(draft: Draft, task: Task, reason: str, member: str | None = None) ->
 def patched_tasks(work: Work, patches: Sequence[PlanPatch], team: Team) -> tuple[Task, ...]:
     """The plan with the patches applied; what is done stays as it is."""
     if len(patches) > limits.TASKS:
-        raise InvalidPlan([TaskProblem("patches", f"at most {limits.TASKS} at a time, these are {len(patches)}")])
+        raise InvalidPlan([TaskProblem("patches", "too_many_patches", {"limit": limits.TASKS, "count": len(patches)})])
     documents = {task_id: run.task.document for task_id, run in work.tasks.items()}
     problems: list[TaskProblem] = []
     for at, patch in enumerate(patches):
-        problem = _apply_one(documents, patch, work)
+        problem = _apply_one(documents, patch, f"patches[{at}]", work)
         if problem:
-            problems.append(TaskProblem(f"patches[{at}]", problem))
+            problems.append(problem)
     if problems:
         raise InvalidPlan(problems)
     return read_tasks(list(documents.values()), team)
 
 
-def _apply_one(documents: dict[str, dict[str, Any]], patch: PlanPatch, work: Work) -> str | None:
-    """Change `documents`, or say why not."""
+def _apply_one(documents: dict[str, dict[str, Any]], patch: PlanPatch, path: str, work: Work) -> TaskProblem | None:
+    """Change `documents`, or return why that is not possible."""
+    name = {"name": patch.task_id}
     known = documents.get(patch.task_id)
     if patch.op == "add":
         if known is not None:
-            return f"task {patch.task_id!r} is there already"
+            return TaskProblem(path, "exists", name)
         documents[patch.task_id] = {**patch.changes, "id": patch.task_id}
         return None
     if known is None:
-        return f"no task has the id {patch.task_id!r}; there are {', '.join(documents)}"
+        return TaskProblem(path, "unknown_of", {**name, "names": list(documents)})
     run = work.tasks.get(patch.task_id)
     if run is not None and run.is_over:
-        return f"task {patch.task_id!r} is over, it cannot be changed any more"
+        return TaskProblem(path, "over", name)
     match patch.op:
         case "remove":
             del documents[patch.task_id]
         case "modify":
             if not patch.changes:
-                return "changes are missing"
+                return TaskProblem(path, "no_changes")
             documents[patch.task_id] = {**known, **patch.changes, "id": patch.task_id}
         case "reorder":
-            return _move(documents, patch.task_id, patch.changes)
+            return _move(documents, patch.task_id, patch.changes, path)
     return None
 
 
-def _move(documents: dict[str, dict[str, Any]], task_id: str, changes: Mapping[str, Any]) -> str | None:
-    """Behind another task, or to the front."""
+def _move(
+    documents: dict[str, dict[str, Any]], task_id: str, changes: Mapping[str, Any], path: str
+) -> TaskProblem | None:
+    """Move a task behind another one, or to the front; or return why that is not possible."""
     after = changes.get("after")
     if after is not None and (after == task_id or after not in documents):
-        return f"there is no other task {after!r} to put it after"
+        return TaskProblem(path, "no_place", {"name": after})
     moved = documents.pop(task_id)
     order: Iterable[tuple[str, dict[str, Any]]] = list(documents.items())
     documents.clear()

@@ -111,6 +111,7 @@ class WorkflowChanged(Fact, frozen=True, kw_only=True):
     question: str | None = None  # what it is about, when a workflow begins
     asked_by: str | None = None
     is_deferred: bool = False  # the first of those that were put off
+    follows: bool = False  # it continues the work before it, which is complete
 
 
 class EvaluationStarted(Fact, frozen=True, kw_only=True):
@@ -191,6 +192,7 @@ class DispatchRequested(Fact, frozen=True, kw_only=True):
     index: int = 0
     task_index: int = 0
     is_again: bool = False  # the lease of the one before was lost: it is the same attempt
+    place: str = ""  # of the member in the system: `moot-executor.executor`
 
 
 class DispatchAcked(Fact, frozen=True, kw_only=True):

@@ -47,7 +47,7 @@ from moot.core.flows.plan.plan_events import (
 from moot.core.flows.plan.plan_lines import PLAN_LINES
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import TaskRun
-from moot.core.flows.plan.tasks import InvalidPlan, read_tasks
+from moot.core.flows.plan.tasks import LEADING_ROLES, InvalidPlan, read_tasks
 from moot.core.flows.plan.verdicts import Verdict, read_verdict
 from moot.core.flows.steered_flow import SteeredFlow
 from moot.core.flows.turns import TurnInput, plain_input
@@ -56,7 +56,7 @@ from moot.core.machines import task
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import TaskState
-from moot.core.machines.workflow import Trigger
+from moot.core.machines.workflow import Trigger, WorkflowState
 from moot.core.session import budgets, permissions
 from moot.core.session.commands import (
     AckDispatch,
@@ -95,13 +95,20 @@ class PlanFlow(SteeredFlow):
     fold = plan_slice.fold
     follow = plan_slice.follow
     lines = PLAN_LINES
-    leading_roles = frozenset({"planner", "reviewer", "aggregator", "supervisor"})
+    leading_roles = frozenset(LEADING_ROLES)
 
     # steering
 
     def begin(self, draft: Draft, goal: str, member: str, *, is_deferred: bool = False) -> None:
         workflow.begin(draft, goal, member, is_deferred=is_deferred)
         planning.start_planning(draft)
+
+    def follow_up(self, draft: Draft, input_: Input) -> None:
+        work = find_work(draft.state)
+        if work is not None and work.status is WorkflowState.COMPLETED:
+            steering.follow_up(draft, input_)
+        else:
+            self.begin(draft, input_.text, input_.member)
 
     def abandon(self, draft: Draft, reason: str) -> None:
         finishing.interrupt(draft, reason)
@@ -357,7 +364,7 @@ class PlanFlow(SteeredFlow):
 
     def current_task(self, state: State) -> CurrentTask | None:
         work = find_work(state)
-        if work is None or not work.is_active:
+        if work is None or not (work.is_active or work.status is WorkflowState.COMPLETED):
             return None
         runs = work.tasks.values()
         done = sum(run.is_finished for run in runs)
@@ -368,6 +375,14 @@ class PlanFlow(SteeredFlow):
             failed_tasks=sum(run.state is TaskState.EXECUTION_FAILED for run in runs),
             blocked_tasks=sum(run.state is TaskState.BLOCKED for run in runs),
         )
+
+    def last_activity(self, state: State) -> str:
+        """The newest steps of the tasks that run, else the newest step of the planner."""
+        work = find_work(state)
+        if work is None or not work.is_active:
+            return ""
+        running = [run for run in work.tasks.values() if run.is_under_way and run.step]
+        return "; ".join(f"{run.task.title}: {run.step}" for run in running) or work.plan_step
 
     def known_tasks(self, state: State) -> tuple[KnownTask, ...]:
         work = find_work(state)
@@ -414,7 +429,7 @@ def _solve(draft: Draft, command: SolveTasks, by: Member | None) -> None:
     try:
         tasks = read_tasks(command.tasks, draft.team)
     except InvalidPlan as invalid:
-        raise Refused("invalid_plan", problems=[str(problem) for problem in invalid.problems]) from None
+        raise Refused("invalid_plan", problems=invalid.tell(draft.state.language)) from None
     question = text.clean(command.question) or "; ".join(task.title for task in tasks)
     workflow.begin(draft, question[:2_000], by.id if by else draft.team.first_human.id)
     planning.approve(draft, tasks, by.id if by else None, Trigger.PLAN_APPROVED)

@@ -9,15 +9,15 @@ from moot.core.flows.plan import plan_events as plan
 from moot.core.flows.plan import staffing
 from moot.core.flows.plan.plan_slice import find_work, workflow_status
 from moot.core.flows.plan.plan_state import TaskRun
+from moot.core.flows.plan.plan_texts import PLAN_TEXTS, tell_reason, tell_step
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.machines.task import TaskState
 from moot.core.session import events
 from moot.core.session.notices import tell_failure
-from moot.core.session.session_lines import SESSION_LINES, tell_answer
+from moot.core.session.session_lines import tell_answer
 from moot.core.session.state import State
-from moot.core.session.team import Language
 from moot.core.texts import render
 
 RESULT_CHARS = 400  # of a task's result, unless results are told whole
@@ -59,7 +59,7 @@ def _details(run: TaskRun, state: State) -> str:
     return "".join(f" · {part}" for part in parts)
 
 
-PLAN_LINES = Lines(SESSION_LINES, board=list_board)
+PLAN_LINES = Lines(PLAN_TEXTS, board=list_board)
 PLAN_LINES.ignore(
     plan.DispatchRequested,  # the start of the task tells it
     plan.ExecutionFailed,  # so does the failure of the task or the turn
@@ -292,14 +292,9 @@ def _ack(change: Change[plan.DispatchAcked]) -> list[str]:
 @PLAN_LINES.on(plan.DispatchNacked)
 def _nack(change: Change[plan.DispatchNacked]) -> list[str]:
     fact = change.fact
-    reason = change.say("reason_timeout") if fact.reason == "timeout" else fact.reason
+    reason = tell_reason(fact.reason, change.language)
     line = change.say("task_not_taken", who=change.name(fact.member), title=_title(change, fact.task_id), reason=reason)
     return [line if fact.retry_in_s is None else line + change.say("offered_again", seconds=fact.retry_in_s)]
-
-
-@PLAN_LINES.text(plan.TaskFailed)
-def _task_failure_text(fact: plan.TaskFailed, language: Language) -> str:
-    return tell_failure(fact.error_type, fact.message, language)
 
 
 @PLAN_LINES.on(plan.TaskFailed, "landmark")
@@ -310,14 +305,9 @@ def _fail(change: Change[plan.TaskFailed]) -> list[str]:
         who=change.name(fact.member),
         title=_title(change, fact.task_id),
         error_type=fact.error_type,
-        detail=_task_failure_text(fact, change.language),
+        detail=change.failure(fact.error_type, fact.message),
     )
     return indent("", line)
-
-
-@PLAN_LINES.text(plan.ExecutionFailed)
-def _execution_failure_text(fact: plan.ExecutionFailed, language: Language) -> str:
-    return tell_failure(fact.error_type, fact.message, language)
 
 
 @PLAN_LINES.on(plan.RecoveryStarted)
@@ -429,7 +419,8 @@ def _turn_row(entry: Entry[events.TurnStarted]) -> str:
 
 @PLAN_LINES.row(plan.DispatchRequested, "dispatch", begins=lambda fact: f"dispatch {fact.dispatch_id}")
 def _dispatch_row(entry: Entry[plan.DispatchRequested]) -> str:
-    return _row_subject(entry, entry.fact.task_id)
+    subject = _row_subject(entry, entry.fact.task_id)
+    return f"{entry.fact.place} · {subject}" if entry.fact.place else subject
 
 
 @PLAN_LINES.row(plan.DispatchAcked, "dispatch")
@@ -454,7 +445,7 @@ def _start_row(entry: Entry[plan.SolverStarted]) -> str:
 @PLAN_LINES.row(plan.SolverProgressed, "steps")
 def _progress_row(entry: Entry[plan.SolverProgressed]) -> str:
     fact = entry.fact
-    return f"{fact.done}{f'/{fact.total}' if fact.total else ''} {fact.step}"
+    return f"{fact.done}{f'/{fact.total}' if fact.total else ''} {tell_step(fact, entry.language)}"
 
 
 @PLAN_LINES.row(plan.SolverCompleted, "steps")

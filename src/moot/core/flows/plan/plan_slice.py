@@ -3,6 +3,7 @@
 from msgspec import field
 from msgspec.structs import replace
 
+from moot.core import limits
 from moot.core.facts import Fact, Fold, Follow
 from moot.core.flows.plan import plan_events, task_fold
 from moot.core.flows.plan.plan_fold import work_fold
@@ -13,6 +14,7 @@ from moot.core.machines import input_routing, interrupt
 from moot.core.machines.interrupt import INTERRUPT, STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import TaskState
+from moot.core.machines.workflow import WorkflowState
 from moot.core.session import budgets, events
 from moot.core.session.session_fold import remember
 from moot.core.session.state import Slice, State
@@ -108,6 +110,7 @@ def _begin(state: State, fact: plan_events.WorkflowChanged) -> State:
     work = Work(
         question=fact.question or "",
         asked_by=fact.asked_by or "",
+        before=before.answer[: limits.HISTORY_CHARS] if before and before.status is WorkflowState.COMPLETED else "",
         trigger=fact.trigger,
         counts=before.counts if before else Counts(),
         latest_execution_snapshot_id=before.latest_execution_snapshot_id if before else "",

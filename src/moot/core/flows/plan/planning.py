@@ -40,7 +40,7 @@ def receive_plan(draft: Draft, command: CompleteTurn) -> None:
     """The planner returned: a plan is shown, anything else goes back to it with what is wrong."""
     proposal = command.plan or find_object(command.text, "tasks")
     if proposal is None:
-        refuse(draft, InvalidPlan([TaskProblem("plan", f"no plan found: return JSON {SHAPE}")]), "plan")
+        refuse(draft, InvalidPlan([TaskProblem("plan", "no_plan", {"detail": SHAPE})]), "plan")
         return
     try:
         tasks = read_tasks(proposal.get("tasks"), draft.team)
@@ -58,12 +58,13 @@ def _summary(proposal: dict[str, Any]) -> str:
 def refuse(draft: Draft, invalid: InvalidPlan, job: str) -> None:
     """Twice at most, then the human decides."""
     tries = work_of(draft).refusals + 1
-    draft.add(PlanRefused(problems=tuple(str(problem) for problem in invalid.problems), n=tries))
+    problems = invalid.tell(draft.state.language)
+    draft.add(PlanRefused(problems=problems, n=tries))
     if tries < limits.PLAN_TRIES:
         start_job(draft, staffing.planner(draft.team), "patch" if job == "patch" else "plan")
         return
     options = ("retry", "continue", "replan") if job == "patch" else ("retry", "abort")
-    steps.ask(draft, "plan_refused", options, job=job, detail=str(invalid)[:2_000])
+    steps.ask(draft, "plan_refused", options, job=job, detail="; ".join(problems)[: limits.DETAIL_CHARS])
 
 
 def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:

@@ -30,17 +30,20 @@ def _with_role(team: Team, role: str, *, besides: str = "") -> Member | None:
     return next((member for member in team.ais if has_role(member, role) and member.id != besides), None)
 
 
-def may_run(run: TaskRun, team: Team) -> list[Member]:
-    """Return the members that may be offered the task; those who refused it come last."""
+def may_run(run: TaskRun, work: Work, team: Team) -> list[Member]:
+    """Return the members that may be offered the task: who refused it comes last, who has the fewest tasks first."""
     if run.given_to:
         return [team.member(run.given_to)]
     choice = candidates(run.task, team)
-    return sorted(choice, key=lambda member: run.refused_by.count(member.id)) if run.refused_by else choice
+    if len(choice) < 2:
+        return choice
+    busy = [work.tasks[task_id].member for task_id in work.dispatches.values()]
+    return sorted(choice, key=lambda member: (run.refused_by.count(member.id), busy.count(member.id)))
 
 
 def find_slot(run: TaskRun, work: Work, team: Team) -> tuple[Member, str] | None:
     """Return the first free slot for the task; None if all are busy or their breaker is open."""
-    for member in may_run(run, team):
+    for member in may_run(run, work, team):
         slots = work.slots.get(member.id)
         if slots is not None and slots.is_open and not slots.may_probe:
             continue

@@ -124,10 +124,21 @@ def carry_out(draft: Draft, input_: Input, choice: str) -> None:
 def replan_for(draft: Draft, input_: Input) -> None:
     """Plan again because of a change so large that the work gets another goal."""
     was = work_of(draft).question
-    half = limits.HISTORY_CHARS // 2
-    reworded = render("changed_goal", draft.state.language, goal=was[:half], change=input_.text[:half])
-    draft.add(GoalChanged(question=input_.goal or reworded, was=was, member=input_.member))
+    draft.add(GoalChanged(question=_reword(draft, input_), was=was, member=input_.member))
     replan(draft, input_.text)
+
+
+def follow_up(draft: Draft, input_: Input) -> None:
+    """Begin work that continues the complete one: the same goal with the change, planned with the finished result."""
+    workflow.begin(draft, _reword(draft, input_), input_.member, follows=True)
+    planning.start_planning(draft, input_.text)
+
+
+def _reword(draft: Draft, input_: Input) -> str:
+    """Return the goal with a change: in the words of the model that understood it, else the old goal and the change."""
+    half = limits.HISTORY_CHARS // 2
+    was, change = work_of(draft).question[:half], input_.text[:half]
+    return input_.goal or render("changed_goal", draft.state.language, goal=was, change=change)
 
 
 def replan(draft: Draft, feedback: str, reason: str = "major_change") -> None:

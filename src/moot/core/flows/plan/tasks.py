@@ -15,10 +15,12 @@ import msgspec
 from msgspec import Struct
 
 from moot.core import limits, text
-from moot.core.session.team import Member, Team, normalise
+from moot.core.session.team import DEFAULT_LANGUAGE, Language, Member, Team, normalise
+from moot.core.texts import render
 
 Json = dict[str, Any]  # a task as it was written
 EXECUTOR = "executor"
+LEADING_ROLES = ("planner", "reviewer", "aggregator", "supervisor")  # of members that direct others
 LARGEST_INT = 2**53 - 1  # JSON parsers disagree on larger ones
 
 
@@ -35,31 +37,35 @@ class Task(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TaskProblem(Struct, frozen=True):
-    """Something wrong with a plan: a path such as `tasks[2].depends_on`, and a sentence."""
+    """Something wrong with a plan: a path such as `tasks[2].depends_on`, and the code and parameters of a text."""
 
     path: str
-    text: str
+    code: str
+    params: dict[str, Any] = {}
 
-    def __str__(self) -> str:
-        return f"{self.path}: {self.text}"
+    def tell(self, language: Language) -> str:
+        return f"{self.path}: {render(f'plan_problem.{self.code}', language, **self.params)}"
 
 
 class InvalidPlan(Exception):
     """A plan that cannot be run, with its problems."""
 
     def __init__(self, problems: Sequence[TaskProblem]) -> None:
-        super().__init__("; ".join(str(problem) for problem in problems))
+        super().__init__("; ".join(problem.tell(DEFAULT_LANGUAGE) for problem in problems))
         self.problems = tuple(problems)
+
+    def tell(self, language: Language) -> tuple[str, ...]:
+        return tuple(problem.tell(language) for problem in self.problems)
 
 
 def read_tasks(raw: object, team: Team) -> tuple[Task, ...]:
     """Return the tasks of a plan. Raises InvalidPlan."""
     if not isinstance(raw, Sequence) or isinstance(raw, str | bytes):
-        raise InvalidPlan([TaskProblem("tasks", "a plan needs a list of tasks")])
+        raise InvalidPlan([TaskProblem("tasks", "no_list")])
     if not raw:
-        raise InvalidPlan([TaskProblem("tasks", "a plan needs at least one task")])
+        raise InvalidPlan([TaskProblem("tasks", "no_tasks")])
     if len(raw) > limits.TASKS:
-        raise InvalidPlan([TaskProblem("tasks", f"a plan has at most {limits.TASKS} tasks, this one has {len(raw)}")])
+        raise InvalidPlan([TaskProblem("tasks", "too_many", {"limit": limits.TASKS, "count": len(raw)})])
     problems: list[TaskProblem] = []
     tasks = [_read_task(document, f"tasks[{at}]", problems) for at, document in enumerate(raw)]
     problems += _find_problems(tasks, team)
@@ -84,20 +90,33 @@ def executors(team: Team) -> list[Member]:
     return [member for member in team.ais if not member.role or has_role(member, EXECUTOR)]
 
 
+def may_do_tasks(member: Member) -> bool:
+    """Whether plans give tasks to members of this kind: AIs that do not plan, review or aggregate."""
+    return not member.is_human and not any(has_role(member, role) for role in LEADING_ROLES)
+
+
 def candidates(task: Task, team: Team) -> list[Member]:
-    """Return the members that may run this task, the first choice first."""
+    """Return the members that may run this task, the first choice first.
+
+    The only reviewer of a team is never one of them: nobody else could review its result.
+    """
     if task.member:
         named = team.find(task.member)
-        return [named] if named and not named.is_human else []
-    if task.role and task.role != EXECUTOR:
-        return [member for member in team.ais if member.role == task.role]
+        return [] if named is None or named.is_human or _is_only_reviewer(named, team) else [named]
+    if task.role and normalise(task.role) != EXECUTOR:
+        return [member for member in team.ais if has_role(member, task.role) and may_do_tasks(member)]
     return executors(team)
+
+
+def _is_only_reviewer(member: Member, team: Team) -> bool:
+    reviewers = [each for each in team.ais if has_role(each, "reviewer")]
+    return reviewers == [member]
 
 
 def _read_task(raw: object, path: str, problems: list[TaskProblem]) -> Task:
     document = dict(raw) if isinstance(raw, Mapping) else {}
     if not document:
-        problems.append(TaskProblem(path, "a task is an object with id and title"))
+        problems.append(TaskProblem(path, "no_object"))
     document = {text.clean(str(key)): clean_json(value) for key, value in document.items()}
 
     def read(name: str, limit: int) -> str:
@@ -107,22 +126,22 @@ def _read_task(raw: object, path: str, problems: list[TaskProblem]) -> Task:
         if name in ("id", "member") and type(value) is int:  # a number as id counts as its decimal string
             value = str(value)
         if not isinstance(value, str):
-            problems.append(TaskProblem(f"{path}.{name}", "must be text"))
+            problems.append(TaskProblem(f"{path}.{name}", "no_text"))
             return ""
         if len(value) > limit:
-            problems.append(TaskProblem(f"{path}.{name}", f"has {len(value)} characters, the limit is {limit}"))
+            problems.append(TaskProblem(f"{path}.{name}", "too_long", {"length": len(value), "limit": limit}))
         return value.strip()
 
     task_id = read("id", limits.NAME_CHARS)
     title = read("title", limits.TITLE_CHARS)
     if document and not task_id:
-        problems.append(TaskProblem(f"{path}.id", "is missing"))
+        problems.append(TaskProblem(f"{path}.id", "missing"))
     if document and not title:
-        problems.append(TaskProblem(f"{path}.title", "is missing"))
+        problems.append(TaskProblem(f"{path}.title", "missing"))
     depends_on = _read_dependencies(document.get("depends_on"), f"{path}.depends_on", problems)
     document = {**document, "id": task_id, "title": title, "depends_on": list(depends_on)}
     if len(msgspec.json.encode(document)) > limits.TASK_BYTES:
-        problems.append(TaskProblem(path, f"is larger than {limits.TASK_BYTES} bytes"))
+        problems.append(TaskProblem(path, "too_large", {"limit": limits.TASK_BYTES}))
     return Task(
         id=task_id,
         title=title,
@@ -148,14 +167,14 @@ def _read_dependencies(raw: object, path: str, problems: list[TaskProblem]) -> t
     if raw is None:
         return ()
     if not isinstance(raw, Sequence) or isinstance(raw, str | bytes):
-        problems.append(TaskProblem(path, "must be a list of task ids"))
+        problems.append(TaskProblem(path, "no_ids"))
         return ()
     ids: list[str] = []
     for at, task_id in enumerate(raw):
         if type(task_id) is int or isinstance(task_id, str):
             ids.append(str(task_id).strip())
         else:
-            problems.append(TaskProblem(f"{path}[{at}]", "must be a task id"))
+            problems.append(TaskProblem(f"{path}[{at}]", "no_id"))
     return tuple(dict.fromkeys(ids))
 
 
@@ -166,20 +185,28 @@ def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
             continue
         earlier = first.setdefault(task.id, at)
         if earlier != at:
-            yield TaskProblem(f"tasks[{at}].id", f"{task.id!r} is the id of tasks[{earlier}] already")
+            yield TaskProblem(f"tasks[{at}].id", "taken", {"name": task.id, "other": f"tasks[{earlier}]"})
     for at, task in enumerate(tasks):
         for dependency in task.depends_on:
             if dependency not in first:
-                yield TaskProblem(f"tasks[{at}].depends_on", f"no task has the id {dependency!r}")
+                yield TaskProblem(f"tasks[{at}].depends_on", "unknown", {"name": dependency})
         if not candidates(task, team):
-            named = f"member {task.member!r}" if task.member else f"role {task.role or EXECUTOR!r}"
-            names = ", ".join(member.id for member in team.ais)
-            field = ".member" if task.member else ".role" if task.role else ""
-            yield TaskProblem(f"tasks[{at}]{field}", f"nobody can run it: no AI has the {named}; there are {names}")
+            yield _find_nobody(task, at, team)
     circle = find_circle({task.id: task.depends_on for task in tasks if task.id})
     if circle:
         at = first[circle[0]]
-        yield TaskProblem(f"tasks[{at}].depends_on", f"tasks wait for each other: {' → '.join(circle)}")
+        yield TaskProblem(f"tasks[{at}].depends_on", "circle", {"names": circle})
+
+
+def _find_nobody(task: Task, at: int, team: Team) -> TaskProblem:
+    """Return the problem of a task that nobody may do, with the members or roles that there are."""
+    able = [member for member in team.ais if may_do_tasks(member)]
+    if task.member:
+        params = {"name": task.member, "names": [member.id for member in able]}
+        return TaskProblem(f"tasks[{at}].member", "nobody_named", params)
+    roles = list(dict.fromkeys(member.role or EXECUTOR for member in able))
+    path = f"tasks[{at}].role" if task.role else f"tasks[{at}]"
+    return TaskProblem(path, "nobody_with_role", {"name": task.role or EXECUTOR, "names": roles})
 
 
 def find_circle(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
