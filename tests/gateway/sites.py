@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from moot.agents.python import AgentFunction
 from moot.app import App, open_app
 from moot.config.team_file import TeamFile
-from moot.core.session.principal import Role
+from moot.core.session.principal import Principal, Role
 from moot.gateway.auth import TOKENS_FILE, Tokens
 from moot.gateway.serving import bind, build_server
 from moot.gateway.settings import GatewaySettings
@@ -71,6 +71,7 @@ class Site:
             app, tokens, settings, names=["moot.example"], sockets=None if has_sockets else self.sockets
         )
         self.metrics, self.gateway = self.server.metrics, self.server.gateway
+        self.bounds = self.gateway._bounds
         self.host = f"127.0.0.1:{settings.port}"
         self.url = f"http://{self.host}"
         self.token_file = TokenFile(data / TOKENS_FILE)
@@ -81,6 +82,11 @@ class Site:
         if token is not None:
             headers["authorization"] = f"Bearer {token}"
         return httpx.AsyncClient(base_url=self.url, headers=headers, transport=transport, trust_env=False)
+
+    def principal(self, token: str) -> Principal:
+        principal = self.tokens.find(token)
+        assert principal
+        return principal
 
     def issue(self, role: Role, expires_at: str | None = None, **who: Any) -> tuple[str, str]:
         """A new token and its id."""

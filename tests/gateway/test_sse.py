@@ -13,6 +13,8 @@ import pytest
 
 from moot.core.session.principal import Principal, Role
 from moot.gateway import sse
+from moot.gateway.bounds import Bounds
+from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Log
 from tests.gateway.sites import OWNER, SOLO, Site, code_of, come_true, count, open_site, serve_site
 from tests.runtime.apps import Puppet, run
@@ -54,7 +56,7 @@ class Stream:
                 name, _, value = line.partition(": ")
                 fields[name] = value
             elif "data" in fields:
-                return Sent(fields["id"], fields["event"], json.loads(fields["data"]))
+                return Sent(fields.get("id", ""), fields["event"], json.loads(fields["data"]))
             else:
                 fields.clear()
         return None
@@ -80,7 +82,7 @@ async def log_of(site: Site, session_id: str) -> list[Any]:
 
 @run
 async def test_history_and_then_live(tmp_path: Path) -> None:
-    """One message a frame: id is the event_id, event its name, data the frame as everywhere; no hole, no double."""
+    """One message a frame: id is seq and hash, event its name, data the frame as everywhere; no hole, no double."""
     async with serve_site(tmp_path, SOLO) as site:
         session_id = await site.create()
         await site.command(session_id, "user.message", content="before anybody listens")
@@ -91,7 +93,7 @@ async def test_history_and_then_live(tmp_path: Path) -> None:
         frames = await log_of(site, session_id)
         assert [each.frame for each in sent] == frames[: len(sent)]
         for each in sent:
-            assert (each.id, each.event) == (each.frame["event_id"], each.frame["event"])
+            assert (each.id, each.event) == (f"{each.frame['seq']}.{each.frame['hash'][:16]}", each.frame["event"])
         await come_true(lambda: count(site, "moot_streams") == 0)
         assert count(site, "moot_frames_sent_total") == len(sent)
 
@@ -105,7 +107,8 @@ async def test_resuming_at_every_place(tmp_path: Path) -> None:
             await site.command(session_id, "user.message", content="note")
         frames = await log_of(site, session_id)
         for after in range(len(frames)):
-            for cursor in (f"{session_id}-{after}", str(after)):
+            hash_ = frames[after - 1]["hash"] if after else "0" * 64
+            for cursor in (f"{session_id}-{after}", str(after), f"{after}.{hash_[:16]}"):
                 async with stream(site, session_id, **{"last-event-id": cursor}) as live:
                     sent = await live.take(len(frames) - after)
                     assert [each.frame for each in sent] == frames[after:]
@@ -117,11 +120,41 @@ async def test_resuming_at_every_place(tmp_path: Path) -> None:
         assert sent_first.frame["seq"] == 4
 
 
+@run
+async def test_divergence_is_told(tmp_path: Path) -> None:
+    """A place with another hash, or beyond the head, is told as on a socket; the whole history follows."""
+    async with serve_site(tmp_path, SOLO) as site:
+        session_id = await site.create()
+        await site.command(session_id, "user.message", content="note")
+        frames = await log_of(site, session_id)
+        for cursor, reason in ((f"2.{'0' * 16}", "diverged"), ("99", "ahead"), (f"99.{'0' * 16}", "ahead")):
+            async with stream(site, session_id, **{"last-event-id": cursor}) as live:
+                told, *sent = await live.take(1 + len(frames))
+            metadata = {"session_id": session_id, "resumed": False, "reason": reason, "from": 1}
+            assert (told.id, told.event, told.frame["metadata"]) == ("", "system.connected", metadata)
+            assert [each.frame for each in sent] == frames
+
+
 @pytest.mark.parametrize(
-    "cursor", ["-1", "1.0", "true", "", "null", str(2**63), "s_0000000000000000-1", "{id}-", "{id}--1", "{id}-1x", "2"]
+    "cursor",
+    [
+        "-1",
+        "1.0",
+        "true",
+        "",
+        "null",
+        str(2**63),
+        "s_0000000000000000-1",
+        "{id}-",
+        "{id}--1",
+        "{id}-1x",
+        "1.",
+        "1.00",
+        "1.0123456789ABCDEF",
+    ],
 )
 def test_a_bad_cursor_is_refused(cursor: str, tmp_path: Path) -> None:
-    """Also one of another session and one beyond the head: waiting there would leave a hole."""
+    """Also one of another session: waiting there would leave a hole."""
 
     @run
     async def check() -> None:
@@ -297,5 +330,13 @@ async def test_a_server_of_another_kind_still_drops_slow_readers(tmp_path: Path)
 
 def make_stream(log: Log, session_id: str, site: Site) -> sse.EventStream:
     return sse.EventStream(
-        log, session_id, 0, "en", streams=sse.Streams(), principal=VIEWER, metrics=site.metrics, send_timeout_s=0.05
+        log,
+        session_id,
+        0,
+        "en",
+        streams=sse.Streams(),
+        principal=VIEWER,
+        metrics=site.metrics,
+        send_timeout_s=0.05,
+        bounds=Bounds(site.settings, SystemClock()),
     )

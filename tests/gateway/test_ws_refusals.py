@@ -215,14 +215,14 @@ async def test_acks_are_cheap(tmp_path: Path) -> None:
 async def test_caps_on_connections(tmp_path: Path) -> None:
     """One too many in all is answered 503, one too many of a user 429; a place that is free again can be taken."""
     async with serve(tmp_path, connections=3, connections_per_user=2) as server:
-        token, _ = server.issue(Role.VIEWER)
-        async with server.client(), server.client():
+        token, other = server.issue(Role.VIEWER)[0], server.issue(Role.VIEWER)[0]
+        async with server.client(token=token), server.client(token=token):
             with pytest.raises(websockets.InvalidStatus) as refused:
-                await server.client().__aenter__()
+                await server.client(token=token).__aenter__()
             assert refused.value.response.status_code == 429
-            async with server.client(token=token):
+            async with server.client(token=other):
                 with pytest.raises(websockets.InvalidStatus) as full:
-                    await server.client(token=token).__aenter__()
+                    await server.client(token=other).__aenter__()
                 assert full.value.response.status_code == 503
         await asyncio.sleep(0.1)
         async with server.client() as peer:

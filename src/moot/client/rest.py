@@ -28,27 +28,35 @@ class Rest:
 
     async def sessions(self, *, removed: bool = False) -> list[dict[str, Any]]:
         """List the sessions, or those in the trash, the most recently active first."""
-        return _entries.decode(await self._get("/api/sessions?removed=1" if removed else "/api/sessions"))
+        query = {"removed": "1"} if removed else {}
+        entries: list[dict[str, Any]] = []
+        while True:
+            page, following = await self._get(f"/api/sessions?{urlencode(query)}")
+            entries += _entries.decode(page)
+            if not following:
+                return entries
+            query["before"] = following
 
     async def events(self, session_id: str, after: int, limit: int) -> list[bytes]:
         """Return logged frames after `after` as the bytes that the server sent. Raises NotFound."""
         query = urlencode({"after": after, "limit": limit})
-        page = _pages.decode(await self._get(f"/api/sessions/{session_id}/events?{query}"))
-        return [bytes(raw) for raw in page]
+        page, _ = await self._get(f"/api/sessions/{session_id}/events?{query}")
+        return [bytes(raw) for raw in _pages.decode(page)]
 
-    async def _get(self, path: str) -> bytes:
+    async def _get(self, path: str) -> tuple[bytes, str]:
+        """Return the body of an answer, and where the next page begins (empty: there is none)."""
         try:
             async with asyncio.timeout(ANSWER_S):
-                status, body = await asyncio.to_thread(self._fetch, path)
+                status, body, following = await asyncio.to_thread(self._fetch, path)
         except (OSError, http.client.HTTPException) as error:  # TimeoutError is an OSError
             raise cannot_reach(self._address, describe_trouble(error)) from error
         if status == http.HTTPStatus.OK:
-            return body
+            return body, following
         if status == http.HTTPStatus.UNAUTHORIZED:
             raise not_taken(self._address)
         raise _explain(status, body)
 
-    def _fetch(self, path: str) -> tuple[int, bytes]:
+    def _fetch(self, path: str) -> tuple[int, bytes, str]:
         address = self._address
         kind = http.client.HTTPSConnection if address.is_secure else http.client.HTTPConnection
         connection = kind(address.host, address.port, timeout=TIMEOUT_S)
@@ -60,7 +68,7 @@ class Rest:
             connection.close()
         if len(body) > ANSWER_BYTES:
             raise http.client.HTTPException(f"the answer is longer than {ANSWER_BYTES} bytes")
-        return response.status, body
+        return response.status, body, response.headers.get("moot-next", "")
 
 
 class _Explanation(msgspec.Struct):

@@ -19,6 +19,7 @@ from moot.core.errors import MootError, NotFound
 from moot.core.machines.session import Status
 from moot.gateway import openapi
 from moot.gateway.auth import Tokens
+from moot.gateway.bounds import Bounds
 from moot.gateway.documents import (
     Frame,
     Health,
@@ -32,7 +33,7 @@ from moot.gateway.documents import (
     SessionEntry,
     TeamDocument,
 )
-from moot.gateway.guard import Guard
+from moot.gateway.guard import SAFE_METHODS, Guard, find_principal, principal_of
 from moot.gateway.hosts import Hosts
 from moot.gateway.logins import Logins
 from moot.gateway.metrics import Metrics
@@ -89,7 +90,10 @@ class Watch:
             await self._log.head("not-a-session")
         return Json(Health())
 
-    async def metrics(self, request: Request) -> Response:  # noqa: ARG002
+    async def metrics(self, request: Request) -> Response:
+        """Return the counters of the whole server; a token for one session is not told about others."""
+        if principal_of(request.scope).session_id is not None:
+            raise ProtocolError("forbidden")
         listings = await self._log.sessions()
         by_status = Counter(listing.summary.status for listing in listings)
         for status in Status:
@@ -102,8 +106,17 @@ class Gateway:
     """Routes requests to their operations. `operations` is the table behind the routes and the OpenAPI document."""
 
     def __init__(
-        self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, *, sockets: Sockets, hosts: Hosts
+        self,
+        app: App,
+        tokens: Tokens,
+        settings: GatewaySettings,
+        metrics: Metrics,
+        *,
+        sockets: Sockets,
+        hosts: Hosts,
+        bounds: Bounds,
     ) -> None:
+        self._bounds = bounds
         self._tokens = tokens
         self._metrics = metrics
         self._sockets = sockets
@@ -112,7 +125,7 @@ class Gateway:
         self._page = Page()
         self._logins = Logins(tokens, metrics, self.close_login)
         self._watch = Watch(app.log, metrics)
-        self._rest = Rest(app, tokens, settings, metrics, self._streams)
+        self._rest = Rest(app, tokens, settings, metrics, self._streams, bounds)
         self.operations = self._list_operations()
         self._document = openapi.describe(self.operations)
         self.router = Router(
@@ -174,7 +187,11 @@ class Gateway:
                 path="/api/sessions",
                 summary="The sessions you may read, the last active first",
                 handler=rest.list_sessions,
-                parameters=(Parameter("removed", "1: those in the trash instead; owners only"),),
+                parameters=(
+                    Parameter("removed", "1: those in the trash instead; owners only"),
+                    Parameter("limit", "at most so many; never more than 200", int),
+                    Parameter("before", "the header Moot-Next of the page before: go on behind it"),
+                ),
                 gives=list[SessionEntry],
             ),
             Operation(
@@ -214,7 +231,7 @@ class Gateway:
     def _list_log_operations(self) -> list[Operation]:
         rest = self._rest
         limit = Parameter("limit", "at most so many events; never more than 1000", int)
-        last_event_id = Parameter("Last-Event-ID", "an event_id or a seq: go on behind it", place="header")
+        last_event_id = Parameter("Last-Event-ID", "a message's id, or a seq: go on behind it", place="header")
         return [
             Operation(
                 method="GET",
@@ -236,7 +253,7 @@ class Gateway:
             Operation(
                 method="GET",
                 path=f"{SESSION}/stream",
-                summary="Server-sent events: history, then live; id is the event_id, data the frame",
+                summary="Server-sent events: history, then live; id is seq.hash, data the frame",
                 handler=rest.stream,
                 gives=str,
                 parameters=(AFTER, LANGUAGE, last_event_id),
@@ -314,6 +331,7 @@ class Gateway:
 
     async def _try(self, operation: Operation, request: Request) -> Response:
         try:
+            self._count(request)
             return await operation.handler(request)
         except MootError as error:
             return explain(error, error_language(request, self._language))
@@ -322,6 +340,16 @@ class Gateway:
         except Exception:
             logger.exception("%s %s failed", operation.method, operation.path)
             return explain(ProtocolError("internal", retryable=True), error_language(request, self._language))
+
+    def _count(self, request: Request) -> None:
+        """Count a request of a principal. Raises ProtocolError if there are too many."""
+        principal = find_principal(request.scope)
+        if principal is None:
+            return  # a public path
+        if request.method in SAFE_METHODS:
+            self._bounds.take_read(principal)
+        else:
+            self._bounds.take_message(principal)
 
     async def _describe(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
         return Json(self._document)

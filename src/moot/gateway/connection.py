@@ -6,19 +6,19 @@ from typing import NamedTuple
 from moot import __version__
 from moot.app import App
 from moot.core.bucket import Bucket
-from moot.core.codec import Head
 from moot.core.errors import MootError, NotFound
 from moot.core.session.events import SessionCreated
 from moot.core.session.principal import Principal
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.gateway.auth import Tokens
 from moot.gateway.bodies import identify_command
+from moot.gateway.bounds import ACK_COST, Bounds
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Cursor, Deliver, Outbox, TryWrite
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.state_export import export_state, restore_place
-from moot.protocol.commands import ChangeLanguage, Create, find_command_id
+from moot.gateway.state_export import export_state, find_hash, restore_place
+from moot.protocol.commands import ChangeLanguage, Create
 from moot.protocol.errors import ProtocolError, as_protocol_error
 from moot.protocol.frames import error_frame, unlogged
 from moot.protocol.server import (
@@ -35,14 +35,19 @@ from moot.protocol.server import (
 )
 from moot.runtime.ports import Clock
 
-ACK_COST = 0.1  # an ack counts as a tenth of a message for the rate limit
-
 
 class ServerContext:
     """What all connections of a server share."""
 
     def __init__(
-        self, app: App, feeds: Feeds, tokens: Tokens, metrics: Metrics, settings: GatewaySettings, clock: Clock
+        self,
+        app: App,
+        feeds: Feeds,
+        tokens: Tokens,
+        metrics: Metrics,
+        settings: GatewaySettings,
+        clock: Clock,
+        bounds: Bounds,
     ) -> None:
         self.app = app
         self.feeds = feeds
@@ -50,6 +55,7 @@ class ServerContext:
         self.metrics = metrics
         self.settings = settings
         self.clock = clock
+        self.bounds = bounds
 
 
 class TooManyMessages(Exception):
@@ -122,8 +128,7 @@ class Connection:
         await self.outbox.has_room()
         asked = Asked(request=Ignore())
         try:
-            self._check_rate(text)
-            asked = self._half.understand(text)
+            asked = self._understand(text)
             done = await self._obey(asked)
         except MootError as error:
             refusal = as_protocol_error(error)
@@ -132,17 +137,35 @@ class Connection:
             if asked.command_id is not None:
                 self._accept(asked.command_id, done)
 
-    def _check_rate(self, text: str) -> None:
-        cost = ACK_COST if '"user.ack"' in text[:100] else 1.0
-        if self._bucket.take(self._context.clock.monotonic(), cost):
-            return
-        self._strikes += 1
-        settings = self._context.settings
-        if self._strikes > settings.rate_strikes:
-            raise TooManyMessages
-        error = ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
-        error.command_id = find_command_id(text)
-        raise error
+    def _understand(self, text: str) -> Asked:
+        """Read a message and count it, also one that cannot be read."""
+        try:
+            asked = self._half.understand(text)
+        except ProtocolError:
+            self._check_rate(None, len(text))
+            raise
+        try:
+            self._check_rate(asked, len(text))
+        except ProtocolError as error:
+            error.session_id, error.command_id = asked.session_id, asked.command_id
+            raise
+        return asked
+
+    def _check_rate(self, asked: Asked | None, size: int) -> None:
+        """Count a message, `None` if it could not be understood. Only what is an ack is cheap, not what looks like one.
+
+        A connection that is too fast by itself is closed in the end; one whose principal is, over all connections, is
+        only refused.
+        """
+        cost = ACK_COST if asked and isinstance(asked.request, Acknowledge | Ignore) else 1.0
+        context, settings = self._context, self._context.settings
+        if not self._bucket.take(context.clock.monotonic(), cost):
+            self._strikes += 1
+            if self._strikes > settings.rate_strikes:
+                raise TooManyMessages
+            raise ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
+        context.bounds.take_message(self.principal, cost)
+        context.bounds.take_bytes(self.principal, size)
 
     def _explain(self, error: ProtocolError, session_id: str | None, command_id: str | None) -> None:
         self._context.metrics.refused(error.code)
@@ -201,7 +224,7 @@ class Connection:
         session_id = request.session_id
         self._check_readable(session_id)
         head = await self._context.app.log.head(session_id)
-        resumption = resume(request, head, await self._hash_at(session_id, request.after, head))
+        resumption = resume(request, head, await find_hash(self._context.app.log, session_id, request.after, head))
         metadata = {"session_id": session_id, **resumption.metadata}
         now = self._context.clock.now()
         connected = unlogged("system.connected", now, session_id=session_id, metadata=metadata)
@@ -247,13 +270,6 @@ class Connection:
     async def _session_language(self, session_id: str) -> Language:
         [created] = await self._context.app.log.read(session_id, 0, 1)
         return created.fact.language if isinstance(created.fact, SessionCreated) else DEFAULT_LANGUAGE
-
-    async def _hash_at(self, session_id: str, seq: int | None, head: Head) -> str | None:
-        if seq is None or not 0 < seq <= head.seq:
-            return None
-        if seq == head.seq:
-            return head.hash
-        return (await self._context.app.log.read(session_id, seq - 1, 1))[0].hash
 
     def _change_language(self, language: Language) -> None:
         self._half.language = language

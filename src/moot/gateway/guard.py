@@ -50,6 +50,12 @@ def principal_of(scope: Mapping[str, Any]) -> Principal:
     return principal
 
 
+def find_principal(scope: Mapping[str, Any]) -> Principal | None:
+    """Return the authenticated principal of a request; None on a public path."""
+    principal: Principal | None = scope.get(PRINCIPAL)
+    return principal
+
+
 class Guard:
     """ASGI middleware that lets only checked requests through to `inner` and adds security headers to responses."""
 

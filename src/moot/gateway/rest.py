@@ -7,32 +7,36 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from moot.app import App, Session
-from moot.core.bucket import Bucket
-from moot.core.codec import Event, frame
+from moot.core.codec import frame
 from moot.core.errors import MootError, NotFound
 from moot.core.machines.catalogue import MACHINES, describe
-from moot.core.session.principal import Principal
-from moot.core.session.team import Language
+from moot.core.session.events import SessionCreated
+from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.core.view import project
 from moot.gateway.auth import Tokens
 from moot.gateway.bodies import identify_command, read_number, read_text
+from moot.gateway.bounds import Bounds
 from moot.gateway.documents import NewSession, SessionDocument, describe_listing, describe_team
+from moot.gateway.exports import Export
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
 from moot.gateway.replies import Json, error_language, explain, wanted_language
 from moot.gateway.settings import GatewaySettings
-from moot.gateway.sse import EventStream, Streams, check_cursor, read_cursor
-from moot.gateway.state_export import export_state
+from moot.gateway.sse import HASH_CHARS, EventStream, Streams, read_cursor
+from moot.gateway.state_export import export_state, find_hash
 from moot.protocol.commands import MAX_SEQ, SESSION_ID, Ack, ClientFrame, RequestState, read_command, read_frame
 from moot.protocol.errors import ProtocolError, as_protocol_error
 from moot.protocol.frames import unlogged
+from moot.protocol.server import Follow, resume
 from moot.protocol.strict_json import read_object
 from moot.runtime.clock import SystemClock
-from moot.runtime.ports import Clock
+from moot.runtime.ports import Clock, Listing
 from moot.runtime.snapshots import load_state
-from moot.telling.page import to_html
 
 PAGE_EVENTS = 1_000
+READ_EVENTS = 200  # at a time
+LISTED = 200  # sessions on a page of the list
+REMEMBERED = 1_000  # sessions whose language is remembered
 BACKSTOP_S = 1.0  # added to the timeout of streams, so that the server's own timeout for slow readers fires first
 
 
@@ -46,6 +50,7 @@ class Rest:
         settings: GatewaySettings,
         metrics: Metrics,
         streams: Streams,
+        bounds: Bounds,
         clock: Clock | None = None,
     ) -> None:
         self._app = app
@@ -54,29 +59,48 @@ class Rest:
         self._metrics = metrics
         self._streams = streams
         self._clock = clock or SystemClock()
-        self._buckets: dict[str, Bucket] = {}  # by token id, so bounded by the number of tokens
+        self._bounds = bounds
+        self._languages: dict[str, tuple[int, Language]] = {}  # by session: its head, and the language there
 
-    async def list_teams(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
-        return Json([describe_team(team) for team in self._app.teams])
+    async def list_teams(self, request: Request) -> Response:
+        """List the teams on offer; a token for one session sees the team of that session alone."""
+        session_id = principal_of(request.scope).session_id
+        teams = self._app.teams
+        if session_id is not None:
+            name = await self._find_team(session_id)
+            teams = [team for team in teams if team.name == name]
+        return Json([describe_team(team) for team in teams])
 
-    async def list_machines(self, request: Request) -> Response:  # noqa: ARG002
+    async def _find_team(self, session_id: str) -> str | None:
+        try:
+            created = (await self._app.log.read(session_id, 0, 1))[0].fact
+        except NotFound:
+            return None
+        return created.team if isinstance(created, SessionCreated) else None
+
+    async def list_machines(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
         return Json([describe(machine) for machine in MACHINES])
 
     async def list_sessions(self, request: Request) -> Response:
+        """List a page of sessions. The header `Moot-Next` is the `before` of the next page, if there is one."""
         principal = principal_of(request.scope)
-        if request.query_params.get("removed") == "1":
-            if not principal.may_create:
-                raise ProtocolError("forbidden")
-            return Json([describe_listing(listing) for listing in await self._app.log.sessions(removed=True)])
-        listings = await self._app.sessions.listings()
-        return Json([describe_listing(listing) for listing in listings if principal.may_read(listing.session_id)])
+        limit = min(read_number(request, "limit", LISTED, "bad_field", MAX_SEQ), LISTED)
+        is_removed = request.query_params.get("removed") == "1"
+        if is_removed and not principal.may_create:
+            raise ProtocolError("forbidden")
+        listings = await (self._app.log.sessions(removed=True) if is_removed else self._app.sessions.listings())
+        readable = [listing for listing in listings if principal.may_read(listing.session_id)]
+        if (before := request.query_params.get("before")) is not None:
+            readable = [listing for listing in readable if _place_of(listing) < before]
+        page = sorted(readable, key=_place_of, reverse=True)[:limit]
+        headers = {"moot-next": _place_of(page[-1])} if page and len(page) < len(readable) else None
+        return Json([describe_listing(listing) for listing in page], headers=headers)
 
     async def create_session(self, request: Request) -> Response:
         principal = principal_of(request.scope)
         if not principal.may_create:
             raise ProtocolError("forbidden")
-        self._check_rate(principal)
-        body = _convert(read_object(await read_text(request, self._settings.frame_bytes)))
+        body = _convert(read_object(await self._read_body(request)))
         names = tuple(team.name for team in self._app.teams)
         if body.team is not None and body.team not in names:
             raise ProtocolError("unknown_team", detail=body.team[:80], available=names)
@@ -96,20 +120,26 @@ class Rest:
         session_id = _readable_session(request)
         after = read_number(request, "after", 0, "bad_cursor", MAX_SEQ)
         limit = min(read_number(request, "limit", PAGE_EVENTS, "bad_field", MAX_SEQ), PAGE_EVENTS)
-        events = await self._app.log.read(session_id, after, limit) if limit else []
         language = wanted_language(request) or await self._language_of(session_id)
-        return Json(b"[%b]" % b",".join([frame(event, language) for event in events]))
+        frames: list[bytes] = []
+        size = 0
+        while len(frames) < limit and size < self._settings.page_bytes:
+            events = await self._app.log.read(session_id, after + len(frames), min(READ_EVENTS, limit - len(frames)))
+            if not events:
+                break
+            for event in events:
+                frames.append(frame(event, language))
+                size += len(frames[-1])
+                if size >= self._settings.page_bytes:  # the client asks for the rest
+                    break
+        return Json(b"[%b]" % b",".join(frames))
 
     async def export(self, request: Request) -> Response:
         """Return the whole session as one HTML file that needs no server."""
         session_id = _readable_session(request)
-        events: list[Event] = []
-        while page := await self._app.log.read(session_id, len(events), PAGE_EVENTS):
-            events += page
-        name = f'attachment; filename="moot-{session_id}.html"'
-        return Response(
-            to_html(events, wanted_language(request)), media_type="text/html", headers={"content-disposition": name}
-        )
+        await self._app.log.head(session_id)  # raises NotFound before the answer has begun
+        principal, language = principal_of(request.scope), wanted_language(request)
+        return Export(self._app.log, session_id, language, principal=principal, bounds=self._bounds)
 
     async def remove_session(self, request: Request) -> Response:
         """Move a session to the trash or delete it for good. Its followers get `not_found`."""
@@ -133,32 +163,39 @@ class Rest:
         principal = principal_of(request.scope)
         if not principal.may_create:
             raise ProtocolError("forbidden")
-        self._check_rate(principal)
         return session_id
 
     async def stream(self, request: Request) -> Response:
         session_id = _readable_session(request)
         head = await self._app.log.head(session_id)
-        after = read_cursor(request, session_id)
-        check_cursor(after, head.seq)
+        after, checksum = read_cursor(request, session_id)
         language = wanted_language(request) or await self._language_of(session_id)
+        our_hash = await find_hash(self._app.log, session_id, after, head)
+        follow = Follow(session_id=session_id, after=after, checksum=checksum)
+        resumption = resume(follow, head, our_hash and our_hash[:HASH_CHARS])
+        notice: str | None = None
+        if not resumption.metadata["resumed"]:
+            metadata = {"session_id": session_id, **resumption.metadata}
+            notice = unlogged("system.connected", self._clock.now(), session_id=session_id, metadata=metadata)
+            self._metrics.resumed(resumption.metadata["reason"])
         self._metrics.replays.inc()
         return EventStream(
             self._app.log,
             session_id,
-            after,
+            resumption.after,
             language,
             streams=self._streams,
             principal=principal_of(request.scope),
             metrics=self._metrics,
             send_timeout_s=self._settings.send_timeout_s + BACKSTOP_S,
+            bounds=self._bounds,
+            notice=notice,
         )
 
     async def post_command(self, request: Request) -> Response:
         """Submit a command. It is durable once this answers 200; a refusal names the session and the command id."""
         session_id = _readable_session(request)
-        self._check_rate(principal_of(request.scope))
-        command_frame = read_frame(await read_text(request, self._settings.frame_bytes))
+        command_frame = read_frame(await self._read_body(request))
         self._metrics.frames_received.inc()
         await self._app.log.head(session_id)  # raises NotFound before anything else is checked
         session = await self._app.session(session_id)
@@ -212,17 +249,26 @@ class Rest:
         return Json(document, status, {"location": f"/api/sessions/{session_id}"})
 
     async def _language_of(self, session_id: str) -> Language:
-        state, _ = await load_state(self._app.log, session_id)
-        return state.language
+        """Return the language of a session. It is remembered until the session goes on: a page must not fold it all."""
+        head = await self._app.log.head(session_id)
+        seq, language = self._languages.get(session_id, (0, DEFAULT_LANGUAGE))
+        if seq != head.seq:
+            state, head = await load_state(self._app.log, session_id)
+            if len(self._languages) >= REMEMBERED:
+                self._languages.clear()
+            self._languages[session_id] = head.seq, state.language
+            language = state.language
+        return language
 
-    def _check_rate(self, principal: Principal) -> None:
-        settings, now = self._settings, self._clock.monotonic()
-        bucket = self._buckets.get(principal.token_id)
-        if bucket is None:
-            bucket = Bucket(settings.messages_per_s, settings.message_burst, now)
-            self._buckets[principal.token_id] = bucket
-        if not bucket.take(now):
-            raise ProtocolError("rate_limited", retryable=True, limit=int(settings.messages_per_s))
+    async def _read_body(self, request: Request) -> str:
+        body = await read_text(request, self._settings.frame_bytes)
+        self._bounds.take_bytes(principal_of(request.scope), len(body))
+        return body
+
+
+def _place_of(listing: Listing) -> str:
+    """Where a session stands in the list: by its last event. Texts of equal form, so that they can be compared."""
+    return f"{listing.removed_at or listing.updated_at} {listing.session_id}"
 
 
 def _readable_session(request: Request) -> str:

@@ -10,11 +10,13 @@ from moot.app import App
 from moot.core.errors import ConfigError, MootError
 from moot.gateway.app import Gateway, Sockets
 from moot.gateway.auth import Tokens
+from moot.gateway.bounds import Bounds
 from moot.gateway.hosts import allow_hosts, make_url
 from moot.gateway.metrics import Metrics
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.uvicorn_port import AnnouncedServer, make_config
 from moot.gateway.ws import WebSocketEndpoint
+from moot.runtime.clock import SystemClock
 
 BACKLOG = 512
 
@@ -99,10 +101,10 @@ def build_server(
 
     `names` are those by which a proxy calls this server, `NAME[:PORT]`. `sockets` replaces the WebSocket endpoint.
     """
-    metrics = Metrics()
-    sockets = sockets or WebSocketEndpoint(app, tokens, settings, metrics)
+    metrics, bounds = Metrics(), Bounds(settings, SystemClock())
+    sockets = sockets or WebSocketEndpoint(app, tokens, settings, metrics, bounds=bounds)
     hosts = allow_hosts(settings.host, settings.port, names)
-    gateway = Gateway(app, tokens, settings, metrics, sockets=sockets, hosts=hosts)
+    gateway = Gateway(app, tokens, settings, metrics, sockets=sockets, hosts=hosts, bounds=bounds)
     return GatewayServer(gateway, settings, metrics, sockets)
 
 

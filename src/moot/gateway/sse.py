@@ -1,8 +1,9 @@
 """Server-sent events: the same frames as over WebSocket, for proxies, scripts and `EventSource`."""
 
 import asyncio
+import re
 from collections.abc import Iterator
-from contextlib import aclosing, suppress
+from contextlib import ExitStack, aclosing, suppress
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +13,9 @@ from moot.core.codec import Event, frame
 from moot.core.session.principal import Principal
 from moot.core.session.team import Language
 from moot.gateway.bodies import parse_number, read_number
+from moot.gateway.bounds import Bounds
 from moot.gateway.metrics import Metrics
+from moot.gateway.replies import explain
 from moot.protocol.commands import MAX_SEQ
 from moot.protocol.errors import ProtocolError
 from moot.runtime.ports import Log
@@ -22,19 +25,24 @@ CHUNK_BYTES = 64 * 1024
 CLOSING_S = 1.0
 OPENING = b"retry: 1000\n\n"
 HEARTBEAT = b": alive\n\n"
+HASH_CHARS = 16  # of an event's hash, in the id of its message
+_CHECKSUM = re.compile(rf"[0-9a-f]{{{HASH_CHARS}}}")
 
 
-def read_cursor(request: Request, session_id: str) -> int:
-    """Return the seq after which to start: `Last-Event-ID` (an event_id or a seq), else `?after=`, else 0.
+def read_cursor(request: Request, session_id: str) -> tuple[int, str | None]:
+    """Return the seq after which to start, and the start of that event's hash if the client names it.
 
-    The header takes precedence because an `EventSource` that reconnects repeats its old URL. Raises ProtocolError
-    `bad_cursor` for anything else.
+    That is `Last-Event-ID` (the id of a message, an event_id or a seq), else `?after=`, else 0. The header takes
+    precedence because an `EventSource` that reconnects repeats its old URL. Raises ProtocolError `bad_cursor` for
+    anything else.
     """
     last_event_id = request.headers.get("last-event-id")
     if last_event_id is None:
-        return read_number(request, "after", 0, "bad_cursor", MAX_SEQ)
-    seq = last_event_id.removeprefix(f"{session_id}-")
-    return parse_number(seq, "Last-Event-ID", "bad_cursor", MAX_SEQ)
+        return read_number(request, "after", 0, "bad_cursor", MAX_SEQ), None
+    seq, dot, checksum = last_event_id.removeprefix(f"{session_id}-").partition(".")
+    if dot and not _CHECKSUM.fullmatch(checksum):
+        raise ProtocolError("bad_cursor")
+    return parse_number(seq, "Last-Event-ID", "bad_cursor", MAX_SEQ), checksum if dot else None
 
 
 class Streams:
@@ -79,7 +87,10 @@ class _Over(Exception):
 
 
 class EventStream(Response):
-    """The events after `after`, then live ones, until the client, its token, the session or the server is gone."""
+    """The events after `after`, then live ones, until the client, its token, the session or the server is gone.
+
+    `notice` is a frame to send first: `system.connected`, if the client's history is not ours.
+    """
 
     media_type = "text/event-stream"
 
@@ -94,6 +105,8 @@ class EventStream(Response):
         principal: Principal,
         metrics: Metrics,
         send_timeout_s: float,
+        bounds: Bounds,
+        notice: str | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
@@ -105,8 +118,19 @@ class EventStream(Response):
         self._principal = principal
         self._metrics = metrics
         self._send_timeout_s = send_timeout_s
+        self._bounds = bounds
+        self._notice = notice
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the shape of ASGI
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with ExitStack() as place:
+            try:
+                place.enter_context(self._bounds.stream(self._principal))
+            except ProtocolError as refusal:
+                await explain(refusal, self._language, session_id=self._session_id)(scope, receive, send)
+                return
+            await self._run(receive, send)
+
+    async def _run(self, receive: Receive, send: Send) -> None:
         end = self._streams.add(self._principal)
         self._metrics.streams.inc()
         try:
@@ -126,6 +150,8 @@ class EventStream(Response):
 
     async def _write(self, send: Send) -> None:
         await self._send(send, OPENING)
+        if self._notice:
+            await self._send(send, b"event: system.connected\ndata: %b\n\n" % self._notice.encode())
         async with aclosing(self._log.follow(self._session_id, self._after)) as batches:
             async for events in batches:
                 for count, chunk in self._chunks(events):
@@ -137,9 +163,9 @@ class EventStream(Response):
         """Yield chunks of whole messages, each with their number; small messages share a chunk."""
         chunk, count = bytearray(), 0
         for event in events:
-            chunk += b"id: %b-%d\nevent: %b\ndata: %b\n\n" % (
-                event.session_id.encode(),
+            chunk += b"id: %d.%b\nevent: %b\ndata: %b\n\n" % (
                 event.seq,
+                event.hash[:HASH_CHARS].encode(),
                 event.name.encode(),
                 frame(event, self._language),
             )
@@ -174,9 +200,3 @@ async def _wait_for_disconnect(receive: Receive) -> None:
 async def _wait_for_end(end: asyncio.Event) -> None:
     await end.wait()
     raise _Over
-
-
-def check_cursor(after: int, head_seq: int) -> None:
-    """Raise ProtocolError `bad_cursor` for a cursor beyond the head: it comes from another history of the session."""
-    if after > head_seq:
-        raise ProtocolError("bad_cursor")

@@ -12,6 +12,7 @@ from moot.core.view import project
 from moot.gateway.auth import Tokens
 from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
+from moot.runtime.ports import Log
 
 
 class Place(Struct, frozen=True):
@@ -42,3 +43,12 @@ def restore_place(tokens: Tokens, signed_state: str) -> Place:
     if payload is None:
         raise ProtocolError("bad_signed_state")
     return msgspec.json.decode(payload, type=Place)
+
+
+async def find_hash(log: Log, session_id: str, seq: int | None, head: Head) -> str | None:
+    """Return the hash of the event at the place that a client names; None if there is no such event."""
+    if seq is None or not 0 < seq <= head.seq:
+        return None
+    if seq == head.seq:
+        return head.hash
+    return (await log.read(session_id, seq - 1, 1))[0].hash

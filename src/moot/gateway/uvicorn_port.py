@@ -12,9 +12,9 @@ uvicorn has no public way to do what a server of many slow and strange clients n
 
 Relied upon, beyond what is documented: of `H11Protocol` `cycle`, `transport`, `loop`, `handle_websocket_upgrade`; of
 `WebSocketsSansIOProtocol` `conn`, `queue`, `writable`, `close_sent`, `read_paused`, `disconnected`,
-`handshake_complete`, `close_timer`, `stop_keepalive`, `keepalive_timeout`, `shutdown` and the methods `handle_*`; of
-`Server` `startup`, `shutdown`, `servers`, `capture_signals`. After raising the cap run `tests/gateway`, which covers
-each of these.
+`handshake_complete`, `frames`, `curr_msg_data_type`, `send_receive_event_to_app`, `close_timer`, `stop_keepalive`,
+`keepalive_timeout`, `shutdown` and the methods `handle_*`; of `Server` `startup`, `shutdown`, `servers`,
+`capture_signals`. After raising the cap run `tests/gateway`, which covers each of these.
 """
 
 import asyncio
@@ -156,6 +156,8 @@ class ClosableProtocol(WebSocketsSansIOProtocol):
             self._close_stalled(message.get("code", 1000), message.get("reason") or "")
             return
         await super().send(message)
+        if message["type"] == "websocket.http.response.body" and not message.get("more_body"):
+            self.handshake_complete = True  # it was refused: uvicorn would log an error for every client that is
 
     def _close_stalled(self, code: int, reason: str) -> None:
         if not self.close_sent and not self.transport.is_closing():
@@ -201,6 +203,18 @@ class ClosableProtocol(WebSocketsSansIOProtocol):
             self._refuse_message("too many fragments")
             return
         super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        """Refuse text that is not UTF-8 in silence: uvicorn logs a traceback for every such message."""
+        if self.curr_msg_data_type == "text":
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.frames = []
+                self.conn.fail(CloseCode.INVALID_DATA)
+                self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
 
     def handle_parser_exception(self) -> None:
         """Send the close frame but discard further data for DRAIN_S before closing.

@@ -3,20 +3,23 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import parse_qs
 
 from moot.app import App
 from moot.core.session.principal import Principal
-from moot.core.session.team import Language, as_language
+from moot.core.session.team import DEFAULT_LANGUAGE, Language, as_language
 from moot.gateway.auth import Tokens, TooManyTries, address_of, find_credentials, pick_subprotocol
+from moot.gateway.bounds import Bounds
 from moot.gateway.connection import Connection, ServerContext, TooManyMessages
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Outbox
+from moot.gateway.replies import STATUS
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.uvicorn_port import WIRE, ClosableProtocol
+from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock
@@ -84,11 +87,18 @@ class WebSocketEndpoint:
     """An ASGI application for WebSocket scopes that have passed the Host and Origin checks, on a ClosableProtocol."""
 
     def __init__(
-        self, app: App, tokens: Tokens, settings: GatewaySettings, metrics: Metrics, clock: Clock | None = None
+        self,
+        app: App,
+        tokens: Tokens,
+        settings: GatewaySettings,
+        metrics: Metrics,
+        clock: Clock | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._clock = clock or SystemClock()
+        self._bounds = bounds or Bounds(settings, self._clock)
         self._feeds = Feeds(app.log, app.spawn, settings.window_events, self._clock.now)
-        self._context = ServerContext(app, self._feeds, tokens, metrics, settings, self._clock)
+        self._context = ServerContext(app, self._feeds, tokens, metrics, settings, self._clock, self._bounds)
         self._clients: set[Client] = set()
         self._watch: asyncio.Task[None] | None = None
         self._is_closing = False
@@ -102,16 +112,23 @@ class WebSocketEndpoint:
         except TooManyTries:
             await _reject(send, 429, "too many wrong tokens from this address; try again later")
             return
-        refusal = self._refuse(principal)
-        if refusal:
-            await _reject(send, *refusal)
+        if self._is_closing:
+            await _reject(send, 503, "the server restarts; try again later")
             return
-        await send({"type": "websocket.accept", "subprotocol": pick_subprotocol(scope)})
+        accept = {"type": "websocket.accept", "subprotocol": pick_subprotocol(scope)}
         if principal is None:
+            await send(accept)
             await self._send_close(send, Close(UNAUTHENTICATED, "a token is needed"))
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
-        await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
+        with ExitStack() as place:
+            try:
+                place.enter_context(self._bounds.stream(principal))
+            except ProtocolError as refusal:
+                await _reject(send, STATUS[refusal.code], refusal.explain(_language(query) or DEFAULT_LANGUAGE))
+                return
+            await send(accept)
+            await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
 
     def cut(self) -> None:
         """Close every connection, as a lost network would; clients reconnect. Used by `moot demo`."""
@@ -145,16 +162,6 @@ class WebSocketEndpoint:
     def open_logins(self) -> set[str]:
         logins = {client.connection.principal.login_id for client in self._clients}
         return {login_id for login_id in logins if login_id}
-
-    def _refuse(self, principal: Principal | None) -> tuple[int, str] | None:
-        settings = self._context.settings
-        if self._is_closing or len(self._clients) >= settings.connections:
-            return 503, "too many connections; try again later"
-        if principal:
-            same = sum(client.connection.principal.token_id == principal.token_id for client in self._clients)
-            if same >= settings.connections_per_user:
-                return 429, f"this token has {same} connections already; close one"
-        return None
 
     async def _serve(
         self,
@@ -258,7 +265,11 @@ async def _read(connection: Connection, receive: Receive) -> None:
 
 async def _reject(send: Send, status: int, reason: str) -> None:
     await send(
-        {"type": "websocket.http.response.start", "status": status, "headers": [(b"content-type", b"text/plain")]}
+        {
+            "type": "websocket.http.response.start",
+            "status": status,
+            "headers": [(b"content-type", b"text/plain; charset=utf-8")],
+        }
     )
     await send({"type": "websocket.http.response.body", "body": reason.encode()})
 

@@ -1,14 +1,16 @@
 """A session as one HTML file that opens anywhere: it has no script and loads nothing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
 import msgspec
 from msgspec import Struct
 
 from moot.core.codec import Event
+from moot.core.evolve import evolve
 from moot.core.session.events import StepAsked
-from moot.core.session.team import DEFAULT_LANGUAGE, Language, Team
+from moot.core.session.state import State
+from moot.core.session.team import Language
 from moot.core.texts import render
 from moot.telling.teller import Teller, Told
 
@@ -42,39 +44,72 @@ class _Envelope(Struct, frozen=True):
     timeline: str = ""
 
 
-def to_html(log: Sequence[Event], language: Language | None = None) -> str:
-    """Return the whole file, in `language` or that of the session.
+class PageWriter:
+    """Writes the file in pieces, so that a long session need not be in memory: `open`, `tell`, `turn`, `list`, `close`.
 
     Every text of the session is escaped, and there is no element that could run or load anything.
+
+    Args:
+        state: the session at the end of the export.
+        last: its last event.
+        language: of the texts for people; the session's own by default.
     """
-    teller = Teller(language=language, is_whole=True)
-    parts = [part for event in log for part in _tell(event, teller)]
-    state = teller.state
-    spoken = language or (state.language if state else DEFAULT_LANGUAGE)
-    title = escape((state.title or state.team.name if state else "") or "Moot")
-    return "".join(
-        [
-            f'<!doctype html>\n<html lang="{spoken}">\n<head>\n<meta charset="utf-8">\n',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
-            f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
-            *(_describe(log, state.team, spoken) if state else ()),
-            "</header>\n<main>\n",
-            *parts,
-            "</main>\n",
-            *_list_events(log, spoken),
-            "</body>\n</html>\n",
-        ]
-    )
+
+    def __init__(self, state: State, first: Event, last: Event, language: Language | None = None) -> None:
+        self._state = state
+        self._first = first
+        self._last = last
+        self._language = language or state.language
+        self._teller = Teller(language=language, is_whole=True)
+
+    def open(self) -> str:
+        title = escape(self._state.title or self._state.team.name or "Moot")
+        return "".join(
+            [
+                f'<!doctype html>\n<html lang="{self._language}">\n<head>\n<meta charset="utf-8">\n',
+                f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n',
+                '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+                f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n",
+                *self._describe(),
+                "</header>\n<main>\n",
+            ]
+        )
+
+    def _describe(self) -> Iterator[str]:
+        language, last = self._language, self._last
+        count = f"{last.seq} {render('export.events', language)}"
+        facts = (last.session_id, count, self._first.timestamp, last.timestamp)
+        members = ", ".join(member.display_name for member in self._state.team.members)
+        yield f'<p class="soft">{escape(" · ".join(facts))}</p>\n'
+        yield f'<p class="soft">{render("export.members", language)}: {escape(members)}</p>\n'
+        yield f'<p class="soft">sha256 {escape(last.hash)}</p>\n'
+
+    def tell(self, events: Iterable[Event]) -> str:
+        """Write the next events as people read them. All of them come before `turn`."""
+        return "".join([part for event in events for part in _tell(event, self._teller)])
+
+    def turn(self) -> str:
+        """Begin the list of events."""
+        summary = f"{render('export.timeline', self._language)} ({self._last.seq})"
+        return f"</main>\n<details><summary>{summary}</summary>\n<table>\n"
+
+    def list(self, events: Iterable[Event]) -> str:
+        """Write the next events as rows of the list."""
+        return "".join([_write_row(event) for event in events])
+
+    def close(self) -> str:
+        return "</table></details>\n</body>\n</html>\n"
 
 
-def _describe(log: Sequence[Event], team: Team, language: Language) -> Iterator[str]:
-    first, last = log[0], log[-1]
-    facts = (last.session_id, f"{len(log)} {render('export.events', language)}", first.timestamp, last.timestamp)
-    members = ", ".join(member.display_name for member in team.members)
-    yield f'<p class="soft">{escape(" · ".join(facts))}</p>\n'
-    yield f'<p class="soft">{render("export.members", language)}: {escape(members)}</p>\n'
-    yield f'<p class="soft">sha256 {escape(last.hash)}</p>\n'
+def to_html(log: Sequence[Event], language: Language | None = None) -> str:
+    """Return the whole file at once, in `language` or that of the session. Raises ValueError if there are no events."""
+    state = None
+    for event in log:
+        state = evolve(state, event.fact)
+    if state is None:
+        raise ValueError("a session has at least one event")
+    page = PageWriter(state, log[0], log[-1], language)
+    return page.open() + page.tell(log) + page.turn() + page.list(log) + page.close()
 
 
 def _tell(event: Event, teller: Teller) -> Iterator[str]:
@@ -109,10 +144,7 @@ def _say(event: Event, told: Told) -> Iterator[str]:
         yield f"<p>{escape(told.text)}</p></article>\n"
 
 
-def _list_events(log: Sequence[Event], language: Language) -> Iterator[str]:
-    yield f"<details><summary>{render('export.timeline', language)} ({len(log)})</summary>\n<table>\n"
-    for event in log:
-        stored = msgspec.json.decode(event.data, type=_Envelope)
-        cells = (str(event.seq), event.timestamp[11:23], stored.timeline or stored.event, stored.source.member)
-        yield "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>\n"
-    yield "</table></details>\n"
+def _write_row(event: Event) -> str:
+    stored = msgspec.json.decode(event.data, type=_Envelope)
+    cells = (str(event.seq), event.timestamp[11:23], stored.timeline or stored.event, stored.source.member)
+    return "<tr>" + "".join([f"<td>{escape(cell)}</td>" for cell in cells]) + "</tr>\n"
