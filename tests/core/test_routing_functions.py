@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,9 @@ from moot.core.flows.chat.chat_slice import Entry
 from moot.core.flows.chat.routing import decide, enqueue, get_fallback_target, resolve_addressees, take_out
 from moot.core.intake.intent import AddressingType
 from moot.core.intake.markers import DROP_ALL, Priority, Target
+from moot.core.session.events import MessagePosted, NoticePosted
 from moot.core.session.team import Team, member
+from moot.testing import scenario as scenarios
 from tests.core.teams import make_chat_team
 
 TEAM = make_chat_team(("alice", "adam"))
@@ -212,3 +215,16 @@ def test_drop_of_nobody_changes_nothing() -> None:
     """An empty `[DROP:]` and a member who is not queued change nothing."""
     assert take_out(line("bob"), (), TEAM) == (line("bob"), ())
     assert take_out(line("bob"), ("carol",), TEAM) == (line("bob"), ())
+
+
+@pytest.mark.parametrize("marker", ["NEXT", "DROP"])
+def test_ten_thousand_strangers_are_counted_not_listed(marker: str) -> None:
+    """Names that nobody has are told up to a bound, each cut to the length of a name; the rest are a number."""
+    names = ", ".join(["x" * 200, *(f"stranger{number}" for number in range(9_999))])
+    scenario = scenarios.given(make_chat_team()).says(f"[{marker}: {names}] hi")
+    sizes = [len(msgspec.json.encode(fact)) for fact in scenario.new if not isinstance(fact, MessagePosted)]
+    assert max(sizes) < 5_000
+    [notice] = [fact for fact in scenario.new if isinstance(fact, NoticePosted)]
+    assert notice.names[0] == "x" * limits.NAME_CHARS
+    assert notice.names[-1] == f"+{10_000 - limits.NAMES_TOLD}"
+    assert len(notice.names) == limits.NAMES_TOLD + 1

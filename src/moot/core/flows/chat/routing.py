@@ -85,7 +85,7 @@ def decide(
             entries.append(Entry(member.id, target.priority))
         else:
             unknown.append(target.name)
-    skipped = (*unknown, *[target.name for target in addressees[room:]])
+    skipped = shorten_names([*unknown, *[target.name for target in addressees[room:]]])
     if unknown and not entries:  # no name was resolved
         action = Addressing(
             type=AddressingType.ERROR_UNRESOLVED,
@@ -102,6 +102,12 @@ def decide(
             type=AddressingType.WAIT_FOR_HUMAN if head.is_human else AddressingType.SEND_TO_AI, member=head.id
         )
     return RoutingDecision(action=action, queue_updates=updates, queue=after, skipped=skipped)
+
+
+def shorten_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the first names, each cut to a name's length, and `+N` for the rest: they go to everybody."""
+    told = tuple(name[: limits.NAME_CHARS] for name in names[: limits.NAMES_TOLD])
+    return told if len(names) <= limits.NAMES_TOLD else (*told, f"+{len(names) - limits.NAMES_TOLD}")
 
 
 def enqueue(queue: tuple[Entry, ...], new: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
@@ -136,4 +142,4 @@ def take_out(queue: tuple[Entry, ...], names: tuple[str, ...], team: Team) -> tu
         return (), ()
     resolution = resolve_addressees(names, team)
     dropped = {member.id for member in resolution.resolved}
-    return tuple(entry for entry in queue if entry.member not in dropped), resolution.unresolved
+    return tuple(entry for entry in queue if entry.member not in dropped), shorten_names(resolution.unresolved)
