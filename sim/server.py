@@ -11,6 +11,7 @@ from moot.config.team_file import TeamFile
 from moot.core.session.principal import Principal, Role
 from moot.core.session.team import Kind
 from moot.gateway.auth import Tokens
+from moot.gateway.bounds import Bounds
 from moot.gateway.connection import Connection, ServerContext, TooManyMessages
 from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
@@ -78,7 +79,8 @@ class Server:
             await app.recover()
             feeds = Feeds(self.log, tasks.create_task, SETTINGS.window_events, self.clock.now)
             tokens = cast("Tokens", None)  # signs exported states, which no client here asks for
-            self._context = ServerContext(app, feeds, tokens, METRICS, SETTINGS, self.clock)
+            bounds = Bounds(SETTINGS, self.clock)
+            self._context = ServerContext(app, feeds, tokens, METRICS, SETTINGS, self.clock, bounds)
             self._tasks = tasks
             heart = tasks.create_task(self._beat())
             self.app = app

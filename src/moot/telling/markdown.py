@@ -1,5 +1,11 @@
-"""A session as Markdown, for reading elsewhere: a heading for each message, everything else as quotes."""
+"""A session as Markdown, for reading elsewhere: a heading for each message, everything else as quotes.
 
+What people and models wrote is untrusted: it may be emphasised, listed, linked and fenced as they wrote it, but it
+cannot make a heading, which would look like another message, nor HTML, nor an image, which would be loaded when
+somebody reads it. Entities take the meaning from a character, because an escape could itself be escaped.
+"""
+
+import re
 from collections.abc import Iterable
 
 from moot.core.codec import Event
@@ -8,6 +14,13 @@ from moot.telling.teller import Teller
 
 # A transcript that is read later needs neither the queue nor the steps that agents took.
 _LEFT_OUT = ("queue.changed", "turn.step", "session.paused", "session.team_task_set")
+# Fences count in the first column only: one further in may be part of a list, and end with it.
+_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_CONTAINERS = r"(?P<before>[ \t]*(?:(?:>|[-+*]|\d{1,9}[.)])[ \t]*)*)"
+_HEADING = re.compile(rf"{_CONTAINERS}#(?=#{{0,5}}(?:[ \t]|$))")
+_UNDERLINE = re.compile(rf"{_CONTAINERS}(?P<mark>[=-])(?=(?P=mark)*[ \t]*$)")
+_INNER_FENCE = re.compile(rf"{_CONTAINERS}(?P<mark>[`~])(?=(?P=mark){{2}})")
+_DEFINITION = re.compile(rf"{_CONTAINERS}\[(?=[^\]]*\]:)")
 
 
 def to_markdown(log: Iterable[Event]) -> str:
@@ -15,20 +28,50 @@ def to_markdown(log: Iterable[Event]) -> str:
     teller = Teller(is_whole=True)
     parts = [part for event in log if (part := _tell(event, teller))]
     if teller.state:
-        parts.insert(0, f"# {teller.state.title or teller.state.team.name}")
+        parts.insert(0, f"# {_plain(teller.state.title or teller.state.team.name)}")
     return "\n\n".join(parts) + "\n"
 
 
 def _tell(event: Event, teller: Teller) -> str:
     told, fact = teller.tell(event.fact), event.fact
     if told.member:
-        return f"### {told.name} · #{event.seq} · {event.timestamp}\n\n{told.text}" if told.text else ""
+        heading = f"### {_plain(told.name)} · #{event.seq} · {event.timestamp}"
+        return f"{heading}\n\n{_quote_text(told.text)}" if told.text else ""
     if isinstance(fact, events.SessionCreated):
-        members = ", ".join(f"{member.display_name} ({member.kind})" for member in fact.members)
+        members = ", ".join(f"{_plain(member.display_name)} ({member.kind})" for member in fact.members)
         return f"{event.session_id} · {event.timestamp} · {members}"
     if isinstance(fact, events.SessionCompleted):
-        return f"*{told.lines[0]} · {event.timestamp}*"
+        return f"*{_plain(told.lines[0])} · {event.timestamp}*"
     if fact.event in _LEFT_OUT:
         return ""
     # Every line stays a line. Results are indented by four spaces, which would make them code.
-    return "  \n".join(f"> {line.removeprefix('  ')}" for line in told.lines)
+    return "  \n".join(f"> {_plain_line(line.removeprefix('  '))}" for line in told.lines)
+
+
+def _quote_text(text: str) -> str:
+    """Return a message with its Markdown, without headings, HTML and images. A fence that is left open is closed."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        if fence:
+            is_end = re.fullmatch(rf" {{0,3}}{re.escape(fence[0])}{{{len(fence)},}}[ \t]*", line)
+            lines.append(line)
+            fence = "" if is_end else fence
+        elif match := _FENCE.match(line):
+            fence = match[1] or match[2]
+            lines.append(line if match[1] else _plain(line))
+        else:
+            lines.append(_plain_line(line))
+    return "\n".join([*lines, fence] if fence else lines)
+
+
+def _plain_line(line: str) -> str:
+    """Take the meaning from what begins a heading, underlines one, opens a fence, or defines the target of a link."""
+    line = _HEADING.sub(r"\g<before>&#35;", line, count=1)
+    for beginning in (_UNDERLINE, _INNER_FENCE):
+        line = beginning.sub(lambda match: f"{match['before']}&#{ord(match['mark'])};", line, count=1)
+    return _plain(_DEFINITION.sub(r"\g<before>&#91;", line, count=1))
+
+
+def _plain(text: str) -> str:
+    """Take the meaning from HTML and images."""
+    return text.replace("<", "&lt;").replace("![", "!&#91;")
