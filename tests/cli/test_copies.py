@@ -1,12 +1,26 @@
 """`moot sessions fork` and `import`: copies under a new id, whose chain verifies; a file is a stranger's."""
 
+import asyncio
 import json
+import tracemalloc
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from moot.core.codec import chain
+from moot.cli.copies import check_export, import_session, open_twice
+from moot.config.loading import load_team
+from moot.core import codec
+from moot.core.codec import Head, chain, stamp
+from moot.core.decide import create
+from moot.core.errors import LogError
+from moot.core.session.commands import CreateSession
+from moot.core.session.events import NoticePosted
+from moot.runtime.ports import Log, Snapshot
+from moot.runtime.stores.memory import MemoryLog
+from moot.runtime.stores.store import find_store
 from tests.cli.command import Moot, check_chain, names, texts
 from tests.cli.test_chat import PLAN
 
@@ -133,3 +147,81 @@ def test_a_forged_file_is_a_stranger(moot: Moot, tmp_path: Path) -> None:
     assert forge(lambda forged: forged[1]["metadata"].update(text=escaped)) == 0
     newest = moot("sessions", "list", "--json").objects[0]["session_id"]
     assert texts(moot.frames(newest))[0] == "red"
+
+
+def write_export(path: Path, events: int, detail_chars: int) -> None:
+    """A valid export of one session with long events."""
+    created = create(CreateSession(team=load_team(TEAM).team()))
+    team, head = created.state.team, Head()
+    with path.open("wb") as file:
+        for number in range(events):
+            fact = (
+                created.facts[0]
+                if not number
+                else NoticePosted(code="agent_error", who="bob", detail="x" * detail_chars)
+            )
+            [event] = stamp(team, "s_00000001", head, [fact], "2026-01-01T00:00:00.000Z")
+            head = event.head
+            file.write(codec.frame(event, "en") + b"\n")
+
+
+def test_an_import_is_bounded_in_memory_and_leaves_a_snapshot(tmp_path: Path) -> None:
+    """The file is read twice, line by line, and never held; the copy opens without folding its whole log."""
+    path = tmp_path / "long.jsonl"
+    write_export(path, 3_000, 8_000)
+
+    async def import_it() -> tuple[Snapshot | None, Head]:
+        async with _opened(tmp_path / "data") as log:
+            with open_twice(str(path)) as file:
+                checked = check_export(file, lambda: None)
+                file.seek(0)
+                session_id = await import_session(log, file, checked, lambda: None)
+            return await log.load_snapshot(session_id), await log.head(session_id)
+
+    tracemalloc.start()
+    try:
+        snapshot, head = asyncio.run(import_it())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > 24_000_000
+    assert peak < path.stat().st_size * 2 / 3  # a batch of a thousand events is a third of this file
+    assert snapshot
+    assert snapshot.head == head
+    assert head.seq == 3_002
+
+
+def test_half_an_import_does_not_go_on(tmp_path: Path) -> None:
+    """A process that dies in the middle leaves a session that no server takes up: it is not listed as busy."""
+    path = tmp_path / "long.jsonl"
+    write_export(path, 1_500, 10)
+
+    class Dying(MemoryLog):
+        appends = 0
+
+        async def append(self, *args: Any, **options: Any) -> None:
+            self.appends += 1
+            if self.appends == 2:
+                raise LogError("the machine stopped")
+            await super().append(*args, **options)
+
+    async def import_it() -> None:
+        log = Dying()
+        with open_twice(str(path)) as file:
+            checked = check_export(file, lambda: None)
+            file.seek(0)
+            with pytest.raises(LogError):
+                await import_session(log, file, checked, lambda: None)
+        [listing] = await log.sessions()
+        assert (listing.head.seq, listing.summary.busy) == (1_000, False)
+
+    asyncio.run(import_it())
+
+
+@asynccontextmanager
+async def _opened(folder: Path) -> AsyncIterator[Log]:
+    log = await find_store(folder).open()
+    try:
+        yield log
+    finally:
+        await log.close()

@@ -6,10 +6,16 @@ is checked, its text is cleaned again, and the copy is ended before it can be op
 
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shutil
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.core.codec import Event, Head, decode, place, stamp
 from moot.core.decide import check_team, decide
@@ -25,6 +31,7 @@ from moot.core.text import clean_data
 from moot.protocol.errors import ProtocolError
 from moot.protocol.following import Following, Verdict
 from moot.protocol.strict_json import read_object
+from moot.runtime import snapshots
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Log
 from moot.runtime.snapshots import READ_EVENTS
@@ -40,13 +47,18 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 
 async def fork_session(log: Log, source: str, until: int, tick: Tick) -> str:
     """Copy the first `until` events of `source` and return the new id. `tick` is called for each event written."""
-    facts: list[DatedFact] = []
-    while len(facts) < until:
-        events = await log.read(source, len(facts), min(READ_EVENTS, until - len(facts)))
-        facts += [(event.fact, event.timestamp) for event in events]
-    state = _fold(facts)
-    notice = NoticePosted(code="forked", detail=source, count=until)
-    return await _write(log, facts, [notice, *_give_floor(state)], tick)
+
+    async def read() -> AsyncIterator[DatedFact]:
+        after = 0
+        while after < until:
+            for event in await log.read(source, after, min(READ_EVENTS, until - after)):
+                yield event.fact, event.timestamp
+                after = event.seq
+
+    def end(state: State) -> list[Fact]:
+        return [NoticePosted(code="forked", detail=source, count=until), *_give_floor(state)]
+
+    return await _write(log, read(), end, tick)
 
 
 def _give_floor(state: State) -> list[Fact]:
@@ -58,41 +70,79 @@ def _give_floor(state: State) -> list[Fact]:
     return []
 
 
-async def import_session(log: Log, events: Sequence[Event], tick: Tick) -> str:
-    """Copy the events of an export, end the copy, and return its id. `tick` is called for each event written."""
-    facts = [(event.fact, event.timestamp) for event in events]
-    state = _fold(facts)
-    notice = NoticePosted(code="imported", detail=events[0].session_id[:80], count=len(events))
-    if state.status is Status.COMPLETED:
-        return await _write(log, facts, [notice], tick)
-    decided = decide(evolve(state, notice), End(), SystemClock().now())
-    return await _write(log, facts, [notice, *decided.facts], tick)
+class Checked(Struct, frozen=True):
+    """What the first reading of an export found out."""
+
+    session_id: str
+    events: int
 
 
-def read_export(file: IO[bytes], tick: Tick) -> list[Event]:
-    """Read an exported session: one frame a line, from the first event on. `tick` is called for each.
+@contextmanager
+def open_twice(path: str) -> Iterator[IO[bytes]]:
+    """Open an export so that it can be read a second time; `-` is the standard input, which is copied to a file."""
+    if path != "-":
+        with open(path, "rb") as file:
+            yield file
+        return
+    with TemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.seek(0)
+        yield copy
+
+
+def check_export(file: IO[bytes], tick: Tick) -> Checked:
+    """Read an export to its end and check that it is a session. `tick` is called for each event.
+
+    Nothing of it is kept: a session of a million events would need gigabytes. Raises what `read_export` raises, and
+    Corrupt if the events are not those of a session.
+    """
+    copy = _Copy("s_0")
+    session_id = ""
+    for event in read_export(file):
+        session_id = session_id or event.session_id
+        copy.add(event.fact, event.timestamp)
+        tick()
+    if copy.state is None:
+        raise ConfigError("the file has no events; use what `moot sessions export` writes")
+    return Checked(session_id, copy.head.seq)
+
+
+async def import_session(log: Log, file: IO[bytes], checked: Checked, tick: Tick) -> str:
+    """Copy the events of a checked export, read again, end the copy, and return its id."""
+
+    async def read() -> AsyncIterator[DatedFact]:
+        for event in read_export(file):
+            yield event.fact, event.timestamp
+
+    def end(state: State) -> list[Fact]:
+        notice = NoticePosted(code="imported", detail=checked.session_id[:80], count=checked.events)
+        if state.status is Status.COMPLETED:
+            return [notice]
+        return [notice, *decide(evolve(state, notice), End(), SystemClock().now()).facts]
+
+    return await _write(log, read(), end, tick)
+
+
+def read_export(file: IO[bytes]) -> Iterator[Event]:
+    """Yield the events of an exported session: one frame a line, from the first event on.
 
     Raises Corrupt if a line is not the next frame of the session or its hash does not match, and ConfigError if the
-    file is empty or too large.
+    file is too large.
     """
     following: Following | None = None
-    events: list[Event] = []
-    read_bytes = 0
+    count = read_bytes = 0
     while line := file.readline(LINE_BYTES + 1):
         read_bytes += len(line)
-        if len(line) > LINE_BYTES or read_bytes > FILE_BYTES or len(events) >= MOST_EVENTS:
-            raise ConfigError(f"line {len(events) + 1} is too long, or the file is; is it an export of a session?")
+        if len(line) > LINE_BYTES or read_bytes > FILE_BYTES or count >= MOST_EVENTS:
+            raise ConfigError(f"line {count + 1} is too long, or the file is; is it an export of a session?")
         if not line.strip():
             continue
-        event = _read_line(line.strip(), following, len(events) + 1)
+        event = _read_line(line.strip(), following, count + 1)
         following = following or Following(event.session_id)
-        if not events:
+        if not count:
             following.head = event.head
-        events.append(event)
-        tick()
-    if not events:
-        raise ConfigError("the file has no events; use what `moot sessions export` writes")
-    return events
+        count += 1
+        yield event
 
 
 def _read_line(line: bytes, following: Following | None, number: int) -> Event:
@@ -108,7 +158,7 @@ def _read_line(line: bytes, following: Following | None, number: int) -> Event:
         raise Corrupt(session_id or "?", number, "its hash does not follow" if verdict is Verdict.BROKEN else verdict)
     try:
         event = decode(data, placed.hash or "")
-        return msgspec.structs.replace(event, fact=_clean(event.fact, frame.get("metadata")))
+        return replace(event, fact=_clean(event.fact, frame.get("metadata")))
     except (ValueError, msgspec.DecodeError) as error:
         raise Corrupt(session_id, number, str(error)) from None
 
@@ -119,27 +169,27 @@ def _clean(fact: Fact, metadata: Any) -> Fact:
     return cleaned
 
 
-def _fold(facts: Sequence[DatedFact]) -> State:
-    """Return the state after these facts. Raises Corrupt if they are not those of a session."""
-    *_, (state, _) = _stamp("s_0", facts)
-    return state
+class _Copy:
+    """A session that is made of facts, one after the other: its state and head so far."""
 
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self.state: State | None = None
+        self.head = Head()
 
-def _stamp(session_id: str, facts: Iterable[DatedFact]) -> Iterator[tuple[State, Event]]:
-    """Yield the event of each fact, with the state after it. Raises Corrupt."""
-    state: State | None = None
-    head = Head()
-    for number, (fact, at) in enumerate(facts, 1):
+    def add(self, fact: Fact, at: str) -> Event:
+        """Return the event of the next fact. Raises Corrupt if it is not one of a session."""
+        number = self.head.seq + 1
         try:
             _check_place(fact, at, number)
-            state = evolve(state, fact)
+            self.state = evolve(self.state, fact)
             if number == 1:
-                check_team(state.team)
-            (event,) = stamp(state.team, session_id, head, [fact], at)
+                check_team(self.state.team)
+            (event,) = stamp(self.state.team, self.session_id, self.head, [fact], at)
         except Exception as error:  # untrusted facts may break any assumption of the fold
             raise Corrupt("?", number, f"it is no event of a session ({error!r})") from None
-        head = event.head
-        yield state, event
+        self.head = event.head
+        return event
 
 
 def _check_place(fact: Fact, at: str, number: int) -> None:
@@ -149,17 +199,32 @@ def _check_place(fact: Fact, at: str, number: int) -> None:
         raise ValueError("its timestamp is none")
 
 
-async def _write(log: Log, facts: Sequence[DatedFact], added: Iterable[Fact], tick: Tick) -> str:
-    """Write a session of these facts, with their timestamps, and of `added`, which happen now. Return its new id."""
-    session_id, now = f"s_{secrets.token_hex(8)}", SystemClock().now()
+async def _write(log: Log, facts: AsyncIterator[DatedFact], end: Callable[[State], list[Fact]], tick: Tick) -> str:
+    """Write a session of these facts, with their timestamps, and of what `end` adds, which happens now.
+
+    Returns its new id. A snapshot is left with it, so that a long one opens fast.
+    """
+    copy = _Copy(f"s_{secrets.token_hex(8)}")
     batch: list[Event] = []
-    state = None
-    for state, event in _stamp(session_id, [*facts, *((fact, now) for fact in added)]):
-        batch.append(event)
+    async for fact, at in facts:
+        batch.append(copy.add(fact, at))
         tick()
         if len(batch) == APPENDED:
-            await log.append(session_id, batch[0].seq - 1, batch, summary=summarise(state))
+            await _append(log, copy, batch, is_done=False)
             batch = []
-    if batch and state:
-        await log.append(session_id, batch[0].seq - 1, batch, summary=summarise(state))
-    return session_id
+    now = SystemClock().now()
+    assert copy.state is not None  # noqa: S101 - a session has a first event
+    batch += [copy.add(fact, now) for fact in end(copy.state)]
+    await _append(log, copy, batch, is_done=True)
+    await log.save_snapshot(copy.session_id, snapshots.take(copy.state, copy.head))
+    return copy.session_id
+
+
+async def _append(log: Log, copy: _Copy, batch: list[Event], *, is_done: bool) -> None:
+    """Append a batch. Until the copy is done its summary says that nothing is outstanding: a server that finds half of
+    it, after a crash, must not go on with its work."""
+    assert copy.state is not None  # noqa: S101 - it has the events of the batch
+    summary = summarise(copy.state)
+    if not is_done:
+        summary = replace(summary, busy=False)
+    await log.append(copy.session_id, batch[0].seq - 1, batch, summary=summary)

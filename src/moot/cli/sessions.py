@@ -9,12 +9,12 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 
 import msgspec
 
 from moot.cli import exits
-from moot.cli.copies import fork_session, import_session, read_export
+from moot.cli.copies import check_export, fork_session, import_session, open_twice
 from moot.cli.data import add_store_arguments, find_sessions
 from moot.cli.exporting import FORMATS, writing
 from moot.cli.parser import read_number, read_seq
@@ -266,14 +266,13 @@ async def fork(options: Namespace) -> int:
 
 async def import_file(options: Namespace) -> int:
     """take in a session that was exported as jsonl: checked, under a new id; nothing of it is run"""
-    with (
-        Progress(f"reading {options.file}") as progress,
-        open(options.file, "rb") if options.file != "-" else nullcontext(sys.stdin.buffer) as file,  # noqa: ASYNC230
-    ):
-        events = read_export(file, progress.advance)
-    async with changing(find_sessions(options)) as log:
-        with Progress(f"importing {options.file}", len(events)) as progress:
-            session_id = await import_session(log, events, progress.advance)
+    with open_twice(options.file) as file:
+        with Progress(f"reading {options.file}") as progress:
+            checked = check_export(file, progress.advance)
+        file.seek(0)
+        async with changing(find_sessions(options)) as log:
+            with Progress(f"importing {options.file}", checked.events) as progress:
+                session_id = await import_session(log, file, checked, progress.advance)
     print(session_id)
     return exits.OK
 
