@@ -196,3 +196,20 @@ def test_machines_are_lit_where_they_stand(open_page: Open, server: Server) -> N
     expect(current).to_have_attribute("data-state", "SEMANTIC_UNDERSTANDING")
     page.get_by_label("State machine").select_option(label="Interruption")
     expect(current).to_have_attribute("data-state", "EXECUTION")
+
+
+def test_two_tasks_of_one_title(open_page: Open, server: Server) -> None:
+    """Tasks are told apart by their id: the page goes on, with an entry for each in the tab of states."""
+    session_id = server.create("work")
+    page = open_page(session_id)
+    page.locator("#tab-state").click()
+    tasks = [{"id": name, "title": "Same", "objective": "x"} for name in ("a", "b")]
+    server.command(session_id, "user.solve_tasks", tasks=tasks)
+    options = page.locator("state-map option", has_text="Same")
+    expect(options).to_have_count(2)
+    values = options.evaluate_all("(all) => all.map((option) => option.value)")
+    assert len(set(values)) == 2
+    server.command(session_id, "user.rename", title="Still alive")
+    expect(page).to_have_title(re.compile("Still alive"))
+    page.locator("#tab-tasks").click()
+    expect(page.locator("task-board [data-task]")).to_have_count(2)

@@ -23,7 +23,13 @@ function render() {
   const shell = /** @type {HTMLElement} */ (document.getElementById("shell"));
   shell.hidden = app.isReady && !app.me;
   document.documentElement.lang = t("language_tag");
-  for (const part of app.isBehind ? parts.filter((each) => each.localName === "top-bar") : parts) part.update(app);
+  for (const part of app.isBehind ? parts.filter((each) => each.localName === "top-bar") : parts) {
+    try {
+      part.update(app);
+    } catch (error) { // one that fails must not take the others with it
+      reportError(error);
+    }
+  }
   if (app.isBehind) schedule();
   const waits = view?.questions.length ?? 0;
   const title = view?.title || view?.team || "";
