@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test fast check format bench bench-intent crash chaos sim mutants five-minutes lock docs clean
+.PHONY: run test fast check format bench bench-intent crash chaos sim mutants five-minutes lock audit sbom docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
@@ -66,6 +66,19 @@ lock: $(VENV)/.tested
 	$(PIP) install 'pip-tools>=7.4'
 	$(BIN)/pip-compile --quiet --extra test --strip-extras --no-header --no-annotate \
 	  --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+# Known vulnerabilities of every pinned package; a package that cannot be looked up is a failure, not a pass.
+audit: $(VENV)/tools
+	$(VENV)/tools/bin/pip-audit --strict --disable-pip --no-deps --requirement requirements.lock
+
+# Every package of the environment, with its version and licence, in the CycloneDX format.
+sbom: $(VENV)/.tested $(VENV)/tools
+	$(VENV)/tools/bin/cyclonedx-py environment --output-format JSON --output-file sbom.json $(BIN)/python
+
+# An environment of their own: what these tools need must not change what the tests run with.
+$(VENV)/tools: $(VENV)/.installed
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip --disable-pip-version-check --quiet install 'cyclonedx-bom>=7,<8' 'pip-audit>=2.9,<3'
 
 $(VENV)/.installed: pyproject.toml requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Moot needs Python 3.11 or newer; try make PYTHON=python3.12")'

@@ -15,8 +15,9 @@ TESTS = [path for path in list_python_files(ROOT / "tests") if path.name.startsw
 VAGUE = re.compile(r"(.*_)?(utils?|helpers?|managers?|common|misc)|base_.*")
 FOLDERS_OF_A_MACHINE = tuple(f"/{name}/" for name in ("work", "farm"))
 ROOT_ENTRIES = {
-    *(".ci", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"),
-    *("README.zh.md", "bench", "docs", "examples", "pyproject.toml", "requirements.lock", "sim", "src", "tests"),
+    *(".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile"),
+    *("README.md", "README.zh.md", "SECURITY.md", "bench", "docs", "examples", "pyproject.toml", "requirements.lock"),
+    *("sim", "src", "tests"),
 }
 RUN_ARTEFACT = re.compile(r".*\.(token|db|db-\w+|sqlite\d?|log|pid|sock|pyc|lock)|tokens\.json")
 UNKNOWN_DOCUMENT = re.compile(r"(?<!/)\b([Ss]eeds? 00\d|[Ss]pec[/ ]\d|E\d{2}|[Ii]ssue \d+)\b")
