@@ -1,8 +1,9 @@
 """The list of sessions: what it says of each, and what a person does with it."""
 
+import re
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from moot.core.session.principal import Role
 from tests.web.conftest import Open
@@ -144,3 +145,28 @@ def test_the_start_page(open_page: Open, server: Server) -> None:
     page.get_by_role("button", name="Start").click()
     expect(page.locator("start-page")).to_be_hidden()
     expect(page.locator("#composer")).to_be_focused()
+
+
+def test_a_long_list_comes_page_by_page(open_page: Open, server: Server) -> None:
+    """The newest sessions are listed first; older ones come when they are asked for, until there are no more."""
+    made = [server.create("talk", f"number {number}") for number in range(5)]
+    page = open_page()
+    small = re.compile(r"/api/sessions(\?|$)")
+
+    def shrink(route: Route) -> None:
+        url = route.request.url
+        route.continue_(url=f"{url}{'&' if '?' in url else '?'}limit=2")
+
+    page.route(small, shrink)
+    page.reload()
+    rows, older = page.locator("session-list li"), page.locator("session-list .older")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_have_attribute("data-id", made[-1])
+    older.click()
+    expect(rows).to_have_count(4)
+    while older.is_visible():
+        count = rows.count()
+        older.click()
+        expect(rows).not_to_have_count(count)
+    for session_id in made:
+        expect(page.locator(f"session-list li[data-id={session_id}]")).to_have_count(1)

@@ -57,7 +57,18 @@ export const api = {
     return URL.createObjectURL(await answer.blob());
   },
   teams: () => ask("/api/teams"),
-  sessions: () => ask("/api/sessions"),
+  /** The first pages of the list, and whether there are more. @param {number} pages */
+  sessions: async (pages) => {
+    const entries = [];
+    let before = "";
+    for (let page = 0; page < pages && (before || !page); page++) {
+      const answer = await request(`/api/sessions${before ? `?before=${encodeURIComponent(before)}` : ""}`);
+      if (!answer.ok) throw new ApiError(answer.status, answer.statusText);
+      entries.push(...await answer.json());
+      before = answer.headers.get("moot-next") ?? "";
+    }
+    return { entries, hasMore: before !== "" };
+  },
   /** @param {string} id @param {number} at after which event @param {string} lang */
   session: (id, at, lang) => ask(`/api/sessions/${id}?at=${at}&lang=${lang}`),
   machines: () => ask("/api/machines"),

@@ -29,6 +29,8 @@ export class App {
     this.machines = [];
     /** @type {Entry[]} */
     this.sessions = [];
+    this.pages = 1; // of the list
+    this.hasMoreSessions = false;
     /** @type {Tape | null} */
     this.tape = null;
     /** @type {Replay | null} */
@@ -144,11 +146,19 @@ export class App {
 
   async list() {
     try {
-      this.sessions = await api.sessions();
+      const { entries, hasMore } = await api.sessions(this.pages);
+      this.sessions = entries;
+      this.hasMoreSessions = hasMore;
     } catch {
       return; // the connection line says what is wrong
     }
     this.changed();
+  }
+
+  /** Older sessions too. */
+  async listMore() {
+    this.pages += 1;
+    await this.list();
   }
 
   /** @param {string} id @param {{isKept?: boolean}} [how] */

@@ -14,6 +14,7 @@ export class SessionList extends Part {
       h("input", { type: "search", placeholder: t("search"), "aria-label": t("search"), oninput: () => this.render(this.app) }),
       h("ul", {}),
       h("p", { class: "empty" }),
+      h("button", { class: "ghost older", text: t("older_sessions"), onclick: () => void this.app.listMore() }),
       h("button", { class: "ghost shelf", onclick: () => { this.#isArchive = !this.#isArchive; this.render(this.app); } }),
       h("button", { class: "new", text: `+ ${t("new_session")}`, onclick: () => tell("new") }));
   }
@@ -27,6 +28,7 @@ export class SessionList extends Part {
     shown.forEach((each, at) => this.#show(list.children[at], each));
     set(find(this, ".empty"), { text: t(wanted ? "nothing_found" : "no_sessions"), hidden: shown.length > 0 });
     set(find(this, ".shelf"), { text: `${t("archived")} (${away})`, hidden: !away && !this.#isArchive, "aria-pressed": String(this.#isArchive) });
+    set(find(this, ".older"), { hidden: !app.hasMoreSessions });
     set(find(this, ".new"), { hidden: !app.mayCreate });
   }
 
