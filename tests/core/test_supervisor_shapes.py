@@ -16,7 +16,7 @@ from moot.core.flows.supervisor.supervisor_settings import (
     SupervisedAgent,
     SupervisorSettings,
 )
-from moot.core.session.events import NoticePosted, SessionPaused, StepAsked
+from moot.core.session.events import NoticePosted, SessionPaused, StepAsked, TurnFailed
 from moot.core.session.team import Language
 from tests.core.studio import AXES, BODY
 from tests.core.teams import only, turn_input
@@ -202,3 +202,13 @@ def test_every_expected_kind_has_its_words(language: Language) -> None:
     """No problem is told by its code."""
     for expected in ("object", "list", "text", "number", "boolean", "filled", "score", "no_state"):
         assert "[" not in describe_misfit(Misfit(path="x", expected=expected), language).replace("[…]", "")
+
+
+def test_an_agent_that_cannot_do_its_part_says_so_and_people_decide() -> None:
+    """`BLOCKED:` as the first line is a failure with its reason, not an output; it is not sent back to the agent."""
+    session = started().decides("brief_compiler_agent").acts("**BLOCKED:** no access to the brief\nSorry.")
+    failed = only(session.facts, TurnFailed)[-1]
+    assert (failed.error_type, failed.message) == ("blocked", "no access to the brief")
+    assert only(session.facts, StepAsked)[-1].code == "supervisor_stuck"
+    assert only(session.facts, SessionPaused)[-1].waiting_for == "you"
+    assert session.answers(choice="research_evidence_agent").acting == "research_evidence_agent"

@@ -6,6 +6,7 @@ method that changes something ends in `advance`: the work goes on as far as it c
 who has the floor.
 """
 
+import re
 from abc import abstractmethod
 from typing import get_args
 
@@ -36,8 +37,15 @@ from moot.core.session.events import (
 from moot.core.session.state import State
 from moot.core.session.team import Member
 
+_BLOCKED = re.compile(r"[\s*_`#>]*BLOCKED[*_`]*\s*[:：][*_`]*[ \t]*(?P<reason>[^\n]*)")
 CONTROLS: tuple[ControlAction, ...] = get_args(ControlAction)
 NEW_TASK_CHOICES = ("finish_first", "close_and_start", "drop", "abort")
+
+
+def find_blocked(text: str) -> str | None:
+    """Return the reason if the first line of a result says that the member could not do it (`BLOCKED: …`)."""
+    match = _BLOCKED.match(text)
+    return match["reason"].strip() if match else None
 
 
 class SteeredFlow(Flow):

@@ -49,7 +49,7 @@ from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import TaskRun
 from moot.core.flows.plan.tasks import LEADING_ROLES, InvalidPlan, read_tasks
 from moot.core.flows.plan.verdicts import Verdict, read_verdict
-from moot.core.flows.steered_flow import SteeredFlow
+from moot.core.flows.steered_flow import SteeredFlow, find_blocked
 from moot.core.flows.turns import TurnInput, plain_input
 from moot.core.intake.intent import CurrentTask, KnownTask, RoutingDecision, WorkflowStatus
 from moot.core.machines import task
@@ -173,7 +173,7 @@ class PlanFlow(SteeredFlow):
     # members at work
 
     def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None:
-        blocked = recovery.find_blocked(command.text)
+        blocked = find_blocked(command.text)
         if blocked is not None:
             failure = FailTurn(turn_id=turn.turn_id, error_type="blocked", message=blocked, usage=command.usage)
             self.fail_turn(draft, turn, failure)
@@ -231,7 +231,7 @@ class PlanFlow(SteeredFlow):
                 dispatching.progress(draft, run, command)
             case AskHuman():
                 permissions.ask(draft, run.member, command)
-            case CompleteTurn() if (reason := recovery.find_blocked(command.text)) is not None:
+            case CompleteTurn() if (reason := find_blocked(command.text)) is not None:
                 recovery.fail_task(draft, run, "blocked", reason, usage=command.usage)
                 self.advance(draft)
             case CompleteTurn():

@@ -3,8 +3,6 @@
 An episode begins with the first failure and ends when a retry succeeds, or when there are none left.
 """
 
-import re
-
 from moot.core import limits, text
 from moot.core.backoff import Backoff
 from moot.core.draft import Draft
@@ -32,7 +30,6 @@ from moot.core.session.state import Turn
 from moot.core.session.usage import NO_USAGE, Usage, safe_usage
 
 TERMINAL = ("auth", "refused", "budget", "config", "blocked")  # trying again would end the same
-_BLOCKED = re.compile(r"[\s*_`#>]*BLOCKED[*_`]*\s*[:：][*_`]*[ \t]*(?P<reason>[^\n]*)")
 _JOB_OPTIONS = {**dict.fromkeys(REVIEWS, ("retry", "skip", "abort")), "patch": ("retry", "continue", "abort")}
 
 
@@ -48,12 +45,6 @@ def delay_s(retry: Retry, attempt: int, chance: float, *, at_once: bool = False,
     else:
         delay = Backoff(retry.base_delay_s).delay(attempt, 0.5 + chance / 2)
     return round(min(max(delay, retry_after_s), retry.cap_s), 3)
-
-
-def find_blocked(text: str) -> str | None:
-    """Return the reason if the first line of a result says that the member could not do it (`BLOCKED: …`)."""
-    match = _BLOCKED.match(text)
-    return match["reason"].strip() if match else None
 
 
 def fail_task(

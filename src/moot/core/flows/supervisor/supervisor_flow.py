@@ -10,7 +10,7 @@ from moot.core.draft import Draft
 from moot.core.effects import Deadline, Effect, RunTool
 from moot.core.errors import Refused
 from moot.core.facts import Fact
-from moot.core.flows.steered_flow import NEW_TASK_CHOICES, SteeredFlow
+from moot.core.flows.steered_flow import NEW_TASK_CHOICES, SteeredFlow, find_blocked
 from moot.core.flows.supervisor import acting, agent_brief, answers, deciding, jobs, questions, supervisor_slice, tools
 from moot.core.flows.supervisor.cast import list_missing
 from moot.core.flows.supervisor.decision import without_json
@@ -126,6 +126,11 @@ class SupervisorFlow(SteeredFlow):
     # members at work
 
     def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None:
+        blocked = find_blocked(command.text) if turn.job != SUPERVISOR else None
+        if blocked is not None:
+            failure = FailTurn(turn_id=turn.turn_id, error_type="blocked", message=blocked, usage=command.usage)
+            self.fail_turn(draft, turn, failure)
+            return
         message = text.cut(text.clean(command.text))
         draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
         if not text.is_blank(message):
