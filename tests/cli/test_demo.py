@@ -93,7 +93,7 @@ SUPERVISOR_STORY = [
     "→ Picture plan: ",
     "→ Pictures: ",
     '  ⚙ Pictures: generate_image {"plan":"cover"',
-    '    ⇒ {"asset":"asset-cover-1"}',
+    '    ⇒ {"asset_id":"asset-cover-1"',
     '  ⚙ Pictures: generate_image {"plan":"watering"',
     "  ✎ Pictures: generatedImageAssetIds",
     "→ Review: ",

@@ -110,6 +110,9 @@ def test_the_agents_of_the_content_studio() -> None:
     calls = [call for entries in scripts.values() for entry in entries for call in entry.tool_calls or ()]
     assert len(calls) == 3
     assert all({"id", "name", "args", "result"} == call.keys() for call in calls)
+    pictures = [call["result"] for call in calls if call["name"] == "generate_image"]
+    assert all(picture["src"].startswith("data:image/svg+xml;base64,") for picture in pictures)
+    assert [picture["asset_id"] for picture in pictures] == ["asset-cover-1", "asset-watering-1"]
 
 
 @pytest.mark.parametrize("name", ["content-studio", "content-studio-zh"])
