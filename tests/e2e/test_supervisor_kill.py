@@ -52,6 +52,11 @@ def test_a_job_that_is_killed_twice_comes_to_its_end(moot: Moot) -> None:
     turns = [frame["metadata"]["turn_id"] for frame in log.objects if frame["event"] == "turn.completed"]
     assert turns == [f"t{number}" for number in range(1, events.count("turn.started") + 1)]
     assert events.count("agent.user_confirm") == 1
-    ended = log.objects[events.index("supervisor.ended")]
-    assert ended["metadata"] == {"outcome": "complete", "reason": "review_agent"}
+    ended = log.objects[events.index("supervisor.ended")]["metadata"]
+    assert (ended["outcome"], ended["reason"]) == ("complete", "review_agent")
+    assert ended["deliverable"]["title"] == "Five pots, one Saturday"
+    assert [picture["asset_id"] for picture in ended["deliverable"]["pictures"]] == [
+        "asset-cover-1",
+        "asset-watering-1",
+    ]
     assert moot("sessions", "verify").code == 0
