@@ -64,6 +64,17 @@ def tell_much(text: str) -> Json:
     return {"stopReason": "end_turn", "usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}}
 
 
+def edit(_: str) -> None:
+    change = {"type": "diff", "path": "calc.py", "oldText": "a = 1\nb = 2\n", "newText": "a = 1\nb = 3\n"}
+    call = {"toolCallId": "e1", "title": "Edit calc.py", "kind": "edit", "content": [change]}
+    options = [{"optionId": "yes", "name": "allow", "kind": "allow_once"}]
+    send(id=901, method="session/request_permission", params={"sessionId": "s1", "toolCall": call, "options": options})
+    while read().get("id") != 901:
+        pass
+    update("tool_call_update", toolCallId="e1", status="completed", content=[change])
+    say("done")
+
+
 def ask(_: str) -> None:
     say(ask_permission())
 
@@ -104,6 +115,7 @@ def remember(text: str) -> None:
 MODES: dict[str, Callable[[str], Json | None]] = {
     "answer": tell_much,
     "ask": ask,
+    "edit": edit,
     "ask_twice": ask_twice,
     "refuse": refuse,
     "die": die,

@@ -17,6 +17,7 @@ from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
 from moot.agents.run_environment import RunEnvironment
 from moot.app import open_app
+from moot.core import limits
 from moot.core.errors import AgentError
 from moot.core.flows.registry import show
 from moot.core.flows.turns import TurnInput
@@ -103,6 +104,41 @@ def test_permissions_are_asked_of_a_port() -> None:
         *("t1", "bob", "execute: touch x #1", "execute: touch x"),
     )
     assert [option.kind for option in request.options] == ["allow_always", "allow_once", "reject_once"]
+
+
+DIFF = "--- calc.py\n+++ calc.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3"
+
+
+@run
+async def test_people_see_the_change_before_they_allow_it() -> None:
+    """The question of an edit has its diff; the step that reports the edit has it too."""
+    async with open_app(TRIO, agents={"bob": make("edit")}) as app:
+        session = await app.session()
+        saying = asyncio.create_task(say(session, "[NEXT: bob] hello"))
+        await has(app, session, "agent.user_confirm")
+        (step,) = await facts(app, session, StepAsked)
+        assert show(step, "en") == f"bob asks for permission: edit: Edit calc.py\n{DIFF}"
+        await session.submit(Answer(step_id=step.step_id, confirmed=True))
+        await saying
+        assert DIFF in [fact.observation for fact in await facts(app, session, TurnStepped)]
+
+
+def test_a_long_change_is_cut_and_says_so() -> None:
+    """A question has a limit; a change of a thousand lines is shown as far as it fits, with how much is missing."""
+    questions: list[str] = []
+
+    async def ask(question: str, *_: object, **__: object) -> str:
+        questions.append(question)
+        return "a"
+
+    options = (PermitOption(id="a", name="allow", kind="allow_once"),)
+    change = "+line\n" * 1_000
+    request = PermitRequest(
+        session_id="s", turn_id="t", member="b", key="k", title="edit", options=options, change=change
+    )
+    assert asyncio.run(ask_people(ask, str)(request)) == "a"  # type: ignore[arg-type]
+    assert len(questions[0]) <= limits.QUESTION_CHARS
+    assert "more characters]" in questions[0]
 
 
 def test_people_are_asked_about_what_is_wanted_and_see_no_keys() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from msgspec import Meta, Struct
 
 from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, ask_people, deny
-from moot.agents.acp.updates import UpdateReader, describe_tool
+from moot.agents.acp.updates import UpdateReader, describe_change, describe_tool
 from moot.agents.acp.wire import OurSide, Pipe, explain_error
 from moot.agents.agent_type import AgentType, Seat
 from moot.agents.cli.dialect import shorten, word
@@ -291,6 +291,7 @@ class _Talk:
             key=self._name_question(word(call, "toolCallId"), title),
             title=title,
             options=known,
+            change=describe_change(call),
         )
         self._asking += 1
         self._child.is_waiting_for_us = True

@@ -4,7 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec import Struct
 
+from moot.core import limits
 from moot.core.session.events import Option
+from moot.core.text import cut
 from moot.runtime.ports import Ask
 
 
@@ -23,8 +25,10 @@ class PermitRequest(Struct, frozen=True, kw_only=True):
     key: str
     title: str
     options: tuple[PermitOption, ...]
+    change: str = ""  # of files, as a diff
 
 
+CUT_NOTE_CHARS = 60  # for the note that says how much was cut
 Permit = Callable[[PermitRequest], Awaitable[str | None]]  # returns the id of the chosen option; None for no option
 
 
@@ -37,7 +41,8 @@ def ask_people(ask: Ask, hide: Callable[[str], str]) -> Permit:
     async def permit(request: PermitRequest) -> str | None:
         options = sorted(request.options, key=lambda option: _ORDER.index(option.kind) if option.kind in _ORDER else 2)
         shown = [Option(id=option.id, label=hide(option.name)) for option in options]
-        return await ask(hide(request.title), shown, key=request.key, default=await deny(request))
+        question = cut(f"{request.title}\n{request.change}".strip(), limits.QUESTION_CHARS - CUT_NOTE_CHARS)
+        return await ask(hide(question), shown, key=request.key, default=await deny(request))
 
     return permit
 

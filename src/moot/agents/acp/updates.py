@@ -24,6 +24,7 @@ from moot.agents.cli.dialect import (
 from moot.agents.cli.lines import Json
 from moot.agents.output_limits import PartialOutput
 from moot.core.session.usage import Usage
+from moot.core.text import clean
 from moot.runtime.ports import Step
 
 _OVER = ("completed", "failed")
@@ -130,6 +131,13 @@ def _says_what(call: Json) -> bool:
     """Whether the call can be described already: a command without its text cannot."""
     raw = call.get("rawInput")
     return bool(raw.get("command") or word(call, "kind") != "execute") if isinstance(raw, dict) else bool(raw)
+
+
+def describe_change(call: Json) -> str:
+    """Return the changes of files that a call is about to make, as diffs; empty if it reports none."""
+    content = call.get("content")
+    changes = [block for block in content if word(block, "type") == "diff"] if isinstance(content, list) else []
+    return clean(as_text(changes)).strip()
 
 
 def describe_tool(call: Json) -> Step:

@@ -1,5 +1,6 @@
 """The interface of a reader of CLI output, and the functions that the readers of CLIs and ACP agents share. Pure."""
 
+import difflib
 import json
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -90,12 +91,14 @@ def observe(value: object, *, failed: bool = False) -> Step:
 
 
 def as_text(value: object) -> str:
-    """Return text as it is, the texts of content blocks joined, and anything else as JSON."""
+    """Return text as it is, a change of a file as a diff, content blocks joined, and anything else as JSON."""
     match value:
         case None:
             return ""
         case str():
             return value
+        case {"type": "diff", "path": str(path), "newText": str(new), **rest}:
+            return _show_change(path, rest.get("oldText"), new)
         case {"text": str(text)}:
             return text
         case {"content": content}:
@@ -104,6 +107,12 @@ def as_text(value: object) -> str:
             return "\n".join(as_text(block) for block in value)
         case _:
             return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _show_change(path: str, old: object, new: str) -> str:
+    """Format a change as a unified diff; a file without old text is a new one."""
+    before = old.splitlines() if isinstance(old, str) else []
+    return "\n".join(difflib.unified_diff(before, new.splitlines(), path if before else "/dev/null", path, lineterm=""))
 
 
 def shorten(text: str) -> str:
