@@ -61,7 +61,7 @@ def test_clis_are_found_with_version_and_login(moot: Moot, bare: Path, monkeypat
     assert found["gemini"] == {
         "name": "gemini",
         "status": "fail",
-        "says": "it tells no version (exit 1)",
+        "says": "it prints no version (exit 1)",
         "fix": "run `gemini --version` and see what it says",
     }
     assert moot("doctor", "--port", "0").code == 1
