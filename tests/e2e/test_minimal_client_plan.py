@@ -212,7 +212,7 @@ async def test_one_task(tmp_path: Path) -> None:
         hands.finish("b")
         await until(lambda: "c" in hands.at_work)
         hands.finish("c")
-        assert (await client.wait_for("pipeline.completed"))["metadata"] == {"status": "partial"}
+        assert (await client.wait_for("pipeline.completed"))["metadata"] == {"status": "partial", "missing": ["Task a"]}
         for event, code in (("user.cancel_task", "no_workflow"), ("user.cancel_plan", "no_workflow")):
             assert (await client.refusal(event, task_id="a"))["code"] == code
 
