@@ -13,6 +13,7 @@ from moot.core.session.commands import (
     Resume,
     Retry,
     SetLanguage,
+    Stop,
 )
 from moot.runtime.ports import CommandKey, Receipt
 
@@ -35,4 +36,5 @@ __all__ = [
     "Retry",
     "SetLanguage",
     "SolveTasks",
+    "Stop",
 ]

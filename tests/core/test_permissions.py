@@ -6,7 +6,7 @@ import pytest
 
 from moot.config.loading import load_team
 from moot.core import limits
-from moot.core.effects import Deadline, DeliverAnswer, RunTurn, StepDeadline
+from moot.core.effects import Deadline, DeliverAnswer, RunTurn
 from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, EndGrace, Replan, RestartTask
 from moot.core.flows.registry import show
 from moot.core.machines.session import Status
@@ -81,12 +81,12 @@ def delivered(scenario: Scenario) -> list[str | None]:
 
 @everywhere
 def test_a_question_is_put_and_the_session_goes_on(place: Place) -> None:
-    """It says who wants what and what can be answered, for five minutes; nobody gets the floor because of it."""
+    """It says who wants what and what can be answered, and waits for ever; nobody gets the floor because of it."""
     scenario, turn_id = asking(place)
     (question,) = only(scenario.then("agent.user_confirm").new, StepAsked)
     assert (question.step_id, question.kind) == (name_step(turn_id, "c1"), "tool")
     assert (question.turn_id, question.options, question.default, question.code) == (turn_id, OPTIONS, "no", "")
-    assert question.expires_at == "2026-01-01T00:05:00.000Z"
+    assert question.expires_at is None
     assert (show(question, "en") or "").endswith(" asks for permission: rm -r build")
     assert (show(question, "zh") or "").endswith(" 请求许可：rm -r build")
     assert scenario.state.status is Status.ACTIVE
@@ -126,9 +126,9 @@ def test_no_answer_is_a_no(place: Place) -> None:
 def test_the_turn_s_time_does_not_count_while_it_waits() -> None:
     """The deadline is put off while a question is open and starts again with its answer; the worker runs."""
     scenario, _ = asking()
-    assert [type(effect) for effect in outstanding(scenario.state)] == [RunTurn, StepDeadline]
+    assert [type(effect) for effect in outstanding(scenario.state)] == [RunTurn]
     scenario.when(ask("t1", "c2"), Answer(step_id=name_step("t1", "c1"), confirmed=True))
-    assert [type(effect) for effect in outstanding(scenario.state)] == [RunTurn, DeliverAnswer, StepDeadline]
+    assert [type(effect) for effect in outstanding(scenario.state)] == [RunTurn, DeliverAnswer]
     scenario.when(Answer(step_id=name_step("t1", "c2"), confirmed=True))
     assert [type(each) for each in outstanding(scenario.state)] == [RunTurn, Deadline, DeliverAnswer, DeliverAnswer]
 

@@ -9,11 +9,13 @@ from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import Answer, ExpireStep
 from moot.core.session.events import SessionPaused, StepAsked, StepClosed
+from moot.core.session.settings import PlanSettings
 from moot.core.states import decode, encode
 from moot.testing import task
-from tests.core.plan_teams import PAIR, TEAM, planned, solving
+from tests.core.plan_teams import PAIR, TEAM, make_plan_team, planned, solving
 from tests.core.teams import only
 
+IN_TIME = make_plan_team(plan=PlanSettings(confirm_timeout_s=300.0))  # nobody has set a time by default
 CONFIRM = "confirm_plan_p1"
 
 
@@ -83,7 +85,7 @@ def test_an_ai_cannot_approve_its_plan() -> None:
 
 def test_the_question_is_still_there_after_a_restart() -> None:
     """The deadline is a time of the clock, and the snapshot has the question."""
-    scenario = planned()
+    scenario = planned(IN_TIME)
     scenario.state = decode(encode(scenario.state))
     assert outstanding(scenario.state) == [StepDeadline(CONFIRM, "2026-01-01T00:05:00.000Z", 300.0)]
     assert scenario.approves(by="alice").offered == ["a"]

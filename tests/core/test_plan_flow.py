@@ -71,7 +71,7 @@ def test_a_plan_is_shown_and_asked_about() -> None:
     assert (shown.plan_summary, [each["id"] for each in shown.tasks]) == ("a plan", ["a", "b", "c"])
     assert (asked.step_id, asked.kind, asked.asked_by) == (CONFIRM, "plan", "alice")
     assert (asked.tasks, asked.plan_summary, asked.plan_hash) == (shown.tasks, "a plan", shown.plan_hash)
-    assert (asked.expires_at, asked.default) == ("2026-01-01T00:05:00.000Z", "reject")
+    assert (asked.expires_at, asked.default) == (None, "reject")
     assert [option.id for option in asked.options] == ["approve", "reject"]
     assert scenario.new[-1] == SessionPaused(waiting_for="alice", reason="step")
 

@@ -61,6 +61,7 @@ def test_the_commands_are_those_of_the_contract() -> None:
         "/queue clear",
         "/queue skip",
         "/retry",
+        "/stop",
         "/pause",
         "/resume",
         "/end",

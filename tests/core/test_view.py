@@ -155,7 +155,7 @@ def test_a_plan_that_waits_for_its_confirmation() -> None:
     assert (question.kind, question.plan_summary, question.default) == ("plan", "a plan", "reject")
     assert [each["id"] for each in question.tasks or ()] == ["a", "b", "c"]
     assert [option.id for option in question.options] == ["approve", "reject"]
-    assert question.expires_at
+    assert question.expires_at is None
     assert view.input is not None
     assert (view.input.text, view.input.relation, view.input.route) == ("write a report", "different_task", "new_task")
     assert view.input.confidence

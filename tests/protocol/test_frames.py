@@ -22,6 +22,7 @@ from moot.core.session.commands import (
     Resume,
     Retry,
     SetLanguage,
+    Stop,
 )
 from moot.core.session.principal import Principal, Role
 from moot.protocol.commands import (
@@ -49,6 +50,7 @@ COMMANDS: list[tuple[dict[str, Any], HumanCommand]] = [
     ({"event": "user.message", "content": 5}, Post(text="", by="alice")),
     ({"event": "user.cancel"}, CancelTurn(by="alice")),
     ({"event": "user.pause"}, Pause(by="alice")),
+    ({"event": "user.stop"}, Stop(by="alice")),
     ({"event": "user.resume"}, Resume(by="alice")),
     ({"event": "user.retry"}, Retry(by="alice")),
     ({"event": "user.end", "by": "eve", "metadata": {"by": "eve"}}, End(by="alice")),

@@ -161,22 +161,19 @@ def test_who_reads_above_is_told_that_somebody_writes() -> None:
     run(play())
 
 
-def test_esc_pauses() -> None:
-    """Esc pauses what runs: the turn ends, the queue waits, /resume goes on."""
-    may_end = asyncio.Event()
+def test_esc_stops() -> None:
+    """Esc stops what runs at once: what was written stays on the screen, the queue waits, /resume goes on."""
 
-    async def bob(turn: TurnInput) -> str:
-        await may_end.wait()
-        return "done [NEXT: Carol]"
+    async def bob(turn: TurnInput) -> AsyncIterator[str]:
+        yield "half a draft"
+        await asyncio.Event().wait()
 
     async def play() -> None:
         async with playing(TEAM, agents={"bob": bob}) as here:
-            await here.say("[NEXT: Bob] go")
-            await here.sees("Bob ⏳", "is replying")
+            await here.say("[NEXT: Bob, Carol] go")
+            await here.sees("Bob ⏳", "half a draft")
             await here.press("escape")
-            await here.sees(EN("pausing"))
-            may_end.set()
-            await here.until(lambda: here.ui.viewer_state.view.pause_reason == "user_pause")
+            await here.sees(EN("status.paused"), "Bob had written: half a draft")
             assert "And from Carol." not in here.screen
             await here.say("/resume")
             await here.sees("And from Carol.")
@@ -230,9 +227,53 @@ def test_it_speaks_chinese() -> None:
     async def play() -> None:
         async with playing(chat_team(ai("bob", "好的。"), language="zh")) as here:
             await here.say("[NEXT: Bob] 你好，写一张海报")
-            await here.sees("你好，写一张海报", "好的。", "等你", "时间线", "本机", "暂停")
+            await here.sees("你好，写一张海报", "好的。", "等你", "时间线", "本机", "停止")
             await here.say("/lang en")
             await here.sees("Waiting for you", "Timeline", "On this machine")
+
+    run(play())
+
+
+def test_ctrl_c_stops_and_twice_leaves() -> None:
+    """The first one stops what runs and says how to leave; the second one leaves."""
+
+    async def bob(_: TurnInput) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    async def play() -> None:
+        async with playing(TEAM, agents={"bob": bob}) as here:
+            await here.say("[NEXT: Bob] go")
+            await here.sees("Bob ⏳")
+            await here.press("ctrl+c")
+            await here.sees(EN("leave_again"), EN("status.paused"))
+            await here.press("ctrl+c")
+            await here.until(lambda: not here.ui.is_running)
+
+    run(play())
+
+
+def test_the_at_sign_is_no_key_of_a_list() -> None:
+    """A list that has the focus lets `@` pass: Textual calls methods named `key_…` for keys."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            await here.press("f2", "@")
+            await here.sees("Timeline")
+            assert here.ui.is_running
+
+    run(play())
+
+
+def test_what_was_said_to_nobody_is_given_with_one_key() -> None:
+    """The line below the composer names the keys."""
+
+    async def play() -> None:
+        async with playing(TEAM) as here:
+            await here.say("hello")
+            await here.sees("Alt+1 Bob · Alt+2 Carol")
+            await here.press("alt+2")
+            await here.sees("And from Carol.")
 
     run(play())
 

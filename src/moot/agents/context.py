@@ -220,7 +220,8 @@ def _describe_history(turn: TurnInput, messages: Sequence[Message], budget_bytes
     left = budget_bytes
     for message in reversed(messages):
         said = quote_within(message.text, budget_bytes // 4, turn.language)
-        block = f"{_name(turn, message.member)}:\n{said}"
+        note = f" ({render('context.unfinished', turn.language)})" if message.is_partial else ""
+        block = f"{_name(turn, message.member)}{note}:\n{said}"
         left -= len(block.encode()) + 2
         if left < 0:
             break

@@ -1,8 +1,8 @@
 """`moot chat --plain`: a session as appended lines, with one line of input for each message.
 
-A line that is `approve`, `reject` or an option's id answers the open question, and any line does if the question asks
-for text. Lines from a pipe wait until a human has the floor, and the end of the input ends the command once the work
-is done. A person at a terminal gets a prompt, does not see their own lines again, and can leave at any time.
+A line that names an option of the open question, or says yes or no to it, answers it; any line does if the question
+asks for text. Lines from a pipe wait until a human has the floor, and the end of the input ends the command once the
+work is done. A person at a terminal gets a prompt, does not see their own lines again, and can leave at any time.
 """
 
 import asyncio
@@ -17,16 +17,15 @@ from moot.cli import exits
 from moot.cli.hosting import LineSession, opened
 from moot.cli.leaving import resume_command, say_where
 from moot.cli.prompt import Prompt
-from moot.cli.run import read_answer
 from moot.cli.terminal import is_terminal, sizes
 from moot.core.codec import Event
 from moot.core.errors import Refused
 from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
-from moot.core.session.commands import Answer, HumanCommand, Post
+from moot.core.session.commands import Post
 from moot.core.session.notices import explain
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
-from moot.core.view import Question, View
+from moot.core.session.typed_answers import read_answer
 from moot.protocol.happenings import Moved
 from moot.telling.teller import Teller
 from moot.tui.words import Words
@@ -154,28 +153,16 @@ class LineMode:
         if not line.strip():
             return
         view = await self._session.view()
-        command = self._read(line, view)
-        if isinstance(command, Post):
+        question = next(iter(view.questions), None)
+        if not (question and read_answer(question, line)):  # an answer is shown as the session tells it
             self._prompt.expect(line)
+        step_id = question.step_id if question else None
         try:
-            self._accepted_seq = (await self._session.submit(command)).seq
+            post = Post(text=line, by=self._speaks_as, step_id=step_id)
+            self._accepted_seq = (await self._session.submit(post)).seq
         except Refused as refusal:
             self._refusals += 1
             print(f"moot: {explain(refusal, view.language)}", file=sys.stderr, flush=True)
-
-    def _read(self, line: str, view: View) -> HumanCommand:
-        question = next(iter(view.questions), None)
-        if question and answers(question, line):
-            return Answer(step_id=question.step_id, by=self._speaks_as, **read_answer(question, line))
-        return Post(text=line, by=self._speaks_as)
-
-
-def answers(question: Question, line: str) -> bool:
-    """Whether a line is meant for the question rather than for the conversation."""
-    if line.startswith("/"):
-        return False
-    is_choice = line in ("approve", "reject") or any(option.id == line for option in question.options)
-    return is_choice or question.kind == "ask_user"
 
 
 def read_lines() -> "asyncio.Queue[str | None]":

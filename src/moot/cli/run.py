@@ -20,6 +20,7 @@ from moot.core.errors import NotFound, Refused
 from moot.core.session.commands import Answer, HumanCommand
 from moot.core.session.events import StepAsked
 from moot.core.session.notices import explain
+from moot.core.session.typed_answers import read_answer
 from moot.core.view import Question, View
 from moot.telling.teller import Teller
 
@@ -183,12 +184,12 @@ class Run:
         session = self._session
         while self._answers and (questions := (await session.view()).questions):
             question = questions[0]
-            await self._print(session.answer(question.step_id, **read_answer(question, self._answers.pop(0))))
+            await self._print(session.answer(question.step_id, **_read_answer(question, self._answers.pop(0))))
 
     async def _answer_worker(self, step: StepAsked) -> None:
         """Answer a question of a running turn, which waits for the answer while its events are being followed."""
         if self._answers:
-            await self._session.submit(Answer(step_id=step.step_id, **read_answer(step, self._answers.pop(0))))
+            await self._session.submit(Answer(step_id=step.step_id, **_read_answer(step, self._answers.pop(0))))
 
     async def _print(self, events: AsyncIterator[Event]) -> None:
         """Show these events. Events of others between them are folded but not shown."""
@@ -220,13 +221,11 @@ class Run:
                 self._teller.tell(event.fact)
 
 
-def read_answer(step: StepAsked | Question, text: str) -> dict[str, Any]:
-    """Return the fields of an answer: `approve` and `reject` confirm, an option's id chooses, else it is text."""
-    if text in ("approve", "reject"):
+def _read_answer(question: StepAsked | Question, text: str) -> dict[str, Any]:
+    """Return the fields of an answer: an option or a plain yes or no as people type them, else the text itself."""
+    if text in ("approve", "reject"):  # also where the question has no such options
         return {"confirmed": text == "approve"}
-    if any(option.id == text for option in step.options):
-        return {"choice": text}
-    return {"answer": text}
+    return read_answer(question, text) or {"answer": text}
 
 
 async def find_session_id(app: App, prefix: str) -> str:

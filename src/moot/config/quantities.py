@@ -33,7 +33,7 @@ CORE_BOUNDS: dict[tuple[type, str], dict[str, float]] = {
     (RouteThresholds, "certain"): {"ge": 0, "le": 1},
     (RouteThresholds, "minor_change"): {"ge": 0, "le": 1},
     (RouteThresholds, "cancel"): {"ge": 0, "le": 1},
-    (PlanSettings, "confirm_timeout_s"): {"gt": 0, "le": _YEAR_S},
+    (PlanSettings, "confirm_timeout_s"): {"ge": 0, "le": _YEAR_S},
     (PlanSettings, "max_parallel"): {"ge": 1, "le": _MOST},
     (PlanSettings, "dispatch_timeout_s"): {"gt": 0, "le": _YEAR_S},
     (PlanSettings, "turn_timeout_s"): {"gt": 0, "le": _YEAR_S},

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 
 from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.prompts import Prompts
-from moot.config.quantities import Count, FunctionPath, Name, Rank, Text
+from moot.config.quantities import Count, Delay, FunctionPath, Name, Rank, Text
 from moot.core import limits
 from moot.core.flows.registry import FLOWS, FlowName
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
@@ -99,6 +99,9 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="keeps programs from Moot's own files: where that is possible, never, or else refuse to start"
         ),
     ] = "auto"
+    permission_timeout_s: Annotated[
+        Delay, Meta(description="without an answer for so long, a permission is not given. 0 = it waits for ever")
+    ] = 0.0
     prompts: Annotated[
         Prompts, Meta(description="instead of the built-in ones: a text, or a file (.md, .txt) beside the team file")
     ] = Prompts()
@@ -132,6 +135,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             plan=self.plan,
             supervisor=self.supervisor,
             budget=self.budget,
+            permission_timeout_s=self.permission_timeout_s,
         )
 
     def member(self, member_id: str) -> MemberSpec:

@@ -1,22 +1,25 @@
 """Decide what facts a command leads to, or raise `Refused`. Nothing is changed; what differs by flow is left to it."""
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from moot.core import limits, text
-from moot.core.draft import Draft
+from moot.core.draft import NOTHING_WRITTEN, Draft
 from moot.core.errors import Refused
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
 from moot.core.flows.flow import Flow
-from moot.core.flows.registry import find_flow, flow_of
+from moot.core.flows.registry import find_flow, flow_of, show
 from moot.core.intake import slash
 from moot.core.intake.markers import Markers, Target, parse
+from moot.core.intake.mentions import find_mentions
 from moot.core.intake.senders import find_sender, guess_sender
 from moot.core.machines.session import Status
-from moot.core.session import commands, permissions, steps
+from moot.core.session import commands, permissions, steps, typed_answers
 from moot.core.session.commands import TOO_MANY_QUESTIONS, Command
-from moot.core.session.events import LanguageChanged, SessionCreated, SessionPaused, TurnStepped
+from moot.core.session.events import LanguageChanged, NoticePosted, SessionCreated, SessionPaused, TurnStepped
 from moot.core.session.state import State, Turn
 from moot.core.session.team import Member, Team, find_problems
 from moot.core.texts import render
@@ -53,18 +56,23 @@ def create(command: commands.CreateSession) -> Decided:
         plan=team.plan,
         supervisor=team.supervisor,
         budget=team.budget,
+        permission_timeout_s=team.permission_timeout_s,
     )
     return Decided([created], evolve(None, created))
 
 
-def decide(state: State, command: Command, at: str, chance: float = 1.0) -> Decided:
+def decide(
+    state: State, command: Command, at: str, chance: float = 1.0, written: Mapping[str, str] = NOTHING_WRITTEN
+) -> Decided:
     """Decide what `command` leads to at the time `at`. `chance` (0 to 1) is for jitter.
+
+    `written` is what running turns have written so far, by their ids.
 
     Raises Refused if the session does not accept the command.
     """
     if state.status is Status.COMPLETED and not isinstance(command, commands.Rename):
         raise Refused("session_completed")
-    draft, flow = Draft(state, at, chance), flow_of(state)
+    draft, flow = Draft(state, at, chance, written), flow_of(state)
     match command:
         case commands.TurnReport():
             _obey_worker(draft, flow, command)
@@ -123,6 +131,12 @@ def _obey_human(draft: Draft, flow: Flow, command: commands.HumanCommand) -> Non
         case commands.End():
             flow.stop(draft, "session_ended")
             draft.end("ended")
+        case _:
+            _control(draft, flow, command, by)
+
+
+def _control(draft: Draft, flow: Flow, command: commands.HumanCommand, by: Member | None) -> None:
+    match command:
         case commands.Pause():
             flow.pause(draft, by)
         case commands.Resume():
@@ -131,6 +145,8 @@ def _obey_human(draft: Draft, flow: Flow, command: commands.HumanCommand) -> Non
             flow.retry(draft)
         case commands.CancelTurn():
             flow.cancel(draft, by)
+        case commands.Stop():
+            flow.halt(draft, by)
         case _:
             flow.obey(draft, command, by)
 
@@ -159,7 +175,34 @@ def _post(draft: Draft, flow: Flow, command: commands.Post) -> None:
         raise Refused("empty_message")
     if command.inputs:
         flow.take_inputs(draft, speaker, command.inputs)
-    flow.receive(draft, speaker, message, markers)
+    if not _answer_by_text(draft, flow, command, markers, speaker):
+        flow.receive(draft, speaker, message, markers)
+
+
+def _answer_by_text(draft: Draft, flow: Flow, command: commands.Post, markers: Markers, speaker: Member) -> bool:
+    """Take a message as the answer to an open question. Returns whether it was one.
+
+    The question that the sender looks at comes first, then the only one that the text fits. If it fits several, a
+    notice lists them. Markers and mentions make a message one for members.
+    """
+    state, typed = draft.state, markers.clean.replace(markers.signature, "", 1).strip()
+    asked = [step for step in state.open_steps.values() if step.asked_by in (None, speaker.id)]
+    if not asked or markers.next or markers.drop or markers.done or markers.team_task or not typed:
+        return False
+    if find_mentions(typed, state.team).members:
+        return False
+    members = state.team.members
+    fits = {step.step_id: read for step in asked if (read := typed_answers.read_answer(step, typed, members))}
+    fits = fits or {step.step_id: {"answer": typed} for step in asked if flow.takes_text(step)}
+    if command.step_id in fits:
+        fits = {command.step_id: fits[command.step_id]}
+    if len(fits) > 1:
+        texts = tuple(show(state.open_steps[step_id], state.language) or step_id for step_id in fits)
+        draft.add(NoticePosted(code="several_questions", names=texts, detail=typed[: steps.DETAIL_CHARS]))
+    for step_id, fields in fits.items() if len(fits) == 1 else ():
+        answer = commands.Answer(step_id=step_id, by=speaker.id, **fields)
+        _answer(draft, flow, answer, speaker)
+    return bool(fits)
 
 
 def is_empty(markers: Markers) -> bool:

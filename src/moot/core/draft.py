@@ -1,12 +1,13 @@
 """The facts that a command adds, collected together with the state that follows from them."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from moot.core import limits, text
 from moot.core.errors import Refused
 from moot.core.evolve import folds_of
 from moot.core.facts import Fact
-from moot.core.intake.markers import Markers
+from moot.core.intake.markers import Markers, parse
 from moot.core.session.commands import TOO_MANY_QUESTIONS, FailTurn
 from moot.core.session.events import (
     MessagePosted,
@@ -25,20 +26,26 @@ from moot.core.session.state import State, Turn
 from moot.core.session.team import Member
 from moot.core.session.usage import safe_usage
 
+NOTHING_WRITTEN: Mapping[str, str] = {}
+
 
 class Draft:
     """Collects facts and evolves its own copy of the state with each, so that later choices see earlier ones.
 
-    `at` is the time, `chance` a number from 0 to 1 for jitter. Both are passed in, so that deciding is deterministic.
+    `at` is the time, `chance` a number from 0 to 1 for jitter, `written` what running turns have written so far, by
+    their ids. They are passed in, so that deciding is deterministic.
     """
 
-    __slots__ = ("_folds", "at", "chance", "facts", "state", "team")
+    __slots__ = ("_folds", "at", "chance", "facts", "state", "team", "written")
 
-    def __init__(self, state: State, at: str = "", chance: float = 1.0) -> None:
+    def __init__(
+        self, state: State, at: str = "", chance: float = 1.0, written: Mapping[str, str] = NOTHING_WRITTEN
+    ) -> None:
         self.state = state
         self.team = state.team
         self.at = at
         self.chance = chance
+        self.written = written
         self.facts: list[Fact] = []
         self._folds = folds_of(state)
 
@@ -100,6 +107,7 @@ class Draft:
                 error_type=text.clean(failure.error_type),
                 message=_shorten(failure.message),
                 usage=safe_usage(failure.usage),
+                partial=self._read_partial(turn),
             )
         )
 
@@ -116,7 +124,13 @@ class Draft:
         return "agent_error"
 
     def cancel_turn(self, turn: Turn, reason: str) -> None:
-        self.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason=reason))
+        partial = self._read_partial(turn)
+        self.add(TurnCancelled(turn_id=turn.turn_id, member=turn.member, reason=reason, partial=partial))
+
+    def _read_partial(self, turn: Turn) -> str:
+        """Return what a turn that does not end has written, without markers: it routes nobody."""
+        partial = text.clean(self.written.get(turn.turn_id, ""))[: limits.PARTIAL_CHARS]
+        return parse(partial).clean if partial else ""
 
     def cancel_turns(self, reason: str) -> None:
         for turn in self.state.running:

@@ -59,5 +59,6 @@ def _create(fact: SessionCreated) -> State:
         plan=fact.plan,
         supervisor=fact.supervisor,
         budget=fact.budget,
+        permission_timeout_s=fact.permission_timeout_s,
     )
     return StateOf(team=team, title=fact.title, language=fact.language, slice=_SLICES[fact.flow]())

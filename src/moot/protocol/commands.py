@@ -213,6 +213,7 @@ FOR_SESSION = {
         Row(core.Post, text="text", absent={"text": ""}),
         Row(core.Answer, items="tasks", also={"confirmed": "approved"}, documented={"tasks": EditedPlan}),
         Row(core.CancelTurn),
+        Row(core.Stop),
         Row(core.Pause),
         Row(core.Resume),
         Row(core.Retry),
@@ -333,8 +334,8 @@ def read_command(frame: ClientFrame, principal: Principal | None) -> HumanComman
 def write_command(command: HumanCommand) -> dict[str, Any]:
     """Return the event and the fields of the frame for a command; `read_command` is the inverse."""
     match command:
-        case core.Post(text=text, by=by, to=to, inputs=inputs):
-            fields = {"to": to, "inputs": inputs}
+        case core.Post(text=text, by=by, to=to, inputs=inputs, step_id=step_id):
+            fields = {"to": to, "inputs": inputs, "step_id": step_id}
             given = {name: value for name, value in fields.items() if value}
             return {"event": command.event, "content": sign(text, by), **given}
         case core.SetLanguage(language=language):  # user.set_language would be about the connection

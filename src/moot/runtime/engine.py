@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from moot.core import limits
 from moot.core.codec import Head
 from moot.core.effects import (
     Deadline,
@@ -94,7 +95,8 @@ class Engine:
         streams: Streams | None = None,
     ) -> None:
         self.session_id = session_id
-        self._journal = Journal(session_id, state, head, log, clock, self._on_change)
+        self._written: dict[str, str] = {}  # by running turns so far, for those that will not end
+        self._journal = Journal(session_id, state, head, log, clock, self._on_change, self._written)
         self._log = log
         self._clock = clock
         self._dispatch = dispatch
@@ -192,6 +194,8 @@ class Engine:
 
     def _on_change(self) -> None:
         self.act()
+        for turn_id in [turn_id for turn_id in self._written if not self.state.is_under_way(turn_id)]:
+            del self._written[turn_id]
         if self._journal.head.seq - self._snapshot_seq >= SNAPSHOT_EVERY:
             self._spawn(self.save_snapshot())
 
@@ -358,6 +362,8 @@ class Engine:
         timer.cancel()
 
     def _show(self, turn_id: str, piece: Delta | Thinking) -> None:
+        if isinstance(piece, Delta):
+            self._written[turn_id] = (self._written.get(turn_id, "") + piece.text)[: limits.PARTIAL_CHARS]
         self._streams.show(self.session_id, turn_id, piece)
 
 

@@ -1,12 +1,13 @@
 """The state and head of one session, and the only way to change them: decide, append, evolve."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from random import random
 
 from moot.core.codec import Event, Head, stamp
 from moot.core.decide import decide
+from moot.core.draft import NOTHING_WRITTEN
 from moot.core.errors import CommandReused, Conflict, LogError
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
@@ -24,10 +25,18 @@ class Journal:
 
     Args:
         on_change: called after each change of the state, before the next await.
+        written: what running turns have written so far, by their ids.
     """
 
     def __init__(
-        self, session_id: str, state: State, head: Head, log: Log, clock: Clock, on_change: Callable[[], None]
+        self,
+        session_id: str,
+        state: State,
+        head: Head,
+        log: Log,
+        clock: Clock,
+        on_change: Callable[[], None],
+        written: Mapping[str, str] = NOTHING_WRITTEN,
     ) -> None:
         self.session_id = session_id
         self.state = state
@@ -35,6 +44,7 @@ class Journal:
         self._log = log
         self._clock = clock
         self._on_change = on_change
+        self._written_by_turns = written
         self._summary_key = summary_key(state)
         self._is_writing = False
         self._written: asyncio.Event | None = None  # made when somebody waits for the end of a write
@@ -107,7 +117,8 @@ class Journal:
         at, state, facts, tokens = self._clock.now(), self.state, list[Fact](), dict[int, str]()
         for pending in tuple(batch):
             try:
-                decided = decide(state, pending.command, at, random())  # noqa: S311 - jitter is no secret
+                chance = random()  # noqa: S311 - jitter is no secret
+                decided = decide(state, pending.command, at, chance, self._written_by_turns)
                 if encode_each:
                     stamp(state.team, self.session_id, self.head, decided.facts, at)
             except Exception as error:

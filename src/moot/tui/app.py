@@ -20,6 +20,7 @@ from textual.screen import Screen
 from moot.client.link_errors import HistoryReset
 from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State as Connection
+from moot.core.machines.session import Status
 from moot.core.session import commands
 from moot.core.session.commands import HumanCommand, Post
 from moot.core.session.notices import explain
@@ -41,6 +42,7 @@ from moot.tui.words import Words
 
 REPAINT_S, TICK_S, LIST_S = 0.1, 1.0, 3.0
 HEALED_S = 8.0  # how long the number of missed events is shown
+AGAIN_S = 2.0  # within which a second Ctrl+C leaves
 YIELD_FRAMES = 200  # applied in a row before other tasks may run
 WIDE, ROOMY = 100, 116  # columns needed for panes side by side, and for the sessions too
 PANES = ("talk", *INSPECTOR, "sessions")
@@ -77,7 +79,7 @@ class MootApp(App[None], inherit_bindings=False):
         bind("new_session", "new_session"),
         bind("palette", "command_palette", priority=True),
         *(Binding(f"alt+{number}", f"give({number - 1})", show=False, priority=True) for number in range(1, 10)),
-        Binding("ctrl+c", "say_how_to_leave", show=False),  # tells people who expect Ctrl+C to quit which key does
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
     ]
 
     def __init__(
@@ -100,6 +102,7 @@ class MootApp(App[None], inherit_bindings=False):
         self._is_dirty, self._painted_at = False, 0.0
         self._lost_at, self._lost_seq, self._healed_at = "", 0, 0.0
         self._retry_at = 0.0
+        self._interrupted_at = -AGAIN_S
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="top"):
@@ -221,13 +224,18 @@ class MootApp(App[None], inherit_bindings=False):
 
     # sending
 
+    def on_composer_left(self) -> None:
+        self.exit()
+
     def on_composer_sent(self, event: Composer.Sent) -> None:
         if event.text.strip():
             self.say(event.text)
 
     def say(self, text: str) -> None:
         self.query_one(TalkPane).complain("")
-        self.send(Post(text=text, by=self._speaks_as), text)
+        questions = self.viewer_state.view.questions
+        step_id = questions[0].step_id if questions else None  # that of the card
+        self.send(Post(text=text, by=self._speaks_as, step_id=step_id), text)
 
     def on_talk_pane_answered(self, event: TalkPane.Answered) -> None:
         self.send(event.answer)
@@ -259,12 +267,17 @@ class MootApp(App[None], inherit_bindings=False):
     # keys and commands
 
     def action_pause(self) -> None:
-        """Close the editor or the chosen pane if one is open, else pause the session."""
+        """Leave what is open (editor, card, pane); else stop the running turn of a chat, or pause the work."""
         pane = self.query_one(TalkPane)
         if pane.close_editor():
             return
+        if pane.is_in_question:
+            pane.composer.focus()
+            return
         if self.pane != "talk" and not self._is_wide:
             self.action_pane("talk")
+        elif self.viewer_state.view.flow == "chat" and self.viewer_state.view.running:
+            self.send(commands.Stop(by=self._speaks_as))
         elif self.viewer_state.view.running or (self.viewer_state.view.work and self.viewer_state.view.work.is_active):
             self.send(commands.Pause(by=self._speaks_as))
         else:
@@ -276,8 +289,16 @@ class MootApp(App[None], inherit_bindings=False):
         if self.viewer_state.story.is_unaddressed and number < len(ais):
             self.send(Post(text="", to=(ais[number],), by=self._speaks_as))
 
-    def action_say_how_to_leave(self) -> None:
-        self.query_one(TalkPane).tell(self.words("leave_with", pressed=self.keys.long("quit")))
+    def action_interrupt(self) -> None:
+        """Ctrl+C: stop what runs and say how to leave; pressed twice it leaves."""
+        view, now = self.viewer_state.view, self._now()
+        if now - self._interrupted_at < AGAIN_S:
+            self.exit()
+            return
+        self._interrupted_at = now
+        if view.status is Status.ACTIVE:
+            self.send(commands.Stop(by=self._speaks_as))
+        self.query_one(TalkPane).tell(self.words("leave_again"))
 
     def action_help(self) -> None:
         self.push_screen(HelpScreen(help_content(self.words, self.keys)))
@@ -338,7 +359,7 @@ class MootApp(App[None], inherit_bindings=False):
         sent: dict[str, HumanCommand] = {
             "queue.pause": commands.Pause(by=by),
             "queue.resume": commands.Resume(by=by),
-            "queue.cancel": commands.CancelTurn(by=by),
+            "queue.cancel": commands.Stop(by=by),
             "queue.skip": commands.ChangeQueue(action="skip", by=by),
             "queue.clear": commands.ChangeQueue(action="clear", by=by),
         }

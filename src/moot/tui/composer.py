@@ -22,6 +22,9 @@ class Composer(TextArea):
             super().__init__()
             self.text = text
 
+    class Left(Message):
+        """Ctrl+D was pressed in an empty field."""
+
     class Scrolled(Message):
         """A key that scrolls the conversation."""
 
@@ -70,7 +73,9 @@ class Composer(TextArea):
         """Handle a key. Returns False if the text area should handle it."""
         if self._completion and self._press_in_offers(key):
             return True
-        if key in SCROLLS or (key in ("home", "end") and not self.text):
+        if key == "ctrl+d" and not self.text:
+            self.post_message(self.Left())
+        elif key in SCROLLS or (key in ("home", "end") and not self.text):
             self.post_message(self.Scrolled(key))
         elif key in self._keys["newline"] or (key == "enter" and self._ends_in_backslash()):
             self._break_line()

@@ -104,6 +104,11 @@ class TalkPane(Vertical):
         if had_focus:
             self.composer.focus()
 
+    @property
+    def is_in_question(self) -> bool:
+        """Whether the card of the open question has the focus."""
+        return self.query_one("#asked").has_focus_within
+
     def focus_question(self) -> None:
         """Focus the first button or field of the card. A card never takes the focus by itself."""
         for widget in self.query("#asked Button, #asked Ticks, #asked Input"):

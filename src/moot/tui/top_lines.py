@@ -74,6 +74,8 @@ def _status(view: View, viewer: str | None, words: Words) -> str:
         return words("pausing" if view.interrupt == Interrupt.PAUSING else "status.active")
     if view.waiting_for is None:
         return words("status.new")
+    if view.pause_reason in ("user_pause", "stopped"):
+        return words("status.paused")
     if view.waiting_for == viewer:
         return words("status.you")
     return words("status.waiting", name=view.name(view.waiting_for))

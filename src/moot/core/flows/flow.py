@@ -18,6 +18,7 @@ from moot.core.facts import Fact, Fold, Follow
 from moot.core.flows.turns import TurnInput, plain_input
 from moot.core.intake.intent import CurrentTask, KnownTask, RoutingDecision, WorkflowStatus
 from moot.core.intake.markers import Markers
+from moot.core.session import typed_answers
 from moot.core.session.commands import (
     Answer,
     ChangeQueue,
@@ -72,6 +73,10 @@ class Flow(ABC):
     def answer(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
         """Take the answer to one of the flow's own questions."""
 
+    def takes_text(self, step: StepAsked) -> bool:
+        """Whether any text that a person types answers this question."""
+        return typed_answers.takes_text(step)
+
     @abstractmethod
     def expire(self, draft: Draft, step: StepAsked) -> None:
         """Act on a question that nobody answered in time. It is closed already."""
@@ -87,6 +92,10 @@ class Flow(ABC):
 
     @abstractmethod
     def cancel(self, draft: Draft, by: Member | None) -> None: ...
+
+    @abstractmethod
+    def halt(self, draft: Draft, by: Member | None) -> None:
+        """Stop what runs at once, without giving anything up, and give a human the floor."""
 
     @abstractmethod
     def stop(self, draft: Draft, reason: str) -> None:

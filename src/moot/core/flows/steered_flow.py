@@ -246,6 +246,18 @@ class SteeredFlow(Flow):
             raise Refused("nothing_running")
         self.abandon(draft, "user_cancel")
 
+    def halt(self, draft: Draft, by: Member | None) -> None:
+        """Pause the work without the time that a pause leaves to what runs. Unfinished tasks start again on resume."""
+        state = draft.state
+        if not state.slice.is_active or state.interrupt in STOPPED:
+            raise Refused("nothing_running")
+        if state.interrupt is Interrupt.EXECUTION:
+            draft.add(PauseRequested(member=by.id if by else None))
+        elif state.interrupt is not Interrupt.PAUSING:
+            raise Refused("plan_changes")
+        self.stop_workers(draft)
+        draft.pause(by or self._find_pauser(draft.state), "stopped")
+
     def stop(self, draft: Draft, reason: str) -> None:
         if draft.state.slice.is_active:
             self.abandon(draft, reason)

@@ -68,8 +68,8 @@ def plain_input(session_id: str, state: State, turn_id: str, member: str, index:
 
 
 def _newest(history: tuple[Message, ...]) -> Message | None:
-    """Return the newest message with visible text."""
+    """Return the newest message with visible text, except what a member had not finished."""
     for message in reversed(history):
-        if not is_blank(message.text):
+        if not message.is_partial and not is_blank(message.text):
             return message
     return None

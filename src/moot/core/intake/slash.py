@@ -55,6 +55,7 @@ OBEY: dict[str, Callable[[Draft, Member | None], None]] = {
     "/queue skip": lambda draft, _: flow_of(draft.state).change_queue(draft, ChangeQueue(action="skip")),
     "/queue clear": lambda draft, by: flow_of(draft.state).ask_to_clear_queue(draft, by),
     "/retry": lambda draft, _: flow_of(draft.state).retry(draft),
+    "/stop": lambda draft, by: flow_of(draft.state).halt(draft, by),
     "/pause": lambda draft, by: flow_of(draft.state).pause(draft, by),
     "/resume": lambda draft, _: flow_of(draft.state).resume(draft),
     **{f"/lang {language}": _speak(language) for language in LANGUAGES},

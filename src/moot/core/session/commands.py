@@ -52,6 +52,9 @@ class Post(HumanCommand, frozen=True, kw_only=True):
         dict[str, Any] | None,
         Meta(description="values of keys that people give, by key: the team's `supervisor.inputs`"),
     ] = None
+    step_id: Annotated[
+        str | None, Meta(description="the open question that the sender looks at, if the text answers one")
+    ] = None
 
 
 class Answer(HumanCommand, frozen=True, kw_only=True):
@@ -96,6 +99,12 @@ class CancelTurn(HumanCommand, frozen=True, kw_only=True):
     """Stop what runs: the turn, or all of a plan. The next message starts anew."""
 
     event: ClassVar[str] = "user.cancel"
+
+
+class Stop(HumanCommand, frozen=True, kw_only=True):
+    """Stop what runs, at once. Nothing is given up: the queue stays, unfinished tasks start again with user.resume."""
+
+    event: ClassVar[str] = "user.stop"
 
 
 class ChangeQueue(HumanCommand, frozen=True, kw_only=True):

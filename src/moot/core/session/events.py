@@ -26,6 +26,7 @@ PauseReason = Literal[
     "user_pause",
     "budget",
     "finished",
+    "stopped",
     "undecided",  # this and the next two: logged by Moot 0.1 before they were steps
     "step_limit",
     "iteration_limit",
@@ -65,6 +66,7 @@ class SessionCreated(Fact, frozen=True, kw_only=True):
     plan: PlanSettings = PlanSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
+    permission_timeout_s: float = 0.0
 
 
 class MessagePosted(Fact, frozen=True, kw_only=True):
@@ -212,7 +214,7 @@ class TurnCompleted(Fact, frozen=True, kw_only=True):
 
 
 class TurnFailed(Fact, frozen=True, kw_only=True):
-    """A turn failed. `error_type` says whether to retry it."""
+    """A turn failed. `error_type` says whether to retry it; `partial` is what it had written."""
 
     event: ClassVar[str] = "turn.failed"
     author: ClassVar[str] = "member"
@@ -221,16 +223,18 @@ class TurnFailed(Fact, frozen=True, kw_only=True):
     error_type: str
     message: str
     usage: Usage = NO_USAGE
+    partial: str = ""
 
 
 class TurnCancelled(Fact, frozen=True, kw_only=True):
-    """A turn was stopped."""
+    """A turn was stopped. `partial` is what it had written."""
 
     event: ClassVar[str] = "turn.cancelled"
     author: ClassVar[str] = "member"
     turn_id: str
     member: str
     reason: str
+    partial: str = ""
 
 
 class SessionActivated(Fact, frozen=True, kw_only=True):

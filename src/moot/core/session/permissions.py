@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Iterator
 from moot.core import limits, text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.instants import later
 from moot.core.session import steps
 from moot.core.session.commands import Answer, AskHuman
 from moot.core.session.events import Option, StepAsked, StepClosed
@@ -47,13 +46,14 @@ def ask(draft: Draft, member: str, command: AskHuman) -> None:
         _withdraw(draft, command.turn_id, command.asked)
     options = tuple(_tidy_options(command.options)) or steps.make_options((YES, NO), state.language)
     default = command.default if command.options else NO
+    timeout_s = draft.team.permission_timeout_s
     draft.add(
         StepAsked(
             step_id=step_id,
             kind="tool",
             options=options,
-            expires_at=later(draft.at, limits.PERMISSION_S),
-            timeout_s=limits.PERMISSION_S,
+            expires_at=steps.find_deadline(draft.at, timeout_s),
+            timeout_s=timeout_s or None,
             default=default if any(option.id == default for option in options) else None,
             who=draft.team.member(member).display_name,
             question=_tidy(command.question, limits.QUESTION_CHARS),

@@ -21,14 +21,14 @@ def _post(state: State, fact: events.MessagePosted) -> State:
     return replace(remembered, hops=0) if fact.turn_id is None else remembered  # a human spoke
 
 
-def remember(state: State, member: str, text: str) -> State:
+def remember(state: State, member: str, text: str, *, is_partial: bool = False) -> State:
     """Add a message to the history. Older messages are cut; the log keeps the whole text."""
     older = state.history
     if older and len(older[-1].text) > limits.HISTORY_CHARS:
-        older = (*older[:-1], Message(older[-1].member, cut(older[-1].text, limits.HISTORY_CHARS)))
+        older = (*older[:-1], replace(older[-1], text=cut(older[-1].text, limits.HISTORY_CHARS)))
     keep = max(state.team.chat.history, 1)
-    history = (*older, Message(member, text))[-keep:]
-    return replace(state, history=history, message_count=state.message_count + 1)
+    history = (*older, Message(member, text, is_partial))[-keep:]
+    return replace(state, history=history, message_count=state.message_count + (not is_partial))
 
 
 @fold.on(events.TurnStarted)
@@ -61,18 +61,19 @@ def _complete_turn(state: State, fact: events.TurnCompleted) -> State:
 @fold.on(events.TurnFailed)
 def _fail_turn(state: State, fact: events.TurnFailed) -> State:
     charged = budgets.charge(state, fact.member, fact.usage)
-    return replace(_end_turn(state, fact.turn_id), **charged)
+    return replace(_end_turn(state, fact.turn_id, fact.member, fact.partial), **charged)
 
 
 @fold.on(events.TurnCancelled)
 def _cancel_turn(state: State, fact: events.TurnCancelled) -> State:
-    return _end_turn(state, fact.turn_id)
+    return _end_turn(state, fact.turn_id, fact.member, fact.partial)
 
 
-def _end_turn(state: State, turn_id: str) -> State:
-    """End a turn without a result. It may be retried."""
+def _end_turn(state: State, turn_id: str, member: str, partial: str) -> State:
+    """End a turn without a result. It may be retried; what it had written joins the history."""
     running, failed_turns = _without(state, turn_id), state.failed_turns + 1
-    return replace(state, running=running, failed=state.turn(turn_id), failed_turns=failed_turns)
+    ended = replace(state, running=running, failed=state.turn(turn_id), failed_turns=failed_turns)
+    return remember(ended, member, partial, is_partial=True) if partial else ended
 
 
 def _without(state: State, turn_id: str) -> tuple[Turn, ...]:

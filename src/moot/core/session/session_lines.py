@@ -1,5 +1,7 @@
 """The lines of facts that every flow has: messages, notices, questions and answers, understanding and routing."""
 
+from typing import Any
+
 from msgspec.structs import asdict
 
 from moot.core.fact_lines import Change, Entry, Lines, Message, Outcome, indent
@@ -15,8 +17,6 @@ SESSION_LINES.ignore(
     events.UnderstandingStarted,
     events.TurnStarted,
     events.TurnCompleted,
-    events.TurnFailed,  # the notice or question that follows has the line
-    events.TurnCancelled,
     events.SessionActivated,
     events.PauseRequested,
 )
@@ -78,6 +78,23 @@ def _complete(change: Change[events.SessionCompleted]) -> list[str]:
 @SESSION_LINES.on(events.TeamTaskSet)
 def _set_goal(change: Change[events.TeamTaskSet]) -> list[str]:
     return [f"🎯 {change.fact.team_task}"]
+
+
+@SESSION_LINES.on(events.TurnFailed)
+def _fail(change: Change[events.TurnFailed]) -> list[str]:
+    """Return what the member had written; the notice or question that follows says why the turn failed."""
+    return _tell_partial(change, change.fact.member, change.fact.partial)
+
+
+@SESSION_LINES.on(events.TurnCancelled)
+def _cancel(change: Change[events.TurnCancelled]) -> list[str]:
+    fact = change.fact
+    stopped = [change.say("turn_stopped", who=change.name(fact.member))] if fact.reason == "stopped" else []
+    return [*_tell_partial(change, fact.member, fact.partial), *stopped]
+
+
+def _tell_partial(change: Change[Any], member: str, partial: str) -> list[str]:
+    return indent("", change.say("turn_unfinished", who=change.name(member), detail=partial)) if partial else []
 
 
 @SESSION_LINES.text(events.TurnFailed)

@@ -49,9 +49,9 @@ class PlanSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     confirm: Annotated[Literal["always", "never"], Meta(description="never: plans run without being asked about")] = (
         "always"
     )
-    confirm_timeout_s: Annotated[float, Meta(description="without an answer for so long, the plan is cancelled")] = (
-        300.0
-    )
+    confirm_timeout_s: Annotated[
+        float, Meta(description="without an answer for so long, the plan is cancelled. 0 = it waits for ever")
+    ] = 0.0
     max_parallel: Annotated[int, Meta(description="tasks at once")] = 4
     dispatch_timeout_s: Annotated[float, Meta(description="for a member to take a task")] = 30.0
     turn_timeout_s: Annotated[

@@ -18,14 +18,18 @@ from moot.core.session.events import PauseReason
 from moot.core.session.team import Language, Member, Team
 from moot.core.session.usage import NOTHING, Spent, find_limit, subtract
 
-FOLD_VERSION = 3  # raised when `evolve` changes its result for the same facts: older snapshots are then ignored
+FOLD_VERSION = 4  # raised when `evolve` changes its result for the same facts: older snapshots are then ignored
 
 
 class Message(Struct, frozen=True, array_like=True, gc=False):
-    """A message of the history. It may be cut; the log keeps the whole text."""
+    """A message of the history. It may be cut; the log keeps the whole text.
+
+    `is_partial`: the turn was stopped or failed before the text was finished.
+    """
 
     member: str
     text: str
+    is_partial: bool = False
 
 
 class Turn(Struct, frozen=True, kw_only=True, gc=False):

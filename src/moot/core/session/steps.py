@@ -35,7 +35,7 @@ def ask(
         code: of the question's text in the catalogue.
         choices: ids of options that the catalogue has labels for.
         others: further options with their own labels; they come first.
-        timeout_s: how long people have; None: as long as they like.
+        timeout_s: how long people have; None or 0: as long as they like.
         fields: further fields of `StepAsked`: the task, the input, parameters of the text.
     """
     state = draft.state
@@ -44,8 +44,8 @@ def ask(
             step_id=step_id or f"{code}_{state.step_count + 1}",
             kind=kind,
             options=(*others, *make_options(choices, state.language)),
-            expires_at=None if timeout_s is None else later(draft.at, timeout_s),
-            timeout_s=timeout_s,
+            expires_at=find_deadline(draft.at, timeout_s or 0.0),
+            timeout_s=timeout_s or None,
             default=default,
             code=code,
             **fields,
@@ -56,6 +56,11 @@ def ask(
 def ask_about_input(draft: Draft, code: str, choices: tuple[str, ...], input_: Input) -> None:
     """Ask the author of an input what to do with it."""
     ask(draft, code, choices, input=input_, asked_by=input_.member, detail=input_.text[:DETAIL_CHARS])
+
+
+def find_deadline(at: str, timeout_s: float) -> str | None:
+    """Return when a question expires that is asked now; None if it waits for ever."""
+    return later(at, timeout_s) if timeout_s else None
 
 
 def supersede(draft: Draft, matches: Callable[[StepAsked], bool]) -> None:

@@ -90,6 +90,7 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
     plan: PlanSettings = PlanSettings()
     supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
+    permission_timeout_s: float = 0.0  # 0 = a permission waits for ever
 
     def member(self, member_id: str) -> Member:
         return self._by_id[member_id]

@@ -10,9 +10,10 @@ declare namespace Wire {
     "user.request_state": { session_id: string };
     "user.ack": { last_seq?: number; last_event_id?: string };
     "user.set_language": { language?: "en" | "zh"; content?: string };
-    "user.message": { text?: string; to?: Array<string>; inputs?: Record<string, any>; content?: string };
+    "user.message": { text?: string; to?: Array<string>; inputs?: Record<string, any>; step_id?: string; content?: string };
     "user.response": { step_id: string; confirmed?: boolean; choice?: string; answer?: string; tasks?: Array<Task>; selected_ids?: Array<string>; custom_input?: string; state?: Record<string, any>; approved?: boolean; content?: any[] };
     "user.cancel": {};
+    "user.stop": {};
     "user.pause": {};
     "user.resume": {};
     "user.retry": {};
@@ -789,6 +790,7 @@ declare namespace Wire {
     plan?: PlanSettings;
     supervisor?: SupervisorSettings;
     budget?: Budget;
+    permission_timeout_s?: number;
   }
 
   /** A line in the list of sessions. */
@@ -804,7 +806,7 @@ declare namespace Wire {
     status: "paused" | "active" | "completed";
     waiting_for: string | null;
     busy: boolean;
-    pause_reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "undecided" | "unresolved" | "user_pause" | null;
+    pause_reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "stopped" | "undecided" | "unresolved" | "user_pause" | null;
     messages: number;
     last: LastLine | null;
     removed_at: string | null;
@@ -813,7 +815,7 @@ declare namespace Wire {
   /** A human has the floor. `reason` says why. */
   interface SessionPaused {
     waiting_for: string;
-    reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "undecided" | "unresolved" | "user_pause";
+    reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "stopped" | "undecided" | "unresolved" | "user_pause";
   }
 
   /** The session has a new title. */
@@ -1201,11 +1203,12 @@ declare namespace Wire {
     retry_at: string;
   }
 
-  /** A turn was stopped. */
+  /** A turn was stopped. `partial` is what it had written. */
   interface TurnCancelled {
     turn_id: string;
     member: string;
     reason: string;
+    partial?: string;
   }
 
   /** A turn succeeded; a message follows if the agent wrote one. */
@@ -1221,13 +1224,14 @@ declare namespace Wire {
     text: string;
   }
 
-  /** A turn failed. `error_type` says whether to retry it. */
+  /** A turn failed. `error_type` says whether to retry it; `partial` is what it had written. */
   interface TurnFailed {
     turn_id: string;
     member: string;
     error_type: string;
     message: string;
     usage?: Usage;
+    partial?: string;
   }
 
   /** A turn began. `index`: the member's earlier turns. `hop`: AI turns since a human last spoke, with this one. */

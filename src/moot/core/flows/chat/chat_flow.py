@@ -154,6 +154,15 @@ class ChatFlow(Flow):
         queue.set_queue(draft, None, state.part(ChatSlice).entries)
         draft.pause(by or state.team.first_human, "user_pause")
 
+    def halt(self, draft: Draft, by: Member | None) -> None:
+        """Cancel the running turn. The queue is kept; the next message or /resume goes on with it."""
+        state = draft.state
+        if not state.running:
+            raise Refused("nothing_running")
+        draft.cancel_turns("stopped")
+        queue.set_queue(draft, None, state.part(ChatSlice).entries)
+        draft.pause(by or state.team.first_human, "stopped")
+
     def stop(self, draft: Draft, reason: str) -> None:
         draft.cancel_turns(reason)
         queue.set_queue(draft, None, ())

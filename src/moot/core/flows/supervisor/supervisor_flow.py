@@ -15,7 +15,7 @@ from moot.core.flows.supervisor import acting, agent_brief, answers, deciding, j
 from moot.core.flows.supervisor.cast import list_missing
 from moot.core.flows.supervisor.decision import without_json
 from moot.core.flows.supervisor.state_update import check_inputs
-from moot.core.flows.supervisor.supervision import STUCK
+from moot.core.flows.supervisor.supervision import REVIEW_OUTPUT, STUCK
 from moot.core.flows.supervisor.supervisor_events import (
     SUPERVISOR_FACTS,
     InputNoted,
@@ -90,6 +90,10 @@ class SupervisorFlow(SteeredFlow):
 
     def take_inputs(self, draft: Draft, speaker: Member, inputs: Mapping[str, Any]) -> None:
         draft.add(StateUpdated(changes=check_inputs(draft.team.supervisor, inputs), member=speaker.id))
+
+    def takes_text(self, step: StepAsked) -> bool:
+        """Text about an output that is to be checked says why it is rejected; to a stuck job it is advice."""
+        return step.code in (REVIEW_OUTPUT, STUCK) or super().takes_text(step)
 
     def answer_question(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
         answers.answer_question(draft, step, command, by)

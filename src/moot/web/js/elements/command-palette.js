@@ -41,7 +41,7 @@ export class CommandPalette extends Part {
       isOpen && { name: t("retry_turn"), run: sent("user.retry") },
       isOpen && view?.flow === "plan" && { name: t("plan.replan"), run: sent("user.replan") },
       isOpen && view?.flow === "plan" && { name: t("plan.cancel"), run: sent("user.cancel_plan") },
-      isOpen && { name: t("queue.cancel"), run: sent("user.cancel") },
+      isOpen && { name: t("queue.cancel"), run: sent("user.stop") },
       isOpen && { name: t("end_session"), run: sent("user.end") },
       app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },
       app.tape && { name: t("export"), run: () => find(document, "top-bar .export").click() },

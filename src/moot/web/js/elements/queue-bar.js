@@ -16,7 +16,7 @@ export class QueueBar extends Part {
     this.append(
       h("span", { class: "mark", "aria-hidden": "true", text: "📋" }), h("ol", {}), h("span", { class: "more" }),
       h("span", { class: "actions" },
-        button("pause", act("user.pause")), button("resume", act("user.resume")), button("cancel", act("user.cancel")),
+        button("pause", act("user.pause")), button("resume", act("user.resume")), button("cancel", act("user.stop")),
         button("skip", act("user.queue", { action: "skip" })), button("clear", act("user.queue", { action: "clear" }))));
   }
 

@@ -6,6 +6,7 @@ const STREAMED_CHARS = 100_000, THINKING_CHARS = 4_000, STEPS = 50;
 /** @type {Record<string, Item["kind"]>} */
 const KINDS = {
   "message.posted": "message", "agent.final_answer": "message", "notice.posted": "notice", "agent.user_confirm_closed": "answer",
+  "turn.cancelled": "mark",
   "plan.completed": "mark", "plan.cancelled": "mark", "agent.interrupted": "mark", "pipeline.completed": "mark",
   "session.completed": "mark", "solver.completed": "mark", "solver.cancelled": "mark", "task.failed": "mark",
   "task.reviewed": "mark", "error.recovery_started": "mark", "supervisor.decided": "mark", "supervisor.reviewed": "mark",
@@ -81,6 +82,7 @@ export class Conversation {
 /** Not shown here: a message that is nothing but a decision, a review that passed, the retry of a job. @param {Frame} frame */
 function isTold({ event, metadata = {}, show_content }) {
   if (event === "message.posted") return show_content !== "";
+  if (event === "turn.cancelled") return Boolean(metadata.partial) || metadata.reason === "stopped";
   if (event === "task.reviewed") return !metadata.pass;
   return event !== "error.recovery_started" || !metadata.job;
 }

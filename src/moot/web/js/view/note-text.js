@@ -9,6 +9,7 @@ const MARKS = {
   "plan.cancelled": ({ reason }) => [`cancelled.${reason}`, {}],
   "agent.interrupted": () => ["interrupted", {}],
   "pipeline.completed": ({ status }) => [`pipeline.${status}`, {}],
+  "turn.cancelled": ({ member, partial = "" }, _, { view }) => [partial ? "stopped_writing" : "stopped", { who: nameOf(view, member), text: partial }],
   "session.completed": () => ["session_completed", {}],
   "solver.completed": ({ member }, { title }, { view }) => ["task_done", { title, who: nameOf(view, member) }],
   "solver.cancelled": (_, { title }) => ["task_cancelled", { title }],
