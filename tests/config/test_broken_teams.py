@@ -106,7 +106,7 @@ EXPECTED = {
         "10: supervisor.member: no AI member has the id or role 'cheif', so nobody leads; did you mean 'chief'?",
         "11: supervisor.max_iterations: found 0; expected at least 1",
         "14: supervisor.agents.writer.writes[1]: 'iterationCount' is written by Moot; agents cannot write "
-        "iterationCount, maxIterations, clarificationRounds, agentClarificationKeys, threadId, messages",
+        "iterationCount, maxIterations, clarificationRounds, agentClarificationKeys, threadId, creativeId, messages",
         "15: supervisor.agents.writer.requires_any[0].key: nobody writes 'breif'; did you mean 'brief'?",
         "16: supervisor.agents.writer.fallback: there is no agent 'planer'; did you mean 'planner'?",
         "17: supervisor.agents.planner.member: no AI member has the id 'nobody'; AI members: chief, writer",

@@ -132,7 +132,7 @@ def test_built_in_teams_are_valid() -> None:
         file = load_team(name)
         assert file.name == name
         assert check_team(file.team())
-        assert all(isinstance(agent, ScriptAgent) for agent in file.agents().values())
+        assert all(isinstance(agent, ScriptAgent | LlmAgent) for agent in file.agents().values())
 
 
 def test_yaml_is_imported_only_when_used() -> None:
