@@ -126,6 +126,15 @@ def test_what_people_do_to_the_task_ends_the_weighing(command: RestartTask | Can
     assert triggers(scenario) == ["replan_not_required"]
 
 
+def test_a_weighing_that_waits_to_be_retried_ends_with_the_restart_of_its_task() -> None:
+    """The retry would begin outside of the evaluation, where nothing that the planner decides can be carried out."""
+    scenario = doubtful().job_fails("evaluate").when(RestartTask(task_id="a", by="alice"))
+    scenario.waits()
+    assert [turn.job for turn in scenario.state.running] == []
+    scenario.completes("a").completes("b").aggregates("all of it")
+    assert scenario.work.status is Flow.COMPLETED
+
+
 def test_people_may_replan_or_cancel_while_the_planner_weighs() -> None:
     """Their word counts at once."""
     assert triggers(doubtful().when(Replan(feedback="better", by="alice"))) == ["replan_required"]

@@ -113,8 +113,12 @@ def _patch_plan(work: Work, fact: events.PlanPatched) -> Work:
 
 @work_fold.on(events.WorkflowChanged)
 def _change_workflow(work: Work, fact: events.WorkflowChanged) -> Work:
+    """Whatever moves the workflow ends the evaluation, and with it the retry of one that failed."""
     reason = fact.reason if fact.trigger in _REPLANS and fact.reason else work.replan_reason
-    return replace(work, status=fact.state, trigger=fact.trigger, replan_reason=reason, evaluation=None)
+    episodes = {job: episode for job, episode in work.episodes.items() if job.partition(":")[0] != "evaluate"}
+    return replace(
+        work, status=fact.state, trigger=fact.trigger, replan_reason=reason, evaluation=None, episodes=episodes
+    )
 
 
 @work_fold.on(events.EvaluationStarted)
