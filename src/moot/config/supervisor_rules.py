@@ -186,7 +186,7 @@ def _read_settings(written: Mapping[str, object]) -> SupervisorSettings:
 def _convert(value: object, cls: type[Part], default: Any) -> Any:
     try:
         return msgspec.convert(value, cls)
-    except (msgspec.ValidationError, RecursionError):
+    except (msgspec.ValidationError, RecursionError, UnicodeEncodeError):  # a lone surrogate is no text
         return default
 
 
