@@ -218,7 +218,8 @@ class SimClient:
         if self.link is not None and faults.strikes("command sent twice"):
             again = {"event": event, "session_id": session_id, **frame, "command_id": command_id}
             self.link.send(msgspec.json.encode(again).decode())
-        if self.link is not None and self._count > 1 and faults.strikes("command id reused"):
+        is_known = bool(self.orders[f"c{self.number}-1"].seq)  # else the other body would be the first
+        if self.link is not None and is_known and faults.strikes("command id reused"):
             other = {"event": "user.message", "session_id": session_id, "content": "reused"}
             self.link.send(msgspec.json.encode({**other, "command_id": f"c{self.number}-1"}).decode())
 
