@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run test fast check format bench bench-intent crash chaos sim mutants five-minutes lock audit sbom docs clean
+.PHONY: run test fast check format bench bench-intent crash chaos sim power autobahn mutants five-minutes lock audit sbom docs clean
 
 run: $(VENV)/.installed
 	$(BIN)/moot serve
@@ -45,6 +45,14 @@ chaos: $(VENV)/.tested
 # Ten thousand seeded runs of server, clients and members with a disk, a network and a clock that fail; SEED=n plays one.
 sim: $(VENV)/.tested
 	$(BIN)/python -m sim.run $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(FIRST),--first $(FIRST))
+
+# Power cuts on the recorded writes of a process, five hundred times; CUTS=n and SEED=n.
+power: $(VENV)/.tested
+	CUTS=$(or $(CUTS),500) SEED=$(or $(SEED),1) $(BIN)/python -m tests.power.cutting
+
+# The Autobahn test suite for WebSocket; skipped, with the reason, where it cannot be installed.
+autobahn: $(VENV)/.tested
+	$(BIN)/python -m tests.autobahn.run
 
 # Faults made by hand in a copy of the code: each must be caught by the tests that it names.
 mutants: $(VENV)/.tested
