@@ -11,7 +11,7 @@ from moot.core.codec import Head, decode
 from moot.core.errors import MootError
 from moot.core.evolve import evolve
 from moot.core.machines.connection import State as LinkState
-from moot.core.session.commands import HumanCommand, Post
+from moot.core.session.commands import CancelTurn, HumanCommand, Post
 from moot.core.session.state import State
 from moot.protocol.client import ClientHalf
 from moot.protocol.commands import sign, write_command
@@ -22,6 +22,7 @@ from sim.people import pick_any, pick_sensible
 
 BUSY_TICK_S, IDLE_TICK_S = 0.5, 10.0
 OLD_COPY_EVENTS = 3
+GIVES_UP_AFTER = 40  # answers of a sensible person
 GARBAGE = ("{", '{"event": 7}', '{"event": "user.message"}', '{"event": "user.ack", "last_seq": -1}', "[]", "\x00")
 
 
@@ -84,7 +85,7 @@ class SimClient:
         self.half = ClientHalf(give_up_s=120.0)
         self._world = world
         self._chance = chance
-        self._count = 0
+        self._count = self._patience = 0
         self.on_session: Callable[[str], None] = lambda _: None
         self.half.connect(0.0)
         world.agenda.after(chance.uniform(0, 0.5), self.tick)
@@ -200,8 +201,12 @@ class SimClient:
         copy = self.copies.get(session_id)
         is_waiting = any(order.session_id == session_id for order in self.unanswered)
         command = None if copy is None or copy.state is None or is_waiting else pick_sensible(copy.state)
-        if command is not None:
-            self.give(session_id, command)
+        if command is None:
+            return
+        self._patience -= 1
+        if self._patience % GIVES_UP_AFTER == 0:
+            command = CancelTurn()  # members that are never content do not keep a person for ever
+        self.give(session_id, command)
 
     def give(self, session_id: str, command: HumanCommand) -> None:
         """Send a command, now and then twice, or its id again with another body."""
