@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from moot.cli.copies import import_session, read_export
+from moot.cli.copies import check_export, import_session
 from moot.config.loading import list_problems, load_team
 from moot.core.codec import Head, frame
 from moot.core.errors import MootError
@@ -137,8 +137,10 @@ async def test_any_export_is_imported_or_refused() -> None:
         if chance.random() < 0.2:
             del lines[chance.randrange(len(lines))]
         try:
-            events = read_export(io.BytesIO(b"\n".join(lines)), lambda: None)
-            session_id = await import_session(log, events, lambda: None)
+            file = io.BytesIO(b"\n".join(lines))
+            checked = check_export(file, lambda: None)
+            file.seek(0)
+            session_id = await import_session(log, file, checked, lambda: None)
         except MootError:
             refused += 1
             continue
