@@ -52,7 +52,7 @@ export class ChatLog extends Part {
     set(this, { hidden: !app.tape });
     const unseen = isFollowing ? 0 : all.filter((item) => item.seq > this.#seen && item.kind !== "turn").length;
     set(find(this, ".newer"), { hidden: unseen === 0, text: `↓ ${t("newer", { count: unseen })}` });
-    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : app.seq && !all.length ? t("say_something") : "";
+    const blank = app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : app.seq && !all.length ? t(app.view?.flow === "chat" ? "say_something" : "say_goal") : "";
     set(find(this, ".blank"), { text: blank, hidden: !blank });
     if (this.#selected !== app.selected || isNew) this.#select(app.selected);
   }

@@ -27,8 +27,16 @@ const TELL = {
   "solver.start": ({ title, said, t }) => said.attempt > 1 ? `${t("task.attempt", { n: said.attempt })} · ${title}` : title,
   "solver.progress": ({ said }) => `${said.done}${said.total ? `/${said.total}` : ""} ${said.step ?? ""}`,
   "error.recovery_started": ({ title, said }) => `${said.attempt}/${said.max_attempts} · ${title}`,
-  "task.reviewed": ({ title, said, t }) => `${t(said.pass ? "review.passed" : "review.sent_back")}: ${[title, said.feedback].filter(Boolean).join(" · ")}`,
+  "task.reviewed": ({ title, said, t }) => verdict(t, title, said),
+  "plan.reviewed": ({ said, t }) => verdict(t, word(t, "work", "plan"), said),
+  "aggregate.reviewed": ({ said, t }) => verdict(t, word(t, "work", "aggregate"), said),
+  "workflow.evaluated": ({ said, t }) => [word(t, "evaluated", said.decision), said.reason].filter(Boolean).join(": "),
 };
+
+/** @param {Translate} t @param {string} subject @param {any} review */
+function verdict(t, subject, { pass, feedback }) {
+  return `${t(pass ? "review.passed" : "review.sent_back")}: ${[subject, feedback].filter(Boolean).join(" · ")}`;
+}
 
 /** @param {Row} row @param {App} app @returns {string} */
 export function describe({ frame, title }, { t, language, tape }) {

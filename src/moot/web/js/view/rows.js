@@ -7,7 +7,7 @@ const CATEGORIES = {
   routing_decision_made: "routing", phase_transition: "flow", user_confirmation_required: "steps",
   task_dispatch_requested: "dispatch", task_dispatch_ack: "dispatch", task_dispatch_nack: "errors",
   task_execution_started: "steps", agent_step_completed: "steps", task_execution_result: "steps",
-  task_review_result: "steps",
+  task_review_result: "steps", "plan.reviewed": "steps", "aggregate.reviewed": "steps", "workflow.evaluated": "flow",
   "supervisor.decided": "routing", "supervisor.reviewed": "steps",
   "turn.started": "steps", "turn.failed": "errors", "turn.cancelled": "errors", "error.execution": "errors",
   "error.recovery_started": "errors", "error.recovery_failed": "errors", "error.recovery_success": "errors",
