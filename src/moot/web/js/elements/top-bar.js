@@ -70,5 +70,6 @@ export function statusText({ t, speaksAs }, view) {
   if (view.status === "completed") return t("status.completed");
   if (view.status === "active") return t(view.questions.length ? "card.title" : "status.active");
   if (!view.waiting_for) return t("status.new");
+  if (view.pause_reason === "user_pause" || view.pause_reason === "stopped") return t("status.paused");
   return view.waiting_for === speaksAs ? t("status.you") : t("status.waiting", { name: nameOf(view, view.waiting_for) });
 }
