@@ -60,8 +60,7 @@ def check_promises(clients: list[SimClient], log: DiskLog) -> None:
         word
         for session_id in log.session_ids()
         for event in log.events_of(session_id)
-        if isinstance(event.fact, MessagePosted)
-        for word in event.fact.text.split()
+        for word in read_words(event).split()
         if word.startswith("m") and word.endswith("x")
     )
     for client in clients:
@@ -73,6 +72,16 @@ def check_promises(clients: list[SimClient], log: DiskLog) -> None:
                 assert order.seq is None or times == 1, f"{command_id} was accepted with seq {order.seq} and is lost"
                 is_refused = bool(order.refusal) and order.refusal not in UNCERTAIN and not client.is_doubled
                 assert not (is_refused and times), f"{command_id} was refused ({order.refusal}) and done"
+
+
+def read_words(event: Event) -> str:
+    """What a person said: a message, or the answer in words to an open question."""
+    match event.fact:
+        case MessagePosted(text=text):
+            return text
+        case StepClosed(answer=str(answer)):
+            return answer
+    return ""
 
 
 def check_end(world: "World") -> None:

@@ -52,7 +52,7 @@ KINDS: dict[str, float] = {
     "member ignores being stopped": 0.3,
     "member refuses a task": 0.06,
     "member asks for a permission": 0.06,
-    "tool fails": 0.2,
+    "tool fails": 0.9,
     "understander fails": 0.05,
     "understander hangs": 0.03,
     # clients

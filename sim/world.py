@@ -126,8 +126,8 @@ class World:
             return self._crash_steps[self.lives - 1] if self.lives <= len(self._crash_steps) else None
         if not self.faults.is_on or self.lives > 12:
             return None
-        short, middle, long = (self._chance.randint(1, limit) for limit in (60, 300, 1_000))
-        return self._chance.choice([short, middle, middle, long, None])
+        first, short, middle, long = (self._chance.randint(1, limit) for limit in (4, 60, 300, 1_000))
+        return self._chance.choice([first, short, middle, middle, long, None])
 
     def _tellers(self) -> list[SimClient]:
         """Clients whose copy must be in the log; none after an old backup was put back."""
