@@ -118,3 +118,9 @@ def test_ctrl_c_exits_with_130(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
         assert "Traceback" not in process.stderr.read()
+
+
+def test_python_runs_the_package_as_the_command() -> None:
+    """`python -m moot` is `moot`."""
+    said = subprocess.run([sys.executable, "-m", "moot", "--version"], capture_output=True, text=True, check=True)
+    assert said.stdout.startswith("moot ")

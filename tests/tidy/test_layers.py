@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "moot",
     },
     "moot": {"core", "runtime", "config", "agents", "app", "client", "testing", "moot"},
+    "__main__": {"cli"},
 }
 THIRD_PARTY: dict[str, set[str]] = {
     "core": {"msgspec"},
@@ -45,6 +46,7 @@ THIRD_PARTY: dict[str, set[str]] = {
     "tui": {"msgspec", "rich", "textual"},
     "cli": {"msgspec", "uvloop"},
     "moot": set(),
+    "__main__": set(),
 }
 PURE = {  # modules of the standard library without clock, randomness, files, sockets, threads or logging
     *("abc", "bisect", "collections", "contextlib", "dataclasses", "datetime", "difflib", "enum", "functools"),

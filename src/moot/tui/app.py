@@ -78,7 +78,6 @@ class MootApp(App[None], inherit_bindings=False):
         bind("question", "question", priority=True),
         bind("new_session", "new_session"),
         bind("palette", "command_palette", priority=True),
-        *(Binding(f"alt+{number}", f"give({number - 1})", show=False, priority=True) for number in range(1, 10)),
         Binding("ctrl+c", "interrupt", show=False, priority=True),
     ]
 
@@ -283,11 +282,11 @@ class MootApp(App[None], inherit_bindings=False):
         else:
             pane.composer.focus()
 
-    def action_give(self, number: int) -> None:
+    def on_composer_given(self, event: Composer.Given) -> None:
         """Give what was said to nobody to the AI with this number."""
         ais = [member.id for member in self.viewer_state.view.members if not member.is_human]
-        if self.viewer_state.story.is_unaddressed and number < len(ais):
-            self.send(Post(text="", to=(ais[number],), by=self._speaks_as))
+        if event.number < len(ais):
+            self.send(Post(text="", to=(ais[event.number],), by=self._speaks_as))
 
     def action_interrupt(self) -> None:
         """Ctrl+C: stop what runs and say how to leave; pressed twice it leaves."""

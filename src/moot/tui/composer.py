@@ -13,6 +13,10 @@ from moot.tui.words import Words
 
 SCROLLS = ("pageup", "pagedown", "ctrl+home", "ctrl+end")
 HISTORY = 200
+_ALT_DIGITS = (
+    *("inverted_exclamation_mark", "trade_mark_sign", "pound_sign", "cent_sign", "infinity"),
+    *("section_sign", "pilcrow_sign", "bullet", "ª"),
+)
 OFFERS = 6
 
 
@@ -24,6 +28,13 @@ class Composer(TextArea):
 
     class Left(Message):
         """Ctrl+D was pressed in an empty field."""
+
+    class Given(Message):
+        """Alt and a digit were pressed in an empty field, while what was said last is for nobody."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
 
     class Scrolled(Message):
         """A key that scrolls the conversation."""
@@ -43,6 +54,7 @@ class Composer(TextArea):
         super().__init__(id=id, show_line_numbers=False, soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.cursor_blink = False
         self.view, self.words = View(), Words(DEFAULT_LANGUAGE)
+        self.is_unaddressed = False
         self._keys = keys
         self._completion: Completion | None = None
         self._active = 0
@@ -75,6 +87,8 @@ class Composer(TextArea):
             return True
         if key == "ctrl+d" and not self.text:
             self.post_message(self.Left())
+        elif self.is_unaddressed and not self.text and (number := _read_alt_digit(key)) is not None:
+            self.post_message(self.Given(number))
         elif key in SCROLLS or (key in ("home", "end") and not self.text):
             self.post_message(self.Scrolled(key))
         elif key in self._keys["newline"] or (key == "enter" and self._ends_in_backslash()):
@@ -153,6 +167,14 @@ class Composer(TextArea):
         self._completion = None
         self.replace(offer.insert, start, self.cursor_location)
         self._offer(None)
+
+
+def _read_alt_digit(key: str) -> int | None:
+    """Return 0 for Alt+1 and so on. Textual takes what terminals send for it as the characters of a Mac keyboard."""
+    for number, name in enumerate(_ALT_DIGITS):
+        if key in (name, f"alt+{number + 1}"):
+            return number
+    return None
 
 
 class Offers(Line):

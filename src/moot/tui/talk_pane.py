@@ -58,6 +58,7 @@ class TalkPane(Vertical):
         view, story, composer = viewer_state.view, viewer_state.story, self.composer
         self.query_one(Conversation).show(story, viewer_state, words)
         composer.view, composer.words = view, words
+        composer.is_unaddressed = story.is_unaddressed
         is_over = view.status is Status.COMPLETED
         if composer.disabled != is_over:
             composer.disabled = is_over

@@ -1,0 +1,7 @@
+"""`python -m moot` is the command `moot`."""
+
+import sys
+
+from moot.cli.main import main
+
+sys.exit(main())
