@@ -149,12 +149,15 @@ class Journal:
         self._on_change()
 
     async def _catch_up(self) -> None:
+        """Fold what others appended. If that is nothing, nothing has changed and no effect may start because of it."""
+        head = self.head
         while events := await self._log.read(self.session_id, self.head.seq):
             for event in events:
                 self.state = evolve(self.state, event.fact)
             self.head = events[-1].head
-        self._summary_key = summary_key(self.state)  # the other process wrote that summary
-        self._on_change()
+        if self.head != head:
+            self._summary_key = summary_key(self.state)  # the other process wrote that summary
+            self._on_change()
 
 
 def _fail(batch: list[PendingCommand], error: Exception) -> None:
