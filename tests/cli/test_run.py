@@ -238,9 +238,9 @@ def test_a_timeout_ends_the_run_and_not_the_session(tmp_path: Path, moot: Moot) 
     """Exit 7 says so; the turn stays outstanding and the next run goes on with it, then with its own texts."""
     file = tmp_path / "team.yaml"
     file.write_text(SLEEPER % "{hang: true}")
-    said = moot("run", str(file), "--json", "--timeout", "0.2", "--say", "[NEXT: bob, carol] hello", "never said")
+    said = moot("run", str(file), "--json", "--timeout", "2", "--say", "[NEXT: bob, carol] hello", "never said")
     assert said.code == 7
-    assert said.err.splitlines()[1:] == ["moot: --timeout 0.2 is over; `--session ID` goes on"]
+    assert said.err.splitlines()[1:] == ["moot: --timeout 2 is over; `--session ID` goes on"]
     assert names(said.objects)[-2:] == ["turn.started", "queue.changed"]
     session_id = said.objects[0]["session_id"]
     file.write_text(SLEEPER % "at last")

@@ -36,7 +36,7 @@ LINES = {
     "03_test_a_team.py": ["3 passed"],
     "04_team.yaml": [
         "Agent Bob encountered an error: the printer's server does not answer",
-        "Bob: Sundays, 10 to 4. The first coffee is free.",
+        "Bob → Carol: Sundays, 10 to 4. The first coffee is free.",
         "■ The session is over",
     ],
     "05_support_desk.yaml": [
