@@ -70,7 +70,7 @@ async def test_a_session_that_is_removed() -> None:
             await asyncio.sleep(0)
         assert isinstance(feed.ended, NotFound)
         assert ear.woken == 1
-        assert feeds.followers("s") == set()
+        assert feeds.followers("s") == ()
 
 
 def test_the_window() -> None:
