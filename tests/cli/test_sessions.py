@@ -36,6 +36,7 @@ def test_list(moot: Moot) -> None:
     assert (listed["created_at"], listed["updated_at"]) == (frames[0]["timestamp"], frames[-1]["timestamp"])
     assert (listed["team"], listed["flow"], listed["title"]) == ("chat-five", "chat", "")
     assert (listed["status"], listed["waiting_for"], listed["busy"]) == ("paused", "zoe", False)
+    assert listed["needs"] == "your_turn"
     plain = moot("sessions", "list").lines
     assert [line.split()[0] for line in plain] == [second, first]
     moot("run", CHAT, "--session", first, "--say", "alice: again")

@@ -30,7 +30,7 @@ from moot.core.view import project
 from moot.runtime.clock import SystemClock, seconds_between
 from moot.runtime.ports import Listing, Log, Store
 from moot.runtime.snapshots import load_state
-from moot.runtime.summaries import summarise
+from moot.runtime.summaries import find_need, summarise
 from moot.telling.standing import describe_spending, describe_standing, list_board
 from moot.telling.teller import Teller
 
@@ -111,6 +111,7 @@ def describe(listing: Listing) -> dict[str, object]:
         "created_at": listing.created_at,
         "updated_at": listing.updated_at,
         **msgspec.to_builtins(listing.summary),
+        "needs": find_need(listing.summary),
         "removed_at": listing.removed_at,
     }
 

@@ -23,6 +23,7 @@ from moot.gateway.bounds import Bounds
 from moot.gateway.documents import (
     Frame,
     Health,
+    InboxDocument,
     Login,
     LoginDocument,
     LoginEntry,
@@ -35,6 +36,7 @@ from moot.gateway.documents import (
 )
 from moot.gateway.guard import SAFE_METHODS, Guard, find_principal, principal_of
 from moot.gateway.hosts import Hosts
+from moot.gateway.inbox import Inbox
 from moot.gateway.logins import Logins
 from moot.gateway.metrics import Metrics
 from moot.gateway.operations import AFTER, COMMANDS, LANGUAGE, Operation, Parameter
@@ -126,6 +128,7 @@ class Gateway:
         self._logins = Logins(tokens, metrics, self.close_login)
         self._watch = Watch(app.log, metrics)
         self._rest = Rest(app, tokens, settings, metrics, self._streams, bounds)
+        self._inbox = Inbox(app)
         self.operations = self._list_operations()
         self._document = openapi.describe(self.operations)
         self.router = Router(
@@ -193,6 +196,14 @@ class Gateway:
                     Parameter("before", "the header Moot-Next of the page before: go on behind it"),
                 ),
                 gives=list[SessionEntry],
+            ),
+            Operation(
+                method="GET",
+                path="/api/inbox",
+                summary="What waits for you in the sessions you may read, oldest first",
+                handler=self._inbox.list_items,
+                gives=InboxDocument,
+                parameters=(LANGUAGE,),
             ),
             Operation(
                 method="POST",

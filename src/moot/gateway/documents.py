@@ -6,12 +6,13 @@ from msgspec import Meta, Struct
 
 from moot.config.team_file import TeamFile
 from moot.core.machines.session import Status
-from moot.core.session.events import PauseReason
+from moot.core.session.events import Option, PauseReason
 from moot.core.session.principal import Role
 from moot.core.session.team import Language, Member
 from moot.core.view import View
 from moot.protocol.commands import CommandId, Create, Seq, SessionId
 from moot.runtime.ports import LastLine, Listing
+from moot.runtime.summaries import Need, find_need
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
@@ -49,7 +50,38 @@ class SessionEntry(Struct, frozen=True, kw_only=True):
     pause_reason: PauseReason | None
     messages: Annotated[int, Meta(ge=0)]
     last: LastLine | None
+    asks: str | None
+    needs: Need | None
     removed_at: str | None
+
+
+class Blocked(Struct, frozen=True, kw_only=True):
+    """What waits for an answer: the turn of a member, a task, or all of the session; `name` is whose or which."""
+
+    kind: Literal["turn", "task", "session"]
+    name: str = ""
+
+
+class InboxItem(Struct, frozen=True, kw_only=True):
+    """An open question, or a floor that waits for a human: those have no `step_id`, `question` and `options`.
+
+    `blocks` is null if everything else goes on meanwhile.
+    """
+
+    session_id: SessionId
+    title: str
+    kind: Need
+    step_id: str | None = None
+    question: str | None = None
+    options: tuple[Option, ...] = ()
+    blocks: Blocked | None = None
+    since: str
+
+
+class InboxDocument(Struct, frozen=True, kw_only=True):
+    """What waits for you, oldest first."""
+
+    items: list[InboxItem]
 
 
 class SessionDocument(Struct, frozen=True, kw_only=True):
@@ -157,5 +189,7 @@ def describe_listing(listing: Listing) -> SessionEntry:
         pause_reason=summary.pause_reason,
         messages=summary.messages,
         last=summary.last,
+        asks=summary.asks,
+        needs=find_need(summary),
         removed_at=listing.removed_at,
     )

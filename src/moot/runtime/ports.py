@@ -62,7 +62,7 @@ class LastLine(Struct, frozen=True):
 class Summary(Struct, frozen=True, kw_only=True):
     """What a list of sessions shows. `busy`: something is outstanding, so a restart must open this session.
 
-    It is stored beside the log, so that a list needs no folding.
+    `asks`: the kind of the oldest open question. The summary is stored beside the log, so that a list needs no folding.
     """
 
     title: str
@@ -74,6 +74,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     pause_reason: PauseReason | None = None
     messages: int = 0
     last: LastLine | None = None
+    asks: str | None = None
 
 
 class Listing(Struct, frozen=True, kw_only=True):

@@ -809,6 +809,8 @@ declare namespace Wire {
     pause_reason: "addressed" | "agent_error" | "agent_timeout" | "budget" | "correction_repeated" | "fallback" | "finished" | "hop_limit" | "iteration_limit" | "misshapen" | "step" | "step_limit" | "stopped" | "undecided" | "unresolved" | "user_pause" | null;
     messages: number;
     last: LastLine | null;
+    asks: string | null;
+    needs: "failed" | "finished" | "paused" | "permission" | "plan" | "question" | "your_turn" | null;
     removed_at: string | null;
   }
 
