@@ -1,12 +1,14 @@
 """`moot sessions`: what was said, kept for good."""
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import CHAT, Moot, check_chain, names, texts
+from tests.cli.command import CHAT, MOOT, Moot, check_chain, names, texts
+from tests.cli.keyboard import Keyboard
 
 
 def flip_a_byte(data: Path, session_id: str, seq: int) -> None:
@@ -85,7 +87,7 @@ def test_the_trash(moot: Moot) -> None:
     assert moot("sessions", "restore", session_id).code == 4
     database.execute(trash)
     database.close()
-    assert moot("sessions", "rm", session_id[:7]).code == 0
+    assert moot("sessions", "rm", session_id[:7], "--forever", "--yes").code == 0
     assert moot("sessions", "list", "--removed").out == ""
 
 
@@ -206,14 +208,51 @@ def test_verify_finds_a_flipped_byte(seq: int, moot: Moot) -> None:
     assert f"seq {seq}" in refused.err
 
 
-def test_rm(moot: Moot) -> None:
-    """The session is gone for good, the others stay; no question is asked without a terminal."""
-    first, _ = moot.talk("alice: one")
+def test_rm_moves_to_the_trash(moot: Moot) -> None:
+    """A removed session is in the trash as it was and can be restored; the others stay."""
+    first, frames = moot.talk("alice: one")
     second, _ = moot.talk("alice: two")
     said = moot("sessions", "rm", first)
-    assert (said.code, said.out, said.err) == (0, "", f"removed {first}\n")
+    assert (said.code, said.out) == (0, "")
+    assert said.err == f"moved {first} to the trash; `moot sessions restore {first}` brings it back\n"
     assert moot("sessions", "show", first).code == 4
+    assert [each["session_id"] for each in moot("sessions", "list", "--removed", "--json").objects] == [first]
+    assert "already" in moot("sessions", "rm", first).err
     assert texts(moot.frames(second)) == ["two"]
+    assert moot("sessions", "restore", first).code == 0
+    assert moot.frames(first) == frames
+
+
+def test_rm_forever_needs_a_yes(moot: Moot) -> None:
+    """Without a terminal `--forever` deletes only with `--yes`; then nothing is left, in the trash neither."""
+    session_id, _ = moot.talk("alice: one")
+    refused = moot("sessions", "rm", session_id, "--forever")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--yes" in refused.err
+    assert moot("sessions", "show", session_id).code == 0
+    assert moot("sessions", "rm", session_id, "--forever", "--yes").err == f"deleted {session_id} for good\n"
+    assert moot("sessions", "list", "--json").out == moot("sessions", "list", "--removed", "--json").out == ""
+
+
+@pytest.mark.parametrize(("typed", "code", "left"), [("y\r", 0, 0), ("\r", 1, 1), ("nope\r", 1, 1)])
+def test_rm_forever_asks_at_a_terminal(moot: Moot, typed: str, code: int, left: int) -> None:
+    """Only a yes deletes; the default is no."""
+    session_id, _ = moot.talk("alice: one")
+    person = Keyboard([*MOOT, "sessions", "rm", session_id, "--forever"], os.environ)
+    person.until(f"delete {session_id} for good? [y/N] ")
+    person.type(typed)
+    assert person.end() == code
+    assert len(moot("sessions", "list", "--json").objects) == left
+
+
+def test_restore_of_a_session_that_was_not_removed(moot: Moot) -> None:
+    """Restoring says that a live session is not in the trash, instead of denying that it exists."""
+    session_id, _ = moot.talk("alice: one")
+    said = moot("sessions", "restore", session_id[:8])
+    assert (said.code, said.err) == (
+        4,
+        f"moot: {session_id} is not in the trash; `moot sessions list --removed` shows what is\n",
+    )
 
 
 @pytest.mark.parametrize("action", ["show", "export", "replay", "verify", "rm"])

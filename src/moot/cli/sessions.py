@@ -21,6 +21,7 @@ from moot.cli.parser import read_number, read_seq
 from moot.cli.progress import Progress
 from moot.cli.reading import every_event, find, find_existing, reading
 from moot.cli.run import pick_session_id
+from moot.cli.usage import UsageError
 from moot.cli.verifying import Verdict, verify
 from moot.core.codec import frame, stamp
 from moot.core.decide import decide
@@ -66,6 +67,9 @@ def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
     match name:
         case "list":
             parser.add_argument("--removed", action="store_true", help="those in the trash instead")
+        case "rm":
+            parser.add_argument("--forever", action="store_true", help="delete it for good; asks first")
+            parser.add_argument("--yes", action="store_true", help="do not ask")
         case "rename":
             parser.add_argument("title", metavar="TITLE", help="one line of text")
         case "fork":
@@ -215,24 +219,44 @@ def tell(verdict: Verdict) -> str:
 
 
 async def remove(options: Namespace) -> int:
-    """remove a session for good, also from the trash; asks first on a terminal"""
+    """move a session to the trash, where it is for 30 days; with --forever delete it, also from the trash"""
     async with changing(find_existing(options)) as log:
         listings = [*await log.sessions(), *await log.sessions(removed=True)]
-        session_id = pick_session_id([listing.session_id for listing in listings], options.id)
-        if sys.stdin.isatty() and sys.stdout.isatty():
-            answer = await asyncio.to_thread(input, f"remove {session_id} for good? [y/N] ")
-            if answer.strip().lower() not in ("y", "yes"):
-                print("nothing was removed", file=sys.stderr)
+        is_in_trash = {listing.session_id: listing.removed_at is not None for listing in listings}
+        session_id = pick_session_id(list(is_in_trash), options.id)
+        if options.forever:
+            if not (options.yes or await confirm(f"delete {session_id} for good? [y/N] ")):
+                print("nothing was deleted", file=sys.stderr)
                 return exits.FAILED
-        await log.delete(session_id)
-        print(f"removed {session_id}", file=sys.stderr)
+            await log.delete(session_id)
+            print(f"deleted {session_id} for good", file=sys.stderr)
+        elif is_in_trash[session_id]:
+            print(f"{session_id} is in the trash already; --forever deletes it", file=sys.stderr)
+        else:
+            await log.remove(session_id, SystemClock().now())
+            print(
+                f"moved {session_id} to the trash; `moot sessions restore {session_id}` brings it back", file=sys.stderr
+            )
     return exits.OK
 
 
+async def confirm(question: str) -> bool:
+    """Ask a person; the default is no. Raises UsageError if there is nobody to ask."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError("--forever deletes for good; add --yes, as there is no terminal to ask at")
+    print(question, end="", file=sys.stderr, flush=True)
+    return (await asyncio.to_thread(sys.stdin.readline)).strip().lower() in ("y", "yes", "是")
+
+
 async def restore(options: Namespace) -> int:
-    """take a session out of the trash, where the web page's Remove puts it for 30 days"""
+    """take a session out of the trash"""
     async with changing(find_existing(options)) as log:
-        await log.restore((await find(log, options.id, removed=True)).session_id)
+        ids = [listing.session_id for listing in await log.sessions(removed=True)]
+        if not any(session_id.startswith(options.id) for session_id in ids):
+            live = [listing.session_id for listing in await log.sessions() if listing.session_id.startswith(options.id)]
+            hint = f"{live[0]} is not in the trash" if live else f"no session {options.id!r} in the trash"
+            raise NotFound(f"{hint}; `moot sessions list --removed` shows what is")
+        await log.restore(pick_session_id(ids, options.id))
     return exits.OK
 
 
