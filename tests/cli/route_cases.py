@@ -67,6 +67,11 @@ def unresolved(*names: str) -> list[dict[str, Any]]:
     return [{"code": "unresolved", "text": text, "names": list(names)}]
 
 
+def suggested(name: str, nearest: str) -> dict[str, Any]:
+    text = f"◦ Nobody here is called {name}. Did you mean [NEXT: {nearest}]?"
+    return {"code": "next_unknown", "text": text, "names": []}
+
+
 FALLBACK: dict[str, Any] = {"action": "wait_for_human", "member": "alice", "status": "paused", "waiting_for": "alice"}
 
 NOBODY: dict[str, Any] = {
@@ -144,7 +149,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             queue=["carol"],
             status="paused",
             waiting_for="zoe",
-            notices=unresolved("bobb"),
+            notices=[*unresolved("bobb"), suggested("bobb", "Bob")],
         ),
     ),
     "all are unknown, an AI spoke": (
@@ -211,7 +216,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
             unresolved=["bob!P4"],
             status="paused",
             waiting_for="alice",
-            notices=unresolved("bob!P4"),
+            notices=[*unresolved("bob!P4"), suggested("bob!P4", "Bob")],
         ),
     ),
     "a member is dropped": (

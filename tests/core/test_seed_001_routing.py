@@ -102,6 +102,20 @@ def test_row_5_nobody_is_known() -> None:
     assert scenario.notices == ["❌ Cannot resolve [NEXT:zoe]. Available members: Alice, Bob, Carol, Dave"]
 
 
+@pytest.mark.parametrize(
+    ("language", "suggestion"),
+    [
+        ("en", "◦ Nobody here is called bobb. Did you mean [NEXT: Bob]?"),
+        ("zh", "◦ 这里没有 bobb。是指 [NEXT: Bob] 吗？"),
+    ],
+)
+def test_row_5_suggests_the_nearest_name(language: Language, suggestion: str) -> None:
+    """A misspelt name earns a second notice with the member who was probably meant; the message goes to nobody."""
+    scenario = given(make_chat_team(language=language)).says("[NEXT:bobb] go")
+    assert scenario.notices[1:] == [suggestion]
+    assert last_pause(scenario) == ("alice", "unresolved")
+
+
 def test_row_5_keeps_the_queue() -> None:
     """A name nobody has does not cost the others their places."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol,dave] go").replies("[NEXT:zoe] over to you")

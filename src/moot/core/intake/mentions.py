@@ -52,7 +52,7 @@ def find_mentions(text: str, team: Team) -> Mentions:
         elif match.start() == first:
             stranger = _read_word(text, match.end())
     return Mentions(
-        members=tuple(members), names=tuple(names), stranger=stranger, nearest=_find_nearest(stranger, team)
+        members=tuple(members), names=tuple(names), stranger=stranger, nearest=find_nearest_name(stranger, team)
     )
 
 
@@ -87,7 +87,8 @@ def _read_word(text: str, start: int) -> str:
     return "" if "/" in word or "." in word else word[: limits.NAME_CHARS]
 
 
-def _find_nearest(word: str, team: Team) -> str:
+def find_nearest_name(word: str, team: Team) -> str:
+    """Return the display name of the member whose id or name is most like a word; empty if none is similar."""
     if not word:
         return ""
     names = {normalise(name): each.display_name for each in team.members for name in (each.id, each.name)}

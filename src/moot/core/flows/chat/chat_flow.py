@@ -11,7 +11,7 @@ from moot.core.flows.flow import Flow
 from moot.core.intake import front_door
 from moot.core.intake.intent import AddressingType, WorkflowStatus
 from moot.core.intake.markers import Markers, Target, find_look_alike, parse
-from moot.core.intake.mentions import Mentions, find_mentions
+from moot.core.intake.mentions import Mentions, find_mentions, find_nearest_name
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.session import budgets, steps
@@ -236,6 +236,9 @@ def route(draft: Draft, speaker: Member, markers: Markers, targets: tuple[Target
         draft.add(NoticePosted(code="names_skipped", names=skipped))
     if is_unresolved:
         draft.add(NoticePosted(code="unresolved", names=action.addressees, available=action.available_members))
+        for name in action.addressees:
+            if nearest := find_nearest_name(name, team):
+                draft.add(NoticePosted(code="next_unknown", detail=name, who=nearest))
     if is_running:
         return
     if speaker.is_human and not targets and not decision.queue and team.ais and not text.is_blank(markers.clean):
