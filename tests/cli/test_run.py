@@ -149,6 +149,25 @@ def test_what_agents_do_is_no_failure_of_the_run(tmp_path: Path, moot: Moot) -> 
     assert texts(said.objects) == ["hello", "second", "me too"]
 
 
+def test_a_failed_agent_can_fail_the_run(tmp_path: Path, moot: Moot) -> None:
+    """With `--fail-on agent` a failed turn of this run is exit 8; turns that failed earlier do not count."""
+    file = tmp_path / "team.yaml"
+    file.write_text(SLEEPER % "{error: {type: network, message: gone}}")
+    said = moot("run", str(file), "--fail-on", "agent", "--json", "--say", "[NEXT: bob] hello")
+    assert said.code == 8
+    session_id = said.objects[0]["session_id"]
+    again = moot("run", str(file), "--fail-on", "agent", "--session", session_id, "--say", "/retry")
+    assert again.code == 0, again.err
+    refused = moot("run", CHAT, "--fail-on", "agent", "--say", "alice: /nonsense")
+    assert refused.code == 1
+
+
+def test_a_misspelt_name_is_suggested(moot: Moot) -> None:
+    """`[NEXT: bobb]` prints the name that was probably meant."""
+    said = moot("run", CHAT, "--say", "alice: [NEXT: bobb] hello")
+    assert "◦ Nobody here is called bobb. Did you mean [NEXT: Bob]?" in said.lines
+
+
 def test_nothing_follows_the_end(moot: Moot) -> None:
     """A completed session accepts nothing more."""
     said = moot("run", CHAT, "--json", "--say", "alice: bye [DONE]", "alice: one more thing")

@@ -82,6 +82,17 @@ def test_a_question_stays_open(moot: Moot, team: str) -> None:
     ]
 
 
+def test_work_that_failed_can_fail_the_run(moot: Moot, team: str) -> None:
+    """Exit 8: `--fail-on agent` after a failed task or a partial end, `--on-question fail` with a question open."""
+    asked = moot("run", team, "--json", "--on-question", "fail", "--say", "make a deck")
+    assert asked.code == 8
+    session = ("--session", asked.objects[0]["session_id"])
+    assert moot("run", team, *session, "--fail-on", "agent").code == 0
+    assert moot("run", team, *session, "--fail-on", "agent", "--answer", "approve").code == 8
+    ended = moot("run", team, *session, "--fail-on", "agent", "--on-question", "fail", "--answer", "skip")
+    assert (ended.code, "partial" in str(moot.frames(session[1]))) == (8, True)
+
+
 def test_text_as_an_answer_plans_again(moot: Moot, team: str) -> None:
     """Anything else is the answer's text; to a plan it is feedback, and a new plan is asked about."""
     said = moot("run", team, "--json", "--say", "make a deck", "--answer", "shorter please", "reject")

@@ -6,7 +6,8 @@ from argparse import Namespace
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-OK, FAILED, USAGE, INVALID_CONFIG, NOT_FOUND, BUSY, INTEGRITY, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 7, 130
+OK, FAILED, USAGE, INVALID_CONFIG, NOT_FOUND, BUSY, INTEGRITY, TIMEOUT, WORK_FAILED = range(9)
+INTERRUPTED = 130
 
 
 def run(command: Callable[[Namespace], Any], options: Namespace) -> int:

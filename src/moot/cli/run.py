@@ -17,8 +17,10 @@ from moot.cli.trusting import folder_of, load_trusted
 from moot.cli.usage import UsageError
 from moot.core.codec import Event, frame
 from moot.core.errors import NotFound, Refused
+from moot.core.facts import Fact
+from moot.core.flows.plan.plan_events import PipelineCompleted, TaskFailed
 from moot.core.session.commands import Answer, HumanCommand
-from moot.core.session.events import StepAsked
+from moot.core.session.events import StepAsked, TurnFailed
 from moot.core.session.notices import explain
 from moot.core.session.typed_answers import read_answer
 from moot.core.view import Question, View
@@ -49,6 +51,15 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--title", default="", help="of a new session")
     parser.add_argument("--json", action="store_true", help="one event frame a line")
     parser.add_argument("--timeout", type=read_number, metavar="S", help="give up after so many seconds (exit 7)")
+    parser.add_argument(
+        "--fail-on", choices=["agent"], help="exit 8 if a turn or a task failed, or a plan ended in part"
+    )
+    parser.add_argument(
+        "--on-question",
+        choices=["wait", "fail"],
+        default="wait",
+        help="what a question means that no --answer was left for: wait (the default) leaves it open, fail is exit 8",
+    )
     add_store_arguments(parser)
     parser.add_argument(
         "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
@@ -153,6 +164,7 @@ class Run:
         self._answers: list[str] = list(options.answer)
         self._inputs = read_inputs(options.input)
         self._refusals = 0
+        self._failures = 0
         self._teller = Teller()
         self._seq = 0  # of the last event that was printed
 
@@ -170,7 +182,16 @@ class Run:
             await self._print(session.say(message, by, inputs=self._inputs))
             self._inputs = {}
             await self._answer_steps()
-        return exits.FAILED if self._refusals else exits.OK
+        return await self._exit_code()
+
+    async def _exit_code(self) -> int:
+        if self._refusals:
+            return exits.FAILED
+        if self._failures and self._options.fail_on == "agent":
+            return exits.WORK_FAILED
+        if self._options.on_question == "fail" and (await self._session.view()).questions:
+            return exits.WORK_FAILED
+        return exits.OK
 
     async def _split_sender(self, text: str) -> tuple[str | None, str]:
         """Split 'id: text'. The prefix counts only if it equals a human's id."""
@@ -206,6 +227,7 @@ class Run:
         if event.seq > self._seq + 1:
             await self._fold_before(event.seq)
         self._seq = event.seq
+        self._failures += is_failure(event.fact)
         lines = self._teller.lines(event.fact)
         if self._options.json:
             assert self._teller.state is not None  # noqa: S101 - it has just folded an event
@@ -219,6 +241,13 @@ class Run:
                 if event.seq >= seq:
                     return
                 self._teller.tell(event.fact)
+
+
+def is_failure(fact: Fact) -> bool:
+    """Whether a member did not do its work: a turn or a task failed, or a plan ended without some of its tasks."""
+    return isinstance(fact, TurnFailed | TaskFailed) or (
+        isinstance(fact, PipelineCompleted) and fact.status == "partial"
+    )
 
 
 def _read_answer(question: StepAsked | Question, text: str) -> dict[str, Any]:
