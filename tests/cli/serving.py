@@ -41,7 +41,11 @@ class Serving:
         assert answer.status_code == 200, answer.text
 
     def names(self, session_id: str) -> list[str]:
-        return [frame["event"] for frame in self.request("GET", f"/api/sessions/{session_id}/events").json()]
+        """The events of the whole session, which come in pages."""
+        names: list[str] = []
+        while page := self.request("GET", f"/api/sessions/{session_id}/events?after={len(names)}").json():
+            names += [frame["event"] for frame in page]
+        return names
 
     def has(self, session_id: str, name: str) -> None:
         """Wait for an event of that name."""
