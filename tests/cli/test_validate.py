@@ -81,6 +81,18 @@ def test_the_schema_is_json_schema(moot: Moot) -> None:
             check(each)
 
     check(schema)
-    keys = {"moot", "name", "flow", "language", "understanding", "members", "chat", "plan", "supervisor", "budget"}
+    keys = {
+        "moot",
+        "permission_timeout_s",
+        "name",
+        "flow",
+        "language",
+        "understanding",
+        "members",
+        "chat",
+        "plan",
+        "supervisor",
+        "budget",
+    }
     assert set(definitions["TeamFile"]["properties"]) == {*keys, "sandbox", "prompts"}
     assert set(definitions["TeamFile"]["required"]) == {"moot", "name", "members"}
