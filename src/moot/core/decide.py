@@ -198,7 +198,7 @@ def _answer_by_text(draft: Draft, flow: Flow, command: commands.Post, markers: M
         fits = {command.step_id: fits[command.step_id]}
     if len(fits) > 1:
         texts = tuple(show(state.open_steps[step_id], state.language) or step_id for step_id in fits)
-        draft.add(NoticePosted(code="several_questions", names=texts, detail=typed[: steps.DETAIL_CHARS]))
+        draft.add(NoticePosted(code="several_questions", names=texts, detail=typed))
     for step_id, fields in fits.items() if len(fits) == 1 else ():
         answer = commands.Answer(step_id=step_id, by=speaker.id, **fields)
         _answer(draft, flow, answer, speaker)
