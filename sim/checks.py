@@ -9,6 +9,7 @@ from moot.core.machines.session import Status
 from moot.core.outstanding import outstanding
 from moot.core.session.events import (
     MessagePosted,
+    NoticePosted,
     StepAsked,
     StepClosed,
     TurnCancelled,
@@ -75,12 +76,14 @@ def check_promises(clients: list[SimClient], log: DiskLog) -> None:
 
 
 def read_words(event: Event) -> str:
-    """What a person said: a message, or the answer in words to an open question."""
+    """What a person said: a message, or words for one or several open questions."""
     match event.fact:
         case MessagePosted(text=text):
             return text
         case StepClosed(answer=str(answer)):
             return answer
+        case NoticePosted(code="several_questions", detail=text):
+            return text  # it could answer several questions: the person is asked which
     return ""
 
 
