@@ -15,9 +15,11 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from multiprocessing import get_context
+from unittest.mock import patch
 
 from msgspec import Struct
 
+from moot.runtime import engine
 from sim import edges
 from sim.faults import KINDS
 from sim.world import World
@@ -76,7 +78,9 @@ def play(seed: int, crash_steps: tuple[int, ...] | None = None, without: frozens
     world, error = World(seed, crash_steps, without), ""
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None  # a dead process does not clean up
     try:
-        world.run()
+        # snapshots are rare in a short run unless they are taken more often than in life
+        with patch.multiple(engine, SNAPSHOT_EVERY=40, SNAPSHOT_WORTH=10):
+            world.run()
     except Exception:
         error = traceback.format_exc()
     finally:

@@ -17,7 +17,6 @@ from moot.gateway.feeds import Feeds
 from moot.gateway.metrics import Metrics
 from moot.gateway.settings import GatewaySettings
 from moot.protocol.frames import unlogged
-from moot.runtime import engine
 from moot.runtime.dispatch import EmbeddedDispatch
 from sim.clock import SimClock
 from sim.disk import Disk, DiskLog
@@ -27,8 +26,6 @@ from sim.members import SimAgent, SimUnderstander, make_tool
 from sim.network import Gone, Link
 
 RATE_CLOSED = 4429
-# Snapshots are rare in a short run unless they are taken more often than in life.
-engine.SNAPSHOT_EVERY, engine.SNAPSHOT_WORTH = 40, 10
 METRICS = Metrics()
 SETTINGS = GatewaySettings(messages_per_s=50.0, message_burst=100, window_events=50)
 

@@ -72,6 +72,6 @@ def test_a_model_uses_a_tool_and_hands_over_to_a_function(moot: Moot) -> None:
         assert moot("trust", "09_llm_chat.yaml", "--yes").returncode == 0
         done = moot(*say, OPENAI_BASE_URL=models.url)
     assert done.returncode == 0, done.stdout + done.stderr
-    for line in ("Sage: On Sunday we are open from 10 to 4.", "Counter: 9 words."):
+    for line in ("Sage → Counter: On Sunday we are open from 10 to 4.", "Counter: 9 words."):
         assert line in done.stdout
     assert models.asked[0].tools == ("opening_hours",)

@@ -52,10 +52,10 @@ class Moody:
         self._counts = counts
 
     async def understand(self, given: SemanticInput) -> Understood:
-        if self._chance.random() < 0.05:
+        if self._chance.random() < 0.1:
             self._counts["not understood"] += 1
             raise RuntimeError("no idea")
-        if self._chance.random() < 0.05:
+        if self._chance.random() < 0.1:
             self._counts["never understood"] += 1
             await asyncio.Event().wait()
         return Understood(analysis=analyse(self._chance.choice(RELATIONS), self._chance.choice([0.5, 0.65, 0.95])))

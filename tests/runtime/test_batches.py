@@ -288,10 +288,10 @@ def test_a_result_that_nobody_can_make_sense_of_is_a_failed_turn(
 ) -> None:
     """What goes wrong while a result is decided upon fails the turn; the app and its other sessions go on."""
 
-    def decide_or_not(state: State, command: Command, at: str, chance: float) -> Decided:
+    def decide_or_not(state: State, command: Command, *context: Any) -> Decided:
         if isinstance(command, CompleteTurn) and command.text == "nonsense":
             raise raised
-        return decide(state, command, at, chance)
+        return decide(state, command, *context)
 
     monkeypatch.setattr("moot.runtime.journal.decide", decide_or_not)
 

@@ -7,13 +7,14 @@ from moot.core.errors import Refused
 from moot.core.flows.plan.plan_events import PlanCancelled
 from moot.core.session.commands import Answer, Post
 from moot.core.session.events import StepAsked
+from moot.core.session.settings import PlanSettings
 from moot.runtime.engine import REOPENED_S
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
 from tests.runtime.apps import facts, open_on, run
 from tests.runtime.plans import answer, crew, planning, plays, task
 
-TEAM = crew(planning(task("a")), plays("wu"))
+TEAM = crew(planning(task("a")), plays("wu"), plan=PlanSettings(confirm_timeout_s=300))
 HOURS = 3_600.0
 WHOLE_S = TEAM.plan.confirm_timeout_s
 

@@ -166,12 +166,15 @@ async def test_a_scripted_member_finds_its_place_by_task_after_a_restart() -> No
         assert [place for place in places if place[0] == "b"] == [("b", 1, 0), ("b", 3, 1), ("b", 4, 2)]
 
 
+IN_FIVE_MINUTES = crew(planning(task("a")), plays("wu"), plan=PlanSettings(confirm_timeout_s=300))
+
+
 @pytest.mark.parametrize(("moment_s", "outcome"), [(299.999, "approved"), (300, "expired"), (300.001, "expired")])
 @run
 async def test_a_plan_waits_five_minutes_for_its_confirmation(moment_s: float, outcome: str) -> None:
     """An answer up to a millisecond before counts; at the moment itself and after it the plan is cancelled."""
     clock = VirtualClock()
-    async with open_app(crew(planning(task("a")), plays("wu")), clock=clock) as app:
+    async with open_app(IN_FIVE_MINUTES, clock=clock) as app:
         session = await app.session()
         await session.submit(Post(text="write a report about tea"))
         await clock.advance(0)
@@ -192,7 +195,7 @@ async def test_a_plan_waits_five_minutes_for_its_confirmation(moment_s: float, o
 async def test_an_answer_in_the_millisecond_of_the_timeout() -> None:
     """Answer and timeout in one batch: exactly one of them counts, and it is the timeout."""
     clock = VirtualClock()
-    async with open_app(crew(planning(task("a")), plays("wu")), clock=clock) as app:
+    async with open_app(IN_FIVE_MINUTES, clock=clock) as app:
         session = await app.session()
         await session.submit(Post(text="write a report about tea"))
         await clock.advance(0)
@@ -214,13 +217,12 @@ async def test_an_answer_in_the_millisecond_of_the_timeout() -> None:
 async def test_the_time_to_confirm_goes_on_over_a_restart() -> None:
     """After a restart the question is still there with what is left of its five minutes."""
     clock, log = VirtualClock(), MemoryLog()
-    team = crew(planning(task("a")), plays("wu"))
-    async with open_on(log, team, clock=clock) as app:
+    async with open_on(log, IN_FIVE_MINUTES, clock=clock) as app:
         session = await app.session()
         await session.submit(Post(text="write a report about tea"))
         await clock.advance(200)
     await clock.advance(20)
-    async with open_on(log, team, clock=clock) as app:
+    async with open_on(log, IN_FIVE_MINUTES, clock=clock) as app:
         assert await app.recover() == 1
         await clock.advance(79.999)
         session = await app.session(session.id)

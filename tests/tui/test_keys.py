@@ -78,7 +78,7 @@ def test_changed_keys_work_and_are_shown() -> None:
         async with playing(chat_team(ai("bob", "Hello.")), keys=keys) as here:
             await here.sees("^t Timeline", "F9 sends")
             await here.press("ctrl+c")
-            await here.sees("Ctrl+Q leaves")
+            await here.sees("Ctrl+C again leaves")
             await here.press("f2")
             assert here.ui.pane == "talk"
             await here.press("ctrl+t")
