@@ -193,7 +193,7 @@ def test_the_conversation_follows_only_at_its_end(open_page: Open, server: Serve
     page.locator("chat-log .log").evaluate("log => { log.scrollTop = 0 }")
     server.command(session_id, "user.message", content="news")
     newer = page.locator("chat-log .newer")
-    expect(newer).to_have_text("↓ 1 new")
+    expect(newer).to_have_text("↓ 2 new")  # the message, and the notice that nobody was addressed
     expect(page.locator("article.message").first).to_be_in_viewport()
     newer.click()
     expect(page.get_by_text("news", exact=True)).to_be_in_viewport()
