@@ -1,6 +1,7 @@
 """`moot validate` and `moot schema`: what a team file may say."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,3 +97,37 @@ def test_the_schema_is_json_schema(moot: Moot) -> None:
     }
     assert set(definitions["TeamFile"]["properties"]) == {*keys, "sandbox", "prompts"}
     assert set(definitions["TeamFile"]["required"]) == {"moot", "name", "members"}
+
+
+SECRETS = ["sk-proj-abcdef1234567890", "glpat-abcdefghij0123456789", "0123456789abcdef0123456789abcdef0123"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_is_not_printed(moot: Moot, tmp_path: Path, secret: str, arguments: tuple[str, ...]) -> None:
+    """What looks like a key is reported without its value, and the hint says where keys belong."""
+    file = tmp_path / "team.yaml"
+    file.write_text(
+        "moot: 1\nname: x\nmembers:\n  - {id: ann, kind: human}\n"
+        f"  - {{id: bob, kind: ai, agent: {{type: llm, model: 'openai:m', key: '{secret}', api_key: '{secret}'}}}}\n"
+        f"  - {{id: eve, kind: ai, order: '{secret}', agent: {{type: '{secret}'}}}}\n"
+    )
+    said = moot("validate", str(file), *arguments)
+    assert said.code == 3
+    assert len(said.lines) == 4
+    assert secret not in said.out + said.err
+    assert "looks like a secret (not shown); expected the name of an environment variable" in said.out
+    assert "takes the name of the environment variable that holds it" in said.out
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"), [("model", "it belongs to the agent"), ("system_prompt", "did you mean 'instructions'?")]
+)
+def test_keys_of_other_tools(moot: Moot, tmp_path: Path, key: str, hint: str) -> None:
+    """A key that other tools have gets the key of Moot as its hint."""
+    file = tmp_path / "team.yaml"
+    file.write_text(
+        "moot: 1\nname: x\nmembers:\n  - {id: ann, kind: human}\n"
+        f"  - {{id: bob, kind: ai, {key}: x, agent: {{type: script}}}}\n"
+    )
+    assert hint in moot("validate", str(file)).out

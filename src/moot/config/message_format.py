@@ -1,9 +1,14 @@
 """Formats values and choices for messages about problems."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 _SHOWN_CHARS = 60
+_SECRET = re.compile(
+    r"\b(sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|xox[abeprs]|AIza|AKIA|ASIA|eyJ)[-_A-Za-z0-9]{6,}"
+    r"|(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9_+/=-]{32,}"
+)
 
 
 def shorten(value: object) -> str:
@@ -20,12 +25,19 @@ def show_name(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
+def looks_like_secret(text: str) -> bool:
+    """Whether a text is probably a key or a token: it begins as those of a provider do, or is long and mixed."""
+    return _SECRET.search(text[:1_000]) is not None
+
+
 def describe_value(value: object) -> str:
     match value:
         case None:
             return "nothing"
         case bool():
             return "true" if value else "false"
+        case str() if looks_like_secret(value):
+            return "what looks like a secret (not shown)"
         case str():
             return f"text {shorten(value)}"
         case int() | float():

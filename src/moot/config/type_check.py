@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from moot.config.agent_specs import AgentSpec, find_agent_type
-from moot.config.message_format import describe_value, join_choices, shorten, suggest
+from moot.config.message_format import describe_value, join_choices, looks_like_secret, shorten, suggest
 from moot.config.problem import Problem
 from moot.config.quantities import CORE_BOUNDS, PATTERNS
 from moot.core.session.team import Path
@@ -25,6 +25,14 @@ _OVERSIZED = 2**63  # beyond it a number cannot be stored
 @lru_cache(maxsize=64)
 def read_type(cls: type[object]) -> inspect.Type:
     return inspect.type_info(cls)
+
+
+# keys that people know from other tools: which key must be known here for the hint to apply, and the hint
+_KEYS_OF_OTHER_TOOLS = {
+    "api_key": ("key", "'key' takes the name of the environment variable that holds it, never the key itself"),
+    "system_prompt": ("instructions", "did you mean 'instructions'?"),
+    "model": ("agent", "it belongs to the agent, as in `agent: {type: llm, model: …}`"),
+}
 
 
 def check(value: object, expected: inspect.Type, path: Path = ()) -> Iterator[Problem]:
@@ -65,14 +73,20 @@ def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Pa
     known = [*fields] if struct.tag_field is None else [struct.tag_field, *fields]
     for key in value:
         if key not in known:
-            yield Problem(
-                path=(*path, key), text=f"unknown key {shorten(key)}", hint=suggest(key, known, "the keys here are")
-            )
+            yield Problem(path=(*path, key), text=f"unknown key {shorten(key)}", hint=_hint_at_key(key, known))
     for key, field in fields.items():
         if key in value:
             yield from check(value[key], _bounded(struct.cls, field), (*path, key))
         elif field.required:
             yield Problem(path=(*path, key), text=f"required key {key!r} is missing")
+
+
+def _hint_at_key(key: str, known: Sequence[str]) -> str:
+    """Return what to write instead of a key that other tools have, or the most similar key."""
+    for wanted, (needed, hint) in _KEYS_OF_OTHER_TOOLS.items():
+        if key == wanted and needed in known:
+            return hint
+    return suggest(key, known, "the keys here are")
 
 
 def _bounded(cls: type, field: inspect.Field) -> inspect.Type:
@@ -174,7 +188,10 @@ def _check_bounds(value: object, expected: inspect.Type, path: Path) -> Iterator
     if isinstance(expected, inspect.StrType) and isinstance(value, str):
         yield from _check_length(len(value), "characters", expected, path)
         if expected.pattern and not re.search(expected.pattern, value):
-            yield Problem(path=path, text=f"found {describe_value(value)}; expected {PATTERNS[expected.pattern]}")
+            is_secret = looks_like_secret(value)
+            hint = "set the variable to it, take it out of the file and make a new one" if is_secret else ""
+            text = f"found {describe_value(value)}; expected {PATTERNS[expected.pattern]}"
+            yield Problem(path=path, text=text, hint=hint)
     elif isinstance(expected, (inspect.IntType, inspect.FloatType)) and isinstance(value, (int, float)):
         broken = [
             f"{word} {bound:g}"
