@@ -88,6 +88,12 @@ def read_seq(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{text!r} is no seq; use the number of an event, from 1") from None
 
 
+def read_count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, 1 or more")
+    return int(text)
+
+
 def read_number(text: str) -> float:
     """Parse a finite number that is not negative."""
     try:

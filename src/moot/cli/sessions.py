@@ -17,15 +17,17 @@ from moot.cli import exits
 from moot.cli.copies import check_export, fork_session, import_session, open_twice
 from moot.cli.data import add_store_arguments, find_sessions
 from moot.cli.exporting import FORMATS, writing
-from moot.cli.parser import read_number, read_seq
+from moot.cli.parser import read_count, read_number, read_seq
 from moot.cli.progress import Progress
 from moot.cli.reading import every_event, find, find_existing, reading
 from moot.cli.run import pick_session_id
+from moot.cli.session_table import draw_table, tell_status
 from moot.cli.usage import UsageError
 from moot.cli.verifying import Verdict, verify
 from moot.core.codec import frame, stamp
 from moot.core.decide import decide
 from moot.core.errors import NotFound
+from moot.core.machines.session import Status
 from moot.core.session.commands import Rename
 from moot.core.view import project
 from moot.runtime.clock import SystemClock, seconds_between
@@ -67,6 +69,9 @@ def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
     match name:
         case "list":
             parser.add_argument("--removed", action="store_true", help="those in the trash instead")
+            parser.add_argument("--team", metavar="NAME", help="only sessions of this team")
+            parser.add_argument("--status", choices=[str(status) for status in Status], help="only sessions in it")
+            parser.add_argument("--limit", type=read_count, metavar="N", help="at most so many")
         case "rm":
             parser.add_argument("--forever", action="store_true", help="delete it for good; asks first")
             parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -93,13 +98,29 @@ async def list_sessions(options: Namespace) -> int:
     with suppress(NotFound), Progress("listing sessions"):
         async with reading(options) as log:
             listings = await log.sessions(removed=options.removed)
-    for listing in listings:
-        print(json.dumps(describe(listing), ensure_ascii=False) if options.json else one_line(listing))
-    if not listings and options.removed:
+    is_empty = not listings
+    listings = [listing for listing in listings if is_wanted(listing, options)][: options.limit]
+    if options.json:
+        lines = [json.dumps(describe(listing), ensure_ascii=False) for listing in listings]
+    elif sys.stdout.isatty() and listings:
+        lines = draw_table(listings, SystemClock().now())
+    else:  # for programs: a line a session, full times
+        lines = [one_line(listing) for listing in listings]
+    for line in lines:
+        print(line)
+    if not listings and not is_empty:
+        print("no session fits these filters", file=sys.stderr)
+    elif not listings and options.removed:
         print("the trash is empty", file=sys.stderr)
     elif not listings:
         say_none(options)
     return exits.OK
+
+
+def is_wanted(listing: Listing, options: Namespace) -> bool:
+    """Whether a session fits the filters of the command line."""
+    summary = listing.summary
+    return options.team in (None, summary.team) and options.status in (None, str(summary.status))
 
 
 def say_none(options: Namespace) -> None:
@@ -122,9 +143,8 @@ def describe(listing: Listing) -> dict[str, object]:
 
 def one_line(listing: Listing) -> str:
     summary = listing.summary
-    waits = f" for {summary.waiting_for}" if summary.waiting_for else ""
     return (
-        f"{listing.session_id}  {listing.updated_at}  {summary.status + waits:20}  #{listing.head.seq:<6}  "
+        f"{listing.session_id}  {listing.updated_at}  {tell_status(listing):20}  #{listing.head.seq:<6}  "
         f"{summary.team}  {summary.title}".rstrip()
     )
 
