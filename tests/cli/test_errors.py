@@ -28,11 +28,11 @@ def _place(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("folder").mkdir()
     Path("notes.txt").write_text("dear diary\n", encoding="utf-8")
     Path("broken.yaml").write_text("moot: 1\nflwo: chat\n", encoding="utf-8")
-    ids = iter((ID, OTHER))
-    with monkeypatch.context() as patched:
-        patched.setattr("moot.runtime.sessions.secrets.token_hex", lambda _: next(ids).removeprefix("s_"))
-        moot.talk("alice: one")
-        moot.talk("alice: two")
+    for session_id, text in ((ID, "one"), (OTHER, "two")):
+        with monkeypatch.context() as patched:
+            hexadecimal = session_id.removeprefix("s_")
+            patched.setattr("moot.runtime.sessions.secrets.token_hex", lambda _, digits=hexadecimal: digits)
+            moot.talk(f"alice: {text}")
 
 
 # what is typed → exit code, what the sentence has

@@ -12,6 +12,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file", metavar="FILE", nargs="?", help="a team file or a built-in team (default: ./moot.yaml, else chat-demo)"
     )
     parser.add_argument("--session", metavar="ID", help="go on with this session instead of a new one")
+    parser.add_argument(
+        "--continue", dest="go_on", action="store_true", help="go on with the last session of this team file"
+    )
     parser.add_argument("--title", default="", help="of a new session")
     parser.add_argument("--as", dest="speaks_as", metavar="MEMBER", help="which human you are, if there are several")
     parser.add_argument(

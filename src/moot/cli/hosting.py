@@ -6,14 +6,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
-from moot.app import open_app
+from moot.app import App, open_app
 from moot.cli.data import data_folder, find_sessions
-from moot.cli.run import find_session_id, pick_session_id
+from moot.cli.projects import Project
+from moot.cli.run import find_own_session, pick_session_id
 from moot.cli.trusting import folder_of, load_trusted
+from moot.cli.usage import UsageError
 from moot.core.codec import Event
 from moot.core.session.commands import HumanCommand
 from moot.core.view import View
-from moot.tui.hosts import Host, LocalHost
+from moot.tui.hosts import Host, LocalHost, Talk
 
 FOUND_FILE = "moot.yaml"
 FALLBACK_TEAM = "chat-demo"
@@ -41,24 +43,47 @@ class LineSession(Protocol):
 @asynccontextmanager
 async def opened(options: Namespace) -> AsyncIterator[tuple[Host, LineSession, bool]]:
     """Yield the host of the sessions, the session to show, and whether it is new."""
+    if options.go_on and (options.session or options.connect):
+        raise UsageError("--continue finds the session by its team file here; leave out --session and --connect")
     if options.connect:
         from moot.cli.remote import connected, team_name  # only now: without --connect nothing of it is needed
         from moot.tui.remote_host import RemoteHost
 
         async with connected(options) as client:
-            host = RemoteHost(client, team_name(options.file) if options.file else None, options.title)
+            remote_host = RemoteHost(client, team_name(options.file) if options.file else None, options.title)
             if options.session is None:
-                yield host, await host.create(), True
+                yield remote_host, await remote_host.create(), True
                 return
             ids = [listed["session_id"] for listed in await client.sessions()]
-            yield host, await host.open(pick_session_id(ids, options.session)), False
+            yield remote_host, await remote_host.open(pick_session_id(ids, options.session)), False
         return
-    file, store = options.file or find_team(), find_sessions(options)
+    file, store, data = options.file or find_team(), find_sessions(options), data_folder(options)
     team = load_trusted(file)
     folders = {team.name: folder_of(file)}
-    async with open_app(team, data=data_folder(options), store=store, folders=folders) as app:
-        known = options.session and await find_session_id(app, options.session)
-        yield LocalHost(app, options.title), await app.session(known, title=options.title), not known
+    project = Project(file, team.name, data)
+    async with open_app(team, data=data, store=store, folders=folders) as app:
+        host = ProjectHost(app, project, options.title)
+        if options.go_on:
+            yield host, await app.session(project.find_last(await app.log.sessions())), False
+        elif options.session:
+            yield host, await app.session(await find_own_session(app, options.session, project)), False
+        else:
+            session = await app.session(title=options.title)
+            project.remember(session.id)
+            yield host, session, True
+
+
+class ProjectHost(LocalHost):
+    """The sessions of this process. New ones belong to the project."""
+
+    def __init__(self, app: App, project: Project, title: str) -> None:
+        super().__init__(app, title)
+        self._project = project
+
+    async def create(self) -> Talk:
+        talk = await super().create()
+        self._project.remember(talk.id)
+        return talk
 
 
 def find_team() -> str:

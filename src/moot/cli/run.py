@@ -13,6 +13,7 @@ from moot.app import App, open_app
 from moot.cli import exits
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_number
+from moot.cli.projects import Project
 from moot.cli.trusting import folder_of, load_trusted
 from moot.cli.usage import UsageError
 from moot.core.codec import Event, frame
@@ -102,11 +103,13 @@ async def run_here(options: Namespace) -> int:
     data, store = data_folder(options), find_sessions(options)
     team = load_trusted(options.file)
     folders = {team.name: folder_of(options.file)}
+    project = Project(options.file, team.name, data)
     async with open_app(team, data=data, store=store, folders=folders) as app, asyncio.timeout(options.timeout):
         if options.session is None:
             session = await app.session(title=options.title)
+            project.remember(session.id)
             return await Run(session, options).play(await app.log.read(session.id))
-        return await Run(await app.session(await find_session_id(app, options.session)), options).play([])
+        return await Run(await app.session(await find_own_session(app, options.session, project)), options).play([])
 
 
 async def run_there(options: Namespace) -> int:
@@ -257,9 +260,12 @@ def _read_answer(question: StepAsked | Question, text: str) -> dict[str, Any]:
     return read_answer(question, text) or {"answer": text}
 
 
-async def find_session_id(app: App, prefix: str) -> str:
-    listings = await app.log.sessions()
-    return pick_session_id([listing.session_id for listing in listings], prefix)
+async def find_own_session(app: App, prefix: str, project: Project) -> str:
+    """Return the id of a session of this project. Raises NotFound, or ConfigError if it belongs to another one."""
+    listings = {listing.session_id: listing for listing in await app.log.sessions()}
+    session_id = pick_session_id(list(listings), prefix)
+    project.check(listings[session_id])
+    return session_id
 
 
 def pick_session_id(ids: list[str], prefix: str) -> str:
