@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from moot.core.codec import Head
 from moot.core.session.commands import End, Post
-from moot.protocol.commands import ChangeLanguage, Create
+from moot.protocol.commands import ChangeLanguage, Create, Watch
 from moot.protocol.errors import ProtocolError
 from moot.protocol.server import (
     Acknowledge,
@@ -51,6 +51,8 @@ UNDERSTOOD: list[tuple[str, dict[str, Any], Request]] = [
     ("user.create_session", {"content": {"team": "t", "title": "x"}}, Create(team="t", title="x")),
     ("user.set_language", {"content": "zh"}, ChangeLanguage(language="zh")),
     ("user.set_language", {"metadata": {"language": "en"}}, ChangeLanguage(language="en")),
+    ("user.watch", {"what": "sessions"}, Watch(what="sessions", on=True)),
+    ("user.watch", {"content": {"what": "sessions", "on": False}}, Watch(what="sessions", on=False)),
     ("user.reconnect", {"session_id": B}, Follow(session_id=B)),
     ("user.reconnect", {}, Follow(session_id=A)),
     ("user.reconnect_with_state", {"last_seq": 0}, Follow(session_id=A, after=0)),

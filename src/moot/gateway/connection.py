@@ -18,7 +18,8 @@ from moot.gateway.metrics import Metrics
 from moot.gateway.outbox import Cursor, Deliver, Outbox, TryWrite
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.state_export import export_state, find_hash, restore_place
-from moot.protocol.commands import ChangeLanguage, Create
+from moot.gateway.watching import SessionsWatch
+from moot.protocol.commands import ChangeLanguage, Create, Watch
 from moot.protocol.errors import ProtocolError, as_protocol_error
 from moot.protocol.frames import error_frame, unlogged
 from moot.protocol.server import (
@@ -56,6 +57,7 @@ class ServerContext:
         self.settings = settings
         self.clock = clock
         self.bounds = bounds
+        self.watch = SessionsWatch(app, clock)
 
 
 class TooManyMessages(Exception):
@@ -115,7 +117,8 @@ class Connection:
         )
 
     def leave(self) -> None:
-        """Stop following every session, because the connection is over."""
+        """Stop following and watching, because the connection is over."""
+        self._context.watch.stop(self.outbox)
         for cursor in self.outbox.cursors.values():
             self._context.feeds.leave(cursor.feed, self.outbox)
 
@@ -197,6 +200,9 @@ class Connection:
             case ChangeLanguage(language=language):
                 self._change_language(language)
                 return Done()
+            case Watch(on=is_on):
+                await self._watch(is_on=is_on)
+                return Done()
 
     async def _submit(self, request: Submit, command_id: str | None) -> Done:
         session_id = request.session_id
@@ -275,6 +281,12 @@ class Connection:
         self._half.language = language
         for cursor in self.outbox.cursors.values():
             cursor.language = language
+
+    async def _watch(self, *, is_on: bool) -> None:
+        if is_on:
+            await self._context.watch.start(self.principal, self.outbox)
+        else:
+            self._context.watch.stop(self.outbox)
 
     def _check_readable(self, session_id: str) -> None:
         """Raise NotFound also for a session of others: a client must not learn that it exists."""

@@ -156,6 +156,11 @@ class Outbox:
         self.wake()
 
     @property
+    def owes_replies(self) -> bool:
+        """Whether the client has not yet been sent everything that was enqueued for it."""
+        return bool(self._replies)
+
+    @property
     def lag_events(self) -> int:
         """How many events the client is behind. A replay does not count as lag."""
         return max((cursor.feed.head - cursor.seq for cursor in self.cursors.values() if cursor.is_live), default=0)

@@ -91,9 +91,9 @@ class Rest:
         listings = await (self._app.log.sessions(removed=True) if is_removed else self._app.sessions.listings())
         readable = [listing for listing in listings if principal.may_read(listing.session_id)]
         if (before := request.query_params.get("before")) is not None:
-            readable = [listing for listing in readable if _place_of(listing) < before]
-        page = sorted(readable, key=_place_of, reverse=True)[:limit]
-        headers = {"moot-next": _place_of(page[-1])} if page and len(page) < len(readable) else None
+            readable = [listing for listing in readable if place_of(listing) < before]
+        page = sorted(readable, key=place_of, reverse=True)[:limit]
+        headers = {"moot-next": place_of(page[-1])} if page and len(page) < len(readable) else None
         return Json([describe_listing(listing) for listing in page], headers=headers)
 
     async def create_session(self, request: Request) -> Response:
@@ -266,7 +266,7 @@ class Rest:
         return body
 
 
-def _place_of(listing: Listing) -> str:
+def place_of(listing: Listing) -> str:
     """Where a session stands in the list: by its last event. Texts of equal form, so that they can be compared."""
     return f"{listing.removed_at or listing.updated_at} {listing.session_id}"
 

@@ -86,6 +86,15 @@ class ChangeLanguage(Struct, frozen=True, kw_only=True):
     language: Language
 
 
+class Watch(Struct, frozen=True, kw_only=True):
+    """Be told of the sessions that one may read: system.sessions with the list, then with each change, until `on` is
+    false or the connection ends."""
+
+    event: ClassVar[str] = "user.watch"
+    what: Literal["sessions"]
+    on: bool = True
+
+
 class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A task of a plan. A whole number as id counts as its decimal text; other keys are kept."""
 
@@ -205,6 +214,7 @@ ABOUT_CONNECTION = {
         Row(RequestState),
         Row(Ack),
         Row(ChangeLanguage, text="language"),
+        Row(Watch, text="what"),
     )
 }
 FOR_SESSION = {

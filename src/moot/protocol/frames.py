@@ -112,6 +112,18 @@ class ViewChanged(Struct, frozen=True, kw_only=True):
     whole: bool = False
 
 
+class SessionsChanged(Struct, frozen=True, kw_only=True):
+    """`system.sessions`: after user.watch the list of sessions (`full`), then what has changed in it.
+
+    `sessions` are rows as in `GET /api/sessions`: the 200 last active that one may read. `removed` are the ids of those
+    that are no longer among them.
+    """
+
+    full: bool
+    sessions: tuple[dict[str, Any], ...] = ()
+    removed: tuple[str, ...] = ()
+
+
 UNLOGGED: dict[str, tuple[type[Struct], ...]] = {
     "system.connected": (Greeting, Resumed),
     "system.accepted": (Accepted,),
@@ -123,6 +135,7 @@ UNLOGGED: dict[str, tuple[type[Struct], ...]] = {
     "turn.delta": (TurnDelta,),
     "turn.thinking": (TurnThinking,),
     "session.view": (ViewChanged,),
+    "system.sessions": (SessionsChanged,),
 }
 
 

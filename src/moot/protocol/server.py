@@ -20,6 +20,7 @@ from moot.protocol.commands import (
     Reconnect,
     ReconnectWithState,
     RequestState,
+    Watch,
     read_command,
     read_frame,
 )
@@ -69,7 +70,7 @@ class Ignore(Struct, frozen=True):
     """An ack that is stale, about another session, or malformed."""
 
 
-Request = Create | Follow | Restore | Export | Submit | Acknowledge | Ignore | ChangeLanguage
+Request = Create | Follow | Restore | Export | Submit | Acknowledge | Ignore | ChangeLanguage | Watch
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -112,7 +113,7 @@ class ServerHalf:
         try:
             _check_version(frame)
             match frame.event:
-                case Create.event | ChangeLanguage.event:
+                case Create.event | ChangeLanguage.event | Watch.event:
                     row = COMMANDS[frame.event]
                     request: Request = row.kind(**row.read(frame))
                 case ReconnectWithState.event if frame.get("signed_state") is not None:

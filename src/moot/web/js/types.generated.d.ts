@@ -10,6 +10,7 @@ declare namespace Wire {
     "user.request_state": { session_id: string };
     "user.ack": { last_seq?: number; last_event_id?: string };
     "user.set_language": { language?: "en" | "zh"; content?: string };
+    "user.watch": { what?: "sessions"; on?: boolean; content?: string };
     "user.message": { text?: string; to?: Array<string>; inputs?: Record<string, any>; step_id?: string; content?: string };
     "user.response": { step_id: string; confirmed?: boolean; choice?: string; answer?: string; tasks?: Array<Task>; selected_ids?: Array<string>; custom_input?: string; state?: Record<string, any>; approved?: boolean; content?: any[] };
     "user.cancel": {};
@@ -110,6 +111,7 @@ declare namespace Wire {
     "turn.delta": TurnDelta;
     "turn.thinking": TurnThinking;
     "session.view": ViewChanged;
+    "system.sessions": SessionsChanged;
   }
 
   /** `system.accepted`: a command is durable; `seq` is the head after it. */
@@ -824,6 +826,13 @@ declare namespace Wire {
   interface SessionRenamed {
     title: string;
     member: string | null;
+  }
+
+  /** `system.sessions`: after user.watch the list of sessions (`full`), then what has changed in it. `sessions` are rows as in `GET /api/sessions`: the 200 last active that one may read. `removed` are the ids of those that are no longer among them. */
+  interface SessionsChanged {
+    full: boolean;
+    sessions: Array<Record<string, any>>;
+    removed: Array<string>;
   }
 
   /** How far the work is: a checkpoint for a pause, the basis of a replan. The results stand in the log already. */
