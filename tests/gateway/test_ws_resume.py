@@ -136,7 +136,7 @@ async def test_three_clients_of_one_session(tmp_path: Path, lag: int) -> None:
 @run
 async def test_a_storm_of_reconnects(tmp_path: Path) -> None:
     """200 clients drop at once and come back at once; each goes on where it was, and nobody is kept waiting."""
-    settings: dict[str, Any] = {"connections": 500, "connections_per_user": 500}
+    settings: dict[str, Any] = {"connections": 500, "connections_per_user": 500, "message_burst": 500}
     async with serve(tmp_path, **settings) as server:
         async with server.client() as first:
             session_id = await first.create()
