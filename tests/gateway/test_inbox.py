@@ -1,5 +1,6 @@
 """What needs people: in the list of sessions, and over all sessions in the inbox."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -184,7 +185,7 @@ async def test_whom_it_waits_for(tmp_path: Path) -> None:
             site.issue(Role.VIEWER, session_id=ELSEWHERE)[0]: [],
         }
         for token, sessions in expected.items():
-            assert [item["session_id"] for item in await read(site, token)] == sessions
+            assert {item["session_id"] for item in await read(site, token)} == set(sessions)
         async with site.client(None) as nobody:
             assert (await nobody.get("/api/inbox")).status_code == 401
 
@@ -198,6 +199,7 @@ async def test_the_inbox_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         await site.command(made[0], "user.message", content="[FROM: alice] tidy up [NEXT: bob]")
         await has(site.app, await site.app.session(made[0]), "agent.user_confirm")
         for session_id in made[1:]:
+            await asyncio.sleep(0.002)  # so that none is as old as another
             await site.command(session_id, "user.message", content="[FROM: alice] hi [NEXT: alice]")
         listed = [(item["session_id"], item["kind"]) for item in await read(site)]
         assert listed == [(made[0], "permission"), (made[3], "your_turn")]
