@@ -24,6 +24,7 @@ BATCH = 32
 REPLAYED = 10_000
 LATENCIES = 300
 CONNECTIONS = 1_000
+STALLED = 190
 ROUNDS = range(2)
 
 
@@ -137,10 +138,21 @@ class Bench:
         half, most = len(ours) // 2, len(ours) * 99 // 100
         return Pair(ours[half] / 1e9, floor[half] / 1e9), Pair(ours[most] / 1e9, floor[most] / 1e9)
 
-    def _append_times(self, count: int) -> list[int]:
+    def stalled(self) -> Pair:
+        """Seconds from append to a client that reads, p99, beside clients that do not; the floor is without them."""
+        ours: list[int] = []
+        floor: list[int] = []
+        for _ in range(3):
+            floor += self._append_times(LATENCIES)
+            ours += self._append_times(LATENCIES, stalled=STALLED)
+        at = len(ours) * 99 // 100
+        return Pair(sorted(ours)[at] / 1e9, sorted(floor)[at] / 1e9)
+
+    def _append_times(self, count: int, stalled: int = 0) -> list[int]:
         with self.serving("moot") as (server, port):
             session_id = server.ask("begin")
-            self.clients.ask("connect", port, 1, "", session_id)
+            self.clients.ask("connect", port, 1 + stalled, "", session_id)
+            self.clients.ask("stall")
             server.tell("tell_times", count)
             times: list[int] = self.clients.ask("take_latencies", count)
             server.answer()

@@ -77,6 +77,11 @@ class Clients:
         self._sockets[0].say(event="user.reconnect", session_id=session_id)
         return await self.wait_for_end(events)
 
+    async def stall(self) -> None:
+        """Let nobody but the first read on, as clients that hang."""
+        for each in self._sockets[1:]:
+            each.transport.pause_reading()
+
     async def take_latencies(self, count: int) -> list[int]:
         """Nanoseconds from the beginning of an append to here."""
         while len(self._sockets[0].latencies) < count:  # noqa: ASYNC110 - nobody waits for it

@@ -72,7 +72,7 @@ class MootSide:
         head = await log.head(self._session_id)
         for number, at in enumerate(range(0, events, burst)):
             stamped = make_events(self._session_id, head, texts[at : at + burst])
-            await log.append(self._session_id, head.seq, stamped)
+            await log.append(self._session_id, head, stamped)
             head = stamped[-1].head
             await asyncio.sleep(0)
             while number % 10 == 0 and self._lag() > LAG_EVENTS:  # noqa: ASYNC110 - to look costs less than to tell
@@ -93,7 +93,7 @@ class MootSide:
         for _ in range(count):
             await asyncio.sleep(0.002)
             [event] = make_events(self._session_id, head, [f"@{time.monotonic_ns()}@ {SAID}"])
-            await self._app.log.append(self._session_id, head.seq, [event])
+            await self._app.log.append(self._session_id, head, [event])
             head = event.head
 
     async def open_sessions(self, count: int) -> None:

@@ -60,7 +60,9 @@ async def opening(events: list[Event], folder: Path) -> tuple[float, float]:
             for event in batch:
                 state = evolve(state, event.fact)
             assert state is not None
-            await log.append("s_bench", at, batch, summary=None if at else summarise(state))
+            await log.append(
+                "s_bench", events[at - 1].head if at else Head(), batch, summary=None if at else summarise(state)
+            )
         assert state is not None
         start = time.perf_counter()
         await load_state(log, "s_bench")

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from moot.app import App, open_app
 from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
 from moot.core.flows.turns import TurnInput
-from moot.core.session.settings import PlanSettings, Retry
 from moot.runtime.ports import Output, Result
 from moot.testing import human, scripted
 
@@ -52,7 +52,7 @@ class Cost(NamedTuple):
     commits: float
 
 
-async def plans(rounds: int, data: Path | None) -> Cost:
+async def plans(rounds: int, data: Path | None, now: Callable[[], float] = time.perf_counter) -> Cost:
     """So many plans, one after the other, each in a session of its own."""
     workers = Workers()
     seconds: list[float] = []
@@ -61,10 +61,10 @@ async def plans(rounds: int, data: Path | None) -> Cost:
         for _ in range(rounds):
             session = await app.session()
             done = workers.done[session.id] = asyncio.Event()
-            start = time.perf_counter()
+            start = now()
             await session.submit(SolveTasks(tasks=PLAN))
             await done.wait()
-            seconds.append(time.perf_counter() - start)
+            seconds.append(now() - start)
             async for _ in session.settle():
                 pass
         events = await app.log.read(session.id, limit=10_000)

@@ -180,6 +180,9 @@ def deliveries(folder: Path) -> list[Row]:
         middle, most = bench.latency()
         rows.append(_against("append to client, p50", middle.ours, middle.floor, 1.5, "raw commit + echo"))
         rows.append(_against("append to client, p99", most.ours, most.floor, 3, "raw commit + echo"))
+        stalled = bench.stalled()
+        what = f"{delivery.STALLED} stalled readers, p99"
+        rows.append(_against(what, stalled.ours, stalled.floor, 2, "without them"))
         per_idle = zip(("connection", "open session", "evicted session"), bench.idle_bytes(), (60, 50, 4), strict=True)
         for what, idle_bytes, limit in per_idle:
             kib = idle_bytes / 1024

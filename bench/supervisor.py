@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,8 +34,9 @@ TEAM = TeamFile(
 class Desk:
     """Plays all three: `rounds` decisions, each followed by a turn of the agent that was chosen."""
 
-    def __init__(self, rounds: int) -> None:
+    def __init__(self, rounds: int, now: Callable[[], float] = time.perf_counter) -> None:
         self.rounds = rounds
+        self._now = now
         self.moments: list[float] = []  # when each round began
         self._done = asyncio.Event()
 
@@ -47,7 +48,7 @@ class Desk:
 
     async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
         if turn.job == "supervise":
-            self.moments.append(time.perf_counter())
+            self.moments.append(self._now())
             if len(self.moments) > self.rounds:
                 self._done.set()
                 await asyncio.Event().wait()
@@ -58,9 +59,9 @@ class Desk:
             yield Result(text="Noted.", state={"notes": ["leaves", "water", "five minutes"]})
 
 
-async def rounds(count: int, data: Path | None) -> list[float]:
+async def rounds(count: int, data: Path | None, now: Callable[[], float] = time.perf_counter) -> list[float]:
     """Seconds of each round."""
-    desk = Desk(count)
+    desk = Desk(count, now)
     async with open_app(TEAM, agents=dict.fromkeys(("lead", "writer", "noter"), desk), data=data) as app:
         moments = await desk.play(app)
     return [after - before for before, after in pairwise(moments)]

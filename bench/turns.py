@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
 from moot.app import App, open_app
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Post
-from moot.core.session.settings import ChatSettings
 from moot.runtime.ports import Output, Result
 from moot.testing import human, make_team, scripted
 
@@ -21,8 +21,9 @@ TEAM = make_team(human("alice"), scripted("bob"), scripted("carol"), chat=ChatSe
 class PingPong:
     """Plays both members: they name each other `turns` times. `moments` says when each turn of a session began."""
 
-    def __init__(self, turns: int) -> None:
+    def __init__(self, turns: int, now: Callable[[], float] = time.perf_counter) -> None:
         self.turns = turns
+        self._now = now
         self.moments: dict[str, list[float]] = {}
         self._done: dict[str, asyncio.Event] = {}
 
@@ -37,16 +38,16 @@ class PingPong:
 
     async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
         moments = self.moments[turn.session_id]
-        moments.append(time.perf_counter())
+        moments.append(self._now())
         if len(moments) < self.turns:
             yield Result(text=SAID.format(next="carol" if turn.member.id == "bob" else "bob"))
         else:
             self._done[turn.session_id].set()
 
 
-async def one_session(turns: int, data: Path | None) -> list[float]:
+async def one_session(turns: int, data: Path | None, now: Callable[[], float] = time.perf_counter) -> list[float]:
     """Seconds of each turn but the first."""
-    game = PingPong(turns)
+    game = PingPong(turns, now)
     async with open_app(TEAM, agents={"bob": game, "carol": game}, data=data) as app:
         moments = await game.play(app)
     return [after - before for before, after in pairwise(moments)]

@@ -12,11 +12,14 @@ from msgspec import inspect
 
 from moot.core.flows.registry import FACTS
 from moot.core.view import View
-from moot.gateway.documents import MachineDocument, SessionEntry, TeamDocument
-from moot.protocol.commands import COMMANDS, Row
+from moot.gateway.demo_operations import DemoDocument
+from moot.gateway.documents import InboxDocument, MachineDocument, SessionEntry, TeamDocument
+from moot.gateway.team_sources import ProblemsDocument, TeamSource
+from moot.protocol.command_table import COMMANDS, Row
 from moot.protocol.frames import UNLOGGED
+from moot.runtime.ports import Takeover
 
-FILE = Path(__file__).parents[1] / "src" / "moot" / "web" / "js" / "types.generated.d.ts"
+FILE = Path(__file__).parents[1] / "web" / "js" / "types.generated.d.ts"
 HEAD = """\
 // Made by `make docs` from the structs that cross the wire: commands, the metadata of frames, the view, and
 // the answers of REST. Edit those, not this file.
@@ -39,7 +42,17 @@ def draw() -> str:
     commands = {_quote(event): _write_command(row) for event, row in COMMANDS.items()}
     metadata = {_quote(fact.event): fact.__name__ for fact in FACTS}
     metadata |= {_quote(event): " | ".join(kind.__name__ for kind in kinds) for event, kinds in UNLOGGED.items()}
-    documents = [View, SessionEntry, MachineDocument, TeamDocument]
+    documents = [
+        View,
+        SessionEntry,
+        MachineDocument,
+        TeamDocument,
+        InboxDocument,
+        DemoDocument,
+        TeamSource,
+        ProblemsDocument,
+        Takeover,
+    ]
     parts = [
         _write_interface("Commands", commands, "The fields of each command."),
         _write_interface("Metadata", metadata, "The metadata of each frame."),

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from docs.tables import fields_of, make_table
 from moot.core.flows.registry import FACTS, FLOWS
-from moot.protocol.commands import ABOUT_CONNECTION, COMMANDS, Row
+from moot.protocol.command_table import ABOUT_CONNECTION, COMMANDS, Row
 from moot.protocol.frames import UNLOGGED
 from moot.protocol.schema import command_schemas
 
@@ -19,10 +19,11 @@ GROUPS = {  # by how their names begin
     "The session": ("agent.session_created", "session.", "member."),
     "What is said": ("message.", "notice.", "queue.", "turn."),
     "Understanding and routing": ("understanding.", "routing."),
-    "Questions": ("agent.user_confirm",),
+    "Questions and permissions": ("agent.user_confirm", "permission."),
     "Plans": ("plan.", "workflow.", "agent.final_answer", "agent.interrupted", "aggregate.", "pipeline."),
     "Tasks": ("task.", "solver.", "error."),
     "Supervisor": ("supervisor.",),
+    "Workspaces": ("workspace.",),
 }
 
 

@@ -15,8 +15,10 @@ from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.agent_specs import AgentSpec, McpServer, list_agent_types
 from moot.config.quantities import CORE_BOUNDS
 from moot.config.team_file import MemberSpec, TeamFile
+from moot.core.flows.chat.chat_settings import ChatSettings
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.supervisor.supervisor_settings import Condition, SupervisedAgent, SupervisorSettings
-from moot.core.session.settings import Budget, ChatSettings, PlanSettings
+from moot.core.session.settings import Budget
 
 # Each has a table below this heading of the page; other structs are shown as keys of the one that holds them.
 SECTIONS: dict[type, str] = {

@@ -14,7 +14,7 @@ from moot.core.machines.connection import State as LinkState
 from moot.core.session.commands import CancelTurn, HumanCommand, Post
 from moot.core.session.state import State
 from moot.protocol.client import ClientHalf
-from moot.protocol.commands import sign, write_command
+from moot.protocol.command_table import sign, write_command
 from moot.protocol.happenings import Denied, Done, Ended, Happening, Logged, Moved, Reset, Sever
 from sim.faults import Faults
 from sim.network import Agenda, Link
@@ -40,6 +40,7 @@ class Network(Protocol):
 
     agenda: Agenda
     faults: Faults
+    fold: "SharedFold"
 
     @property
     def now_s(self) -> float: ...
@@ -49,22 +50,37 @@ class Network(Protocol):
     def note(self, *words: object) -> None: ...
 
 
+class SharedFold:
+    """Folds the events of all clients. Clients with the same bytes share the state, which is folded once."""
+
+    def __init__(self) -> None:
+        self._states: dict[tuple[int, bytes], State] = {}  # by the id of the state before, and the stored bytes
+
+    def evolve(self, state: State | None, data: bytes, hash_: str) -> State:
+        key = (id(state) if state is not None else 0, data)  # every state is kept here, so no id is used again
+        after = self._states.get(key)
+        if after is None:
+            after = self._states[key] = evolve(state, decode(data, hash_).fact)
+        return after
+
+
 class Copy:
     """What a client has of one session."""
 
-    def __init__(self) -> None:
+    def __init__(self, fold: SharedFold) -> None:
         self.events: list[tuple[bytes, str]] = []  # stored bytes and hash
         self.state: State | None = None
+        self._fold = fold
 
     def add(self, logged: Logged) -> None:
         self.events.append((logged.data, logged.hash))
-        self.state = evolve(self.state, decode(logged.data, logged.hash).fact)
+        self.state = self._fold.evolve(self.state, logged.data, logged.hash)
 
     def cut(self, size: int) -> None:
         del self.events[size:]
         self.state = None
         for data, hash_ in self.events:
-            self.state = evolve(self.state, decode(data, hash_).fact)
+            self.state = self._fold.evolve(self.state, data, hash_)
 
     @property
     def head(self) -> Head:
@@ -134,10 +150,10 @@ class SimClient:
         for each in happened:
             match each:
                 case Logged():
-                    self.copies.setdefault(each.session_id, Copy()).add(each)
+                    self.copies.setdefault(each.session_id, Copy(self._world.fold)).add(each)
                     self._world.note(self.number, "logged", each.seq, each.hash)
                 case Reset(session_id=session_id):
-                    self.copies[session_id] = Copy()
+                    self.copies[session_id] = Copy(self._world.fold)
                     self._world.note(self.number, "reset")
                 case Done(command_id=command_id, seq=seq, session_id=session_id):
                     self._settle(command_id, seq=seq)
@@ -240,7 +256,7 @@ class SimClient:
 
     def _restart(self, session_id: str, size: int) -> None:
         """The program starts again with a copy that is empty or a few events old."""
-        copy = self.copies.setdefault(session_id, Copy())
+        copy = self.copies.setdefault(session_id, Copy(self._world.fold))
         copy.cut(size)
         self.half.follow(session_id, self._world.now_s, copy.head)
         self.flush()

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from moot.core.codec import Event, decode
+from moot.core.codec import Event, Head, decode
 from moot.core.errors import LogError, StorageFull
 from moot.runtime.ports import CommandKey, Snapshot, Summary
 from moot.runtime.stores.memory import MemoryLog
@@ -63,7 +63,7 @@ class Record(Struct, frozen=True, kw_only=True):
     """One append as it is stored."""
 
     session_id: str
-    expected_seq: int
+    expected: Head
     lines: list[tuple[str, bytes]]  # hash and stored bytes of each event
     command: CommandKey | None
     summary: Summary | None
@@ -104,22 +104,20 @@ class DiskLog(MemoryLog):
         for record, _ in records:
             events = [decode(data, hash_) for hash_, data in record.lines]
             appending = super().append(
-                record.session_id, record.expected_seq, events, command=record.command, summary=record.summary
+                record.session_id, record.expected, events, command=record.command, summary=record.summary
             )
             run_now(appending)
 
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        commit = asyncio.get_running_loop().create_task(
-            self._commit(session_id, expected_seq, events, command, summary)
-        )
+        commit = asyncio.get_running_loop().create_task(self._commit(session_id, expected, events, command, summary))
         self._commits.add(commit)
         commit.add_done_callback(self._commits.discard)
         await asyncio.shield(commit)  # a commit that has begun is finished, whoever waits for it
@@ -127,21 +125,19 @@ class DiskLog(MemoryLog):
     async def _commit(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         command: CommandKey | None,
         summary: Summary | None,
     ) -> None:
         async with self._writing:
-            if self._is_next(session_id, expected_seq, command):
+            if self._is_next(session_id, expected, command):
                 lines = [(event.hash, event.data) for event in events]
-                record = Record(
-                    session_id=session_id, expected_seq=expected_seq, lines=lines, command=command, summary=summary
-                )
+                record = Record(session_id=session_id, expected=expected, lines=lines, command=command, summary=summary)
                 is_reported = await self._write(pack(record))
             else:
                 is_reported = True
-            await super().append(session_id, expected_seq, events, command=command, summary=summary)
+            await super().append(session_id, expected, events, command=command, summary=summary)
         if not is_reported:
             raise LogError("the disk failed; whether it was written is not known")
 
@@ -161,12 +157,12 @@ class DiskLog(MemoryLog):
         await asyncio.sleep(0)  # durable, and nobody knows it yet
         return True
 
-    def _is_next(self, session_id: str, expected_seq: int, command: CommandKey | None) -> bool:
+    def _is_next(self, session_id: str, expected: Head, command: CommandKey | None) -> bool:
         session = self._sessions.get(session_id)
         if session is None:
-            return expected_seq == 0
+            return expected.seq == 0
         is_new = command is None or command.command_id not in session.commands
-        return not session.removed_at and len(session.events) == expected_seq and is_new
+        return not session.removed_at and session.events[-1].head == expected and is_new
 
     async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None:
         if self._faults.strikes("snapshot lost"):
@@ -193,16 +189,17 @@ class DiskLog(MemoryLog):
 def restore_backup(disk: Disk, chance: random.Random) -> int:
     """Put back an earlier copy of the file, with every session in it; return how many records are gone."""
     records = unpack(bytes(disk.synced))
-    births = [at for at, (record, _) in enumerate(records, start=1) if record.expected_seq == 0]
+    births = [at for at, (record, _) in enumerate(records, start=1) if record.expected.seq == 0]
     kept = chance.randint(max([len(records) // 2, *births]), len(records))
     del disk.synced[records[kept - 1][1] if kept else 0 :]
     return len(records) - kept
 
 
 def run_now(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return the result of a coroutine that waits for nothing."""
+    """Return the result of a coroutine that waits for nothing; it may let others have their turn."""
     try:
-        coroutine.send(None)
+        while coroutine.send(None) is None:
+            pass
     except StopIteration as end:
         return cast("T", end.value)
     raise AssertionError("it waits")

@@ -22,6 +22,8 @@ NOT_HERE: dict[str, str] = {
     "agent: BREAKER_OPEN dispatch_ack": _RARE,
     "task: REWORK_REQUIRED cancelled": _RARE,
     "workflow: REPLAN_EVALUATION user_abort": _RARE,
+    "interrupt: EXECUTION esc": "people of the simulator press the button",
+    "session: paused human_done": "people of the simulator end a session with a command",
 }
 
 walked: Counter[str] = Counter()
@@ -42,10 +44,5 @@ def watch() -> None:
 
 def expected() -> list[str]:
     """The rows that a long simulation must walk."""
-    rows = [
-        f"{machine.name}: {row.state} {row.trigger}"
-        for machine in MACHINES
-        for row in machine.rows
-        if row.trigger not in machine.unfired
-    ]
+    rows = [f"{machine.name}: {row.state} {row.trigger}" for machine in MACHINES for row in machine.rows]
     return [row for row in rows if row not in NOT_HERE]

@@ -82,10 +82,8 @@ class Faults:
 
     def strikes(self, kind: str) -> bool:
         """Whether this fault happens now. One that does is counted."""
-        is_drawn = (
-            self.chance.random() < KINDS[kind]
-        )  # drawn in any case, so that leaving out one kind changes no other
-        if not (is_drawn and self.is_on) or kind in self._absent:
+        # drawn in any case, so that leaving out one kind changes no other
+        if self.chance.random() >= KINDS[kind] or not self.is_on or kind in self._absent:
             return False
         self.counts[kind] += 1
         return True

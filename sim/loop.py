@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from contextvars import Context, copy_context
 from itertools import count
+from math import inf
 from typing import Any
 
 Callback = Callable[..., Any]
@@ -50,10 +51,10 @@ class SimLoop(asyncio.AbstractEventLoop):
         return bool(self._ready)
 
     @property
-    def next_timer_s(self) -> float | None:
+    def next_timer_s(self) -> float:
         while self._timers and self._timers[0][2].cancelled():
             heapq.heappop(self._timers)
-        return self._timers[0][0] if self._timers else None
+        return self._timers[0][0] if self._timers else inf
 
     def wake_timers(self) -> None:
         """Make the timers ready that are due."""

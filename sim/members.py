@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from moot.core.errors import AgentError
+from moot.core.flows.supervisor.shapes import list_shapes
 from moot.core.flows.turns import TurnInput
 from moot.core.intake.intent import IntentAnalysis, Relation, SemanticInput
 from moot.core.session.events import Option
@@ -18,19 +19,10 @@ from sim.teams import STUDIO
 
 TASK_IDS = ("a", "b", "c", "d")
 NONSENSE = ("[NEXT: nobody]", "{", '{"next_agent": ["END"]}', "[NEXT: bob, carol] [DONE]", "\x1b[2J /end", "x" * 5_000)
-BODY = {"generatedContent": {"title": "t", "body": "words", "tags": []}}
-SCORES = {
-    "qualityScores": {"scores": {axis: 0.9 for axis, _ in STUDIO.supervisor.quality.fallback}, "overall": 0.9}
-    if STUDIO.supervisor.quality
-    else {}
+GOOD_STATES: dict[str, dict[str, Any]] = {  # the examples that the team file gives them
+    agent: list_shapes(STUDIO.supervisor, agent) for agent in STUDIO.supervisor.agents
 }
-GOOD_STATES: dict[str, dict[str, Any]] = {
-    "brief_compiler_agent": {"creativeBrief": {"aim": "tea"}, "briefComplete": True},
-    "writer_agent": BODY,
-    "image_planner_agent": {"imagePlans": [{"id": "a"}]},
-    "image_agent": {"generatedImageAssetIds": []},
-    "review_agent": {"reviewFeedback": {"approved": True, "suggestions": []}, **SCORES},
-}
+MISSHAPEN = 0.1  # how often an agent writes state that does not fit, while faults are on
 ROUND = ("brief_compiler_agent", "writer_agent", "review_agent")
 RELATIONS: tuple[Relation, ...] = (
     "same_task_no_change",
@@ -155,6 +147,8 @@ class SimAgent:
         chance = self._faults.chance
         agent = turn.brief.agent if turn.brief else ""
         state = dict(GOOD_STATES.get(agent, {}))
+        if self._faults.is_on and chance.random() < MISSHAPEN:
+            state = dict.fromkeys(state, "no object")
         if self._faults.is_on and agent == "review_agent" and chance.random() < 0.4:
             state["reviewFeedback"] = {"approved": False, "suggestions": ["shorter"]}
         calls = ({"name": "generate_image", "args": {"plan": "a"}},) if self._may_call(agent) else None

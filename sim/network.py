@@ -4,6 +4,7 @@ import asyncio
 import heapq
 from collections.abc import Callable
 from itertools import count
+from math import inf
 from typing import Any
 
 from sim.faults import Faults
@@ -25,8 +26,8 @@ class Agenda:
         heapq.heappush(self._entries, (self._timeline.now_s + delay_s, next(self._order), function, args))
 
     @property
-    def next_s(self) -> float | None:
-        return self._entries[0][0] if self._entries else None
+    def next_s(self) -> float:
+        return self._entries[0][0] if self._entries else inf
 
     def run_next(self) -> None:
         _, _, function, args = heapq.heappop(self._entries)

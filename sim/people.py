@@ -46,9 +46,11 @@ def pick_any(state: State, text: str, chance: random.Random) -> HumanCommand:
         tasks = ({"id": "a", "title": "A"}, {"id": "b", "title": "B", "depends_on": ["a"]})
         anything += [
             CancelTask(task_id=chance.choice(TASK_IDS)),
+            CancelTask(task_id=chance.choice(TASK_IDS)),
             RestartTask(task_id=chance.choice(TASK_IDS)),
             Replan(feedback="better"),
             SolveTasks(tasks=tasks),
+            CancelPlan(),
         ]
     if chance.random() < 0.1:
         anything += [CancelTurn(), CancelPlan()]

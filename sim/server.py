@@ -18,6 +18,7 @@ from moot.gateway.metrics import Metrics
 from moot.gateway.settings import GatewaySettings
 from moot.protocol.frames import unlogged
 from moot.runtime.dispatch import EmbeddedDispatch
+from moot.runtime.files import Files
 from sim.clock import SimClock
 from sim.disk import Disk, DiskLog
 from sim.faults import Faults
@@ -70,7 +71,7 @@ class Server:
             members = [member for team in self._teams for member in team.members if member.kind is Kind.AI]
             agent, tool = SimAgent(self._faults), make_tool(self._faults)
             roster = Roster(self._teams, {member.id: agent for member in members}, self.clock)
-            dispatch = EmbeddedDispatch(tasks, roster.find, 3, lambda *_: tool)
+            dispatch = EmbeddedDispatch(tasks, roster.find, 3, lambda *_: tool, files=Files(self.log))
             understander = SimUnderstander(self._faults)
             app = build(tasks, self._teams, self.log, self.clock, dispatch, lambda _: understander)
             await app.recover()

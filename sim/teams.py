@@ -7,7 +7,9 @@ from msgspec.structs import replace
 from moot.agents.script import ScriptAgent
 from moot.config.loading import load_team
 from moot.config.team_file import MemberSpec, TeamFile
-from moot.core.session.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.flows.chat.chat_settings import ChatSettings
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
+from moot.core.session.settings import Budget
 from moot.core.session.team import Kind
 from moot.testing import human, make_team
 

@@ -12,7 +12,7 @@ from moot.core.evolve import evolve
 from moot.core.machines.session import Status
 from moot.core.session.state import State
 from sim import checks
-from sim.client import SimClient
+from sim.client import SharedFold, SimClient
 from sim.disk import Disk, restore_backup
 from sim.faults import Faults
 from sim.loop import Timeline
@@ -46,6 +46,7 @@ class World:
         flows = chance.choice([["chat"], ["plan"], ["studio"], ["plan"], ["studio"], ["chat", "plan", "studio"]])
         self.teams = [MAKERS[flow](chance) for flow in flows]
         self._order = random.Random(chance.random()) if chance.random() < 0.5 else None
+        self.fold = SharedFold()
         self._trace = hashlib.sha256()
         self._steps = 0
         self._crash_steps = crash_steps
@@ -82,7 +83,7 @@ class World:
         self._start()
         for team in self.teams:
             self.clients[0].create(team.name)
-        chaos_s = self._chance.uniform(10.0, 150.0)
+        chaos_s = self._chance.uniform(10.0, 90.0)
         self._play(lambda: self.now_s >= chaos_s)
         self._calm()
         self._play(self._is_at_rest, self.now_s + CALM_S)
@@ -94,24 +95,31 @@ class World:
             self._advance()
 
     def _advance(self) -> None:
-        """Run one step of the server or, when it waits, the next thing that happens anywhere."""
+        """Run the server until it waits or dies or, when it waits, the next thing that happens anywhere."""
         server = self.server
         if server is not None and server.loop.has_ready:
-            self._steps += 1
-            assert self._steps < STEPS, "the server never waits"
-            server.loop.step()
-            if self._crash_at is not None and server.loop.steps >= self._crash_at:
-                self._kill()
-            elif server.is_over:
-                self._bury()
+            self._run_server(server)
             return
-        times = [self.agenda.next_s, server.loop.next_timer_s if server else None]
-        next_s = min(time for time in times if time is not None)
-        self.timeline.now_s = max(self.now_s, next_s)
+        agenda, timeline = self.agenda, self.timeline
+        next_s = min(agenda.next_s, server.loop.next_timer_s) if server is not None else agenda.next_s
+        timeline.now_s = max(timeline.now_s, next_s)
         if server is not None:
             server.loop.wake_timers()
-        if self.agenda.next_s is not None and self.agenda.next_s <= self.now_s:
-            self.agenda.run_next()
+        if agenda.next_s <= timeline.now_s:
+            agenda.run_next()
+
+    def _run_server(self, server: Server) -> None:
+        loop = server.loop
+        while loop.has_ready:
+            self._steps += 1
+            assert self._steps < STEPS, "the server never waits"
+            loop.step()
+            if self._crash_at is not None and loop.steps >= self._crash_at:
+                self._kill()
+                return
+            if server.is_over:
+                self._bury()
+                return
 
     # the lives of the server
 
@@ -196,7 +204,7 @@ class World:
         else:
             if client is self.clients[0]:
                 client.act_sensibly(session_id)
-            self.agenda.after(2.0, self._act, client, session_id)
+                self.agenda.after(2.0, self._act, client, session_id)
 
     def _meddle(self) -> None:
         """Faults that need nobody's doing: the clock jumps, the process is stopped or suspended."""
@@ -242,7 +250,7 @@ class World:
 
     @property
     def agenda_is_near(self) -> bool:
-        return self.agenda.next_s is not None and self.agenda.next_s <= self.now_s
+        return self.agenda.next_s <= self.now_s
 
     def _rests(self, session_id: str) -> bool:
         assert self.server is not None

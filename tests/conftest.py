@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -35,11 +36,15 @@ def run_in_scratch(request: pytest.FixtureRequest, scratch: Path) -> Generator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("MOOT_DATA", str(folder / "data"))
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))  # where members' trees lie
         patch.delenv("MOOT_STORE", raising=False)
         yield
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    """Make the page, once, if its sources changed since `make` did. What cannot be made is told by the tests of it."""
+    if not hasattr(session.config, "workerinput"):
+        subprocess.run([sys.executable, ROOT / "web" / "make_page.py"], check=False)
     session.config.stash[TREE_BEFORE] = list_changes()
 
 

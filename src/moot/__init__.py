@@ -4,8 +4,7 @@
 
     async with moot.open("team.yaml") as app:
         session = await app.session()
-        async for event in session.say("[NEXT: bob] hello"):
-            ...
+        print(await session.ask("Hello!", to="bob"))
 
 The names of `__all__` and of the modules `moot.events`, `moot.commands`, `moot.errors` and `moot.testing` are the
 public interface, described on the page `docs/python.md`; everything else may change in any version. Each name is
@@ -20,19 +19,29 @@ __all__ = [  # noqa: RUF022 - grouped by use
     # opening
     "open",
     "connect",
+    "run_sync",
     "App",
     "Session",
     "Client",
     "Event",
+    "Piece",
+    "OpenQuestion",
+    "View",
+    # teams in code
+    "team",
+    "human",
+    "ai",
     # members written in Python
     "agent",
     "Turn",
     "Delta",
     "Thinking",
     "Step",
+    "ToolUse",
     "Result",
     "Usage",
     "Ask",
+    "Incoming",
     "Option",
     # what packages add: agent types, presets, stores
     "AgentType",
@@ -54,32 +63,45 @@ if TYPE_CHECKING:
     from moot import commands, errors, events, testing
     from moot.agents.agent_type import AgentType, Seat
     from moot.agents.cli.presets import Login, Preset
-    from moot.agents.python import agent
-    from moot.app import App, Session
+    from moot.agents.python import Incoming, agent
+    from moot.agents.team_builder import ai, human, team
+    from moot.app import App, Session, run_sync
     from moot.app import open_app as open  # noqa: A004 - `moot.open` is the public name
     from moot.client.client import Client, connect
     from moot.config.trust import Start
+    from moot.conversation import OpenQuestion, Piece
     from moot.core.codec import Event
     from moot.core.flows.turns import TurnInput as Turn
     from moot.core.session.events import Option
+    from moot.core.session.tool_use import ToolUse
     from moot.core.session.usage import Usage
+    from moot.core.view import View
     from moot.runtime.ports import Ask, Delta, Finding, Log, Result, Step, Store, Thinking
 
 _HOMES = {
     "open": "moot.app:open_app",
     "connect": "moot.client.client:connect",
+    "run_sync": "moot.app:run_sync",
     "App": "moot.app:App",
     "Session": "moot.app:Session",
     "Client": "moot.client.client:Client",
     "Event": "moot.core.codec:Event",
+    "Piece": "moot.conversation:Piece",
+    "OpenQuestion": "moot.conversation:OpenQuestion",
+    "View": "moot.core.view:View",
+    "team": "moot.agents.team_builder:team",
+    "human": "moot.agents.team_builder:human",
+    "ai": "moot.agents.team_builder:ai",
     "agent": "moot.agents.python:agent",
     "Turn": "moot.core.flows.turns:TurnInput",
     "Delta": "moot.runtime.ports:Delta",
     "Thinking": "moot.runtime.ports:Thinking",
     "Step": "moot.runtime.ports:Step",
+    "ToolUse": "moot.core.session.tool_use:ToolUse",
     "Result": "moot.runtime.ports:Result",
     "Usage": "moot.core.session.usage:Usage",
     "Ask": "moot.runtime.ports:Ask",
+    "Incoming": "moot.agents.python:Incoming",
     "Option": "moot.core.session.events:Option",
     "AgentType": "moot.agents.agent_type:AgentType",
     "Seat": "moot.agents.agent_type:Seat",

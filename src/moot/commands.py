@@ -15,6 +15,7 @@ from moot.core.session.commands import (
     SetLanguage,
     Stop,
 )
+from moot.core.session.workspace_commands import Comment, Take, Undo
 from moot.runtime.ports import CommandKey, Receipt
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "CancelTurn",
     "ChangeQueue",
     "CommandKey",
+    "Comment",
     "End",
     "HumanCommand",
     "Pause",
@@ -37,4 +39,6 @@ __all__ = [
     "SetLanguage",
     "SolveTasks",
     "Stop",
+    "Take",
+    "Undo",
 ]

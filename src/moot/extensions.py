@@ -91,9 +91,11 @@ AGENTS = Extensions(
 PRESETS = Extensions(
     "moot.presets",
     {
-        "claude": "moot.agents.cli.claude:CLAUDE",
-        "codex": "moot.agents.cli.codex:CODEX",
-        "gemini": "moot.agents.cli.gemini:GEMINI",
+        "claude": "moot.agents.cli.claude_live:CLAUDE",
+        "codex": "moot.agents.cli.codex_live:CODEX",
+        "gemini": "moot.agents.cli.acp_presets:GEMINI",
+        "qwen": "moot.agents.cli.acp_presets:QWEN",
+        "opencode": "moot.agents.cli.acp_presets:OPENCODE",
     },
 )
 STORES = Extensions(
@@ -101,5 +103,7 @@ STORES = Extensions(
     {
         "memory": "moot.runtime.stores.memory:MemoryStore",
         "sqlite": "moot.runtime.stores.sqlite:SqliteStore",
+        "postgresql": "moot.runtime.stores.postgres.store:PostgresStore",
+        "postgres": "moot.runtime.stores.postgres.store:PostgresStore",
     },
 )

@@ -3,6 +3,7 @@
 A dialect reads what is asked and says a reply, whole or as a stream of server-sent events.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any, Literal, Protocol
@@ -17,6 +18,13 @@ class Call(Struct, frozen=True):
 
     name: str
     arguments: Json = {}
+    namespace: str = ""  # of the tool, where an API groups tools: Codex calls those of an MCP server by it
+
+
+def name_call(start: str, at: int, call: Call) -> str:
+    """An id of a call that no other call of the conversation has: agents look for it in what they remember."""
+    digest = hashlib.sha256(json.dumps([call.name, call.arguments]).encode()).hexdigest()[:12]
+    return f"{start}_{at}_{digest}"
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -167,7 +175,7 @@ class OpenAiChat:
     def _calls(self, reply: Reply) -> list[Json]:
         return [
             {
-                "id": f"call_{at}",
+                "id": name_call("call", at, call),
                 "type": "function",
                 "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
             }
@@ -257,8 +265,9 @@ class OpenAiResponses:
             {
                 "type": "function_call",
                 "id": f"fc_{at}",
-                "call_id": f"call_{at}",
+                "call_id": name_call("call", at, call),
                 "name": call.name,
+                **({"namespace": call.namespace} if call.namespace else {}),
                 "arguments": json.dumps(call.arguments),
                 "status": "completed",
             }

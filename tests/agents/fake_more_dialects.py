@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tests.agents.fake_dialects import Asked, Frame, Json, Reply, newest, text_of
+from tests.agents.fake_dialects import Asked, Frame, Json, Reply, name_call, newest, text_of
 
 ANTHROPIC_FINISH = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
 GEMINI_FINISH = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
@@ -76,7 +76,7 @@ class Anthropic:
     def _blocks(self, reply: Reply) -> list[Json]:
         thinking = {"type": "thinking", "thinking": reply.thinking, "signature": "s"}
         calls = [
-            {"type": "tool_use", "id": f"toolu_{at}", "name": call.name, "input": call.arguments}
+            {"type": "tool_use", "id": name_call("toolu", at, call), "name": call.name, "input": call.arguments}
             for at, call in enumerate(reply.calls)
         ]
         text = [{"type": "text", "text": reply.text}] if reply.text else []

@@ -28,6 +28,7 @@ class HastyClock(SystemClock):
     """Sleeps at once, and remembers for how long."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.slept_s: list[float] = []
 
     async def sleep(self, delay_s: float) -> None:

@@ -16,8 +16,22 @@ CHINESE_KEYS = {
     "approved": "通过",
     "scores": "分数",
     "subject": "主题",
+    "task_relation": "任务关系",
+    "type": "类型",
 }
-KEEP_KEYS = ("names of the keys stay", "键名保持", "键名和 agent 名保持")
+FIXED = (
+    "id",
+    "role",
+    "depends_on",
+    "op",
+    "action",
+    "scope",
+    "urgency",
+    "type",
+    "next_phase",
+    "clarification",
+)  # no free text
+KEEP_KEYS = ("names of the keys stay", "names of the keys and of the types stay", "键名保持", "键名和")
 SQUARE = ("square brackets", "半角方括号")
 AGAIN = re.compile(r"(?:choose|选择) (\w+)[.。]")
 GO_BACK = re.compile(r"(?:Go back to|建议回退到) (\w+)")
@@ -30,7 +44,7 @@ def answer(asked: Asked) -> str:
         return _decorate(asked, _decide(prompt))
     if '{"state"' in prompt:
         return _decorate(asked, _act(prompt))
-    for opening in ('{"summary"', '{"patches"', '{"pass"'):
+    for opening in ('{"normalized_intent"', '{"summary"', '{"patches"', '{"pass"'):
         if opening in prompt:
             return _decorate(asked, _translate(prompt, _fill(_example(prompt, opening), prompt)))
     return _talk(asked)
@@ -100,10 +114,7 @@ def _fill(example: Any, prompt: str) -> Any:
     made = re.findall(r'"asset_id":"([^"]+)"', prompt)
     match example:
         case dict():
-            return {
-                key: value if key in ("id", "role", "depends_on", "op") else _fill(value, prompt)
-                for key, value in example.items()
-            }
+            return {key: value if key in FIXED else _fill(value, prompt) for key, value in example.items()}
         case [str() as item] if "asset_id" in item and made:
             return made
         case list():

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.agents.fake_models import Asked, Call, FakeModels, Reply
 SHELLS = {
     "Bash": lambda command: {"command": command, "description": "run a command"},
     "exec_command": lambda command: {"cmd": command},
+    "bash": lambda command: {"command": command, "description": "run a command"},
     "run_shell_command": lambda command: {"command": command, "description": "run a command", "is_background": False},
 }
 QUIET = (  # Claude Code's own switches; the preset sets them
@@ -41,6 +43,18 @@ GEMINI = {
     "telemetry": {"enabled": False},
     "general": {"enableAutoUpdate": False},
 }
+QWEN = {**GEMINI, "security": {"auth": {"selectedType": "openai"}}}
+MODEL = "fake-model"  # as every CLI knows it but opencode
+OPENCODE_MODEL = f"fake/{MODEL}"
+
+
+def configure_opencode(url: str) -> dict[str, Any]:
+    fake = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": url, "apiKey": "sk-canary-openai"},
+        "models": {MODEL: {"name": MODEL}},
+    }
+    return {"provider": {"fake": fake}, "model": OPENCODE_MODEL, "autoupdate": False, "share": "disabled"}
 
 
 def need(name: str) -> None:
@@ -55,10 +69,16 @@ def settle(home: Path, models: FakeModels, wall: "Wall", monkeypatch: pytest.Mon
     (home / ".gemini" / "settings.json").write_text(json.dumps(GEMINI))
     (home / "codex").mkdir()
     (home / "codex" / "config.toml").write_text(CODEX.format(url=models.url))
+    (home / ".qwen").mkdir()
+    (home / ".qwen" / "settings.json").write_text(json.dumps(QWEN))
+    (home / ".config" / "opencode").mkdir(parents=True)
+    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(configure_opencode(models.url)))
     for name, value in {
         "HOME": str(home),
         "CODEX_HOME": str(home / "codex"),
         "OPENAI_API_KEY": "sk-canary-openai",
+        "OPENAI_BASE_URL": models.url,  # for Qwen Code
+        "OPENAI_MODEL": MODEL,
         "ANTHROPIC_API_KEY": "sk-canary-anthropic",
         "ANTHROPIC_BASE_URL": models.root,
         "GEMINI_API_KEY": "canary-gemini-key",

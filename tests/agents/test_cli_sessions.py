@@ -14,12 +14,13 @@ from moot.app import open_app
 from moot.config.prompts import Prompts
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core import limits
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.flows.chat.chat_slice import ChatSlice
 from moot.core.flows.plan.plan_events import FinalAnswered, SolverCompleted
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.machines.session import Status
 from moot.core.session.commands import CancelTurn
 from moot.core.session.events import MessagePosted, TurnCancelled, TurnFailed, TurnStepped
-from moot.core.session.settings import ChatSettings, PlanSettings
 from moot.core.session.team import Kind
 from moot.testing import human, make_team
 from tests.agents.programs import list_started, nothing_left

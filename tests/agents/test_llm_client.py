@@ -27,7 +27,7 @@ def fail(client: ModelClient) -> AgentError:
 def test_a_prompt_becomes_a_text() -> None:
     """`base_url` names an OpenAI-compatible endpoint; the key comes from the environment."""
     with fake_models('{"a": 1}') as model:
-        said = asyncio.run(ModelClient("openai:small", model.url).complete_json("how many?", SCHEMA))
+        said = asyncio.run(ModelClient("openai:small", model.url).complete_json("how many?", SCHEMA)).text
     assert said == '{"a": 1}'
     assert (model.prompts, model.asked[0].model, model.keys) == (["how many?"], "small", [f"Bearer {KEY}"])
 
@@ -36,7 +36,7 @@ def test_an_endpoint_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -
     """Keys come from the environment only; where there is none, a local endpoint still answers."""
     monkeypatch.delenv("OPENAI_API_KEY")
     with fake_models("{}") as model:
-        assert asyncio.run(ModelClient("small", model.url).complete_json("hi", SCHEMA)) == "{}"
+        assert asyncio.run(ModelClient("small", model.url).complete_json("hi", SCHEMA)).text == "{}"
 
 
 @pytest.mark.parametrize(

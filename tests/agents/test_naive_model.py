@@ -1,5 +1,6 @@
 """Teams that Moot ships, completed by a model that only follows the words of its prompts, in every language."""
 
+import json
 from typing import Any
 
 import pytest
@@ -8,12 +9,26 @@ from moot.app import open_app
 from moot.cli.starter import Starter, fill_names, write_team
 from moot.config.yaml_source import read_yaml
 from moot.core.facts import Fact
-from moot.core.flows.plan.plan_events import FinalAnswered, TaskReviewed
+from moot.core.flows.plan.plan_events import (
+    AggregateReviewed,
+    FinalAnswered,
+    PipelineCompleted,
+    PlanReviewed,
+    TaskReviewed,
+    WorkflowChanged,
+)
 from moot.core.flows.supervisor.supervisor_events import Reviewed, StateUpdated, SupervisionEnded, SupervisorDecided
-from moot.core.session.events import MessagePosted, NoticePosted, SessionPaused, StepAsked, TurnStarted
+from moot.core.session.events import (
+    MessagePosted,
+    NoticePosted,
+    SessionPaused,
+    StepAsked,
+    TurnStarted,
+    UnderstandingCompleted,
+)
 from moot.core.session.team import Language
 from tests.agents.fake_models import Asked, FakeModels, fake_models
-from tests.agents.naive_model import answer
+from tests.agents.naive_model import GO_BACK, answer
 from tests.runtime.apps import run
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -28,10 +43,12 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MOOT_IMAGE_URL", raising=False)
 
 
-def starter_team(flow: str, language: Language, models: FakeModels) -> tuple[dict[str, Any], str]:
+def starter_team(template: str, language: Language, models: FakeModels) -> tuple[dict[str, Any], str]:
     """The team that `moot init` writes for a model, and the first line that it suggests."""
     agent = f'{{type: llm, model: "openai:small", base_url: "{models.url}"}}'
-    starter = Starter(flow=flow, language=language, names=fill_names(flow, language, ()), agent=agent)
+    names = fill_names(template, language, ())
+    agents = (agent,) * (len(names) - 1)
+    starter = Starter(team="starter", template=template, language=language, names=names, agents=agents)
     data = read_yaml(write_team(starter).encode()).data
     assert isinstance(data, dict)
     return data, starter.first_line
@@ -50,15 +67,18 @@ def studio_team(language: Language, models: FakeModels, **settings: Any) -> dict
     return dict(data)
 
 
-async def play(team: dict[str, Any], text: str) -> list[Fact]:
-    """Say something, approve what has to be approved, and return all facts."""
+async def play(team: dict[str, Any], *texts: str) -> list[Fact]:
+    """Say something, approve what has to be approved, say the next, and return all facts."""
     async with open_app(team) as app:
         session = await app.session()
-        facts = [event.fact async for event in session.say(text)]
-        for question in of_kind(facts, StepAsked):
-            if question.code == "" or "approve" not in [option.id for option in question.options]:
-                continue
-            facts += [event.fact async for event in session.answer(question.step_id, choice="approve")]
+        facts: list[Fact] = []
+        for text in texts:
+            said = [event.fact async for event in session.say(text)]
+            for question in of_kind(said, StepAsked):
+                if question.code == "" or "approve" not in [option.id for option in question.options]:
+                    continue
+                said += [event.fact async for event in session.answer(question.step_id, choice="approve")]
+            facts += said
         return facts
 
 
@@ -73,7 +93,7 @@ def test_a_chat_of_three_comes_back_to_the_person(language: Language) -> None:
     @run
     async def scene() -> None:
         with fake_models(answer) as models:
-            team, first_line = starter_team("chat", language, models)
+            team, first_line = starter_team("pair", language, models)
             facts = await play(team, first_line)
         ids = [member["id"] for member in team["members"]]
         assert [fact.member for fact in of_kind(facts, MessagePosted)] == ids
@@ -85,32 +105,60 @@ def test_a_chat_of_three_comes_back_to_the_person(language: Language) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_plan_with_review_is_completed(language: Language) -> None:
-    """Two tasks, the second after the first, each reviewed, then one answer."""
+    """The plan, two tasks, the second after the first, and the answer are each reviewed and pass."""
 
     @run
     async def scene() -> None:
         with fake_models(answer) as models:
             team, first_line = starter_team("plan", language, models)
             facts = await play(team, first_line)
+        assert [fact.passed for fact in of_kind(facts, PlanReviewed)] == [True]
         assert [fact.passed for fact in of_kind(facts, TaskReviewed)][:2] == [True, True]
+        assert [fact.passed for fact in of_kind(facts, AggregateReviewed)] == [True]
+        assert of_kind(facts, PipelineCompleted)[0].status == "complete"
         assert len(of_kind(facts, FinalAnswered)) == 1
-        assert len(models.asked) <= 10
+        assert len(models.asked) <= 12
 
     scene()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_small_supervised_team_is_completed(language: Language) -> None:
+def test_finished_work_is_continued(language: Language) -> None:
+    """A model understands what is said about the result as a change of it; what it says is of use at once."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(answer) as models:
+            team, first_line = starter_team("plan", language, models)
+            team["understanding"] = {"type": "llm", "model": "openai:small", "base_url": models.url}
+            facts = await play(team, first_line, {"en": "make it shorter", "zh": "再短一点"}[language])
+        assert [fact.fallback_reason for fact in of_kind(facts, UnderstandingCompleted)] == [None, None]
+        begun = [fact for fact in of_kind(facts, WorkflowChanged) if fact.trigger == "new_task"]
+        assert [fact.follows for fact in begun] == [False, True]
+        assert [fact.status for fact in of_kind(facts, PipelineCompleted)] == ["complete", "complete"]
+
+    scene()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("template", "order"),
+    [
+        ("supervisor", ["writer_agent", "review_agent"]),
+        ("studio", ["brief_compiler_agent", "research_evidence_agent", "writer_agent", "review_agent"]),
+    ],
+)
+def test_a_small_supervised_team_is_completed(template: str, order: list[str], language: Language) -> None:
     """The team of `moot init` ends with a text that the review approved, without a correction."""
 
     @run
     async def scene() -> None:
         with fake_models(answer) as models:
-            team, first_line = starter_team("supervisor", language, models)
+            team, first_line = starter_team(template, language, models)
             facts = await play(team, first_line)
         ended = of_kind(facts, SupervisionEnded)[0]
         assert (ended.outcome, ended.deliverable.title != "") == ("complete", True)
-        assert [fact.next for fact in of_kind(facts, SupervisorDecided)] == ["writer_agent", "review_agent"]
+        assert [fact.next for fact in of_kind(facts, SupervisorDecided)] == order
         assert of_kind(facts, NoticePosted) == []
 
     scene()
@@ -182,7 +230,7 @@ def strict(asked: Asked) -> str:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_hint_that_is_obeyed_does_not_loop(language: Language) -> None:
-    """A supervisor that obeys every hint reviews again after each change; after three rounds it ends in part."""
+    """A supervisor that follows every hint, the last one too, reviews after each change and ends in part."""
 
     @run
     async def scene() -> None:
@@ -193,5 +241,27 @@ def test_a_hint_that_is_obeyed_does_not_loop(language: Language) -> None:
         chosen = [fact.next for fact in of_kind(facts, SupervisorDecided)]
         back = chosen[chosen.index("review_agent") + 1 :]
         assert back == ["research_evidence_agent", "review_agent"] * 2 + ["END"]
+
+    scene()
+
+
+def obedient(asked: Asked) -> str:
+    """A reviewer as strict, and a supervisor that goes back whenever it is suggested, whatever else it is told."""
+    suggested = GO_BACK.search(asked.prompt)
+    return json.dumps({"next_agent": suggested[1]}) if suggested else strict(asked)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_suggestion_that_is_followed_again_and_again_ends_in_a_pause(language: Language) -> None:
+    """The agent that failed reviews suggest is chosen three times; then the first human is asked."""
+
+    @run
+    async def scene() -> None:
+        with fake_models(obedient) as models:
+            facts = await play(studio_team(language, models), GOALS[language])
+        assert [fact.followed for fact in of_kind(facts, SupervisorDecided) if fact.followed] == [1, 2, 3]
+        assert of_kind(facts, StepAsked)[-1].error_type == "correction_repeated"
+        assert of_kind(facts, SessionPaused)[-1].waiting_for == "you"
+        assert of_kind(facts, SupervisionEnded) == []
 
     scene()

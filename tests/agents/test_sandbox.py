@@ -13,12 +13,15 @@ import pytest
 from msgspec.structs import replace
 
 from moot.agents.cli.memory import FOLDER as CONVERSATIONS
+from moot.agents.handouts import FOLDER as HANDED
 from moot.agents.process import Bounds, Program, start
 from moot.agents.process_book import FOLDER as PROCESSES
 from moot.agents.sandbox import MOOT_FILES, Sandbox, find_bubblewrap
 from moot.config import trust
-from moot.gateway.auth import KEY_FILE, OWNER_FILE, TOKENS_FILE
+from moot.config.private_files import OWNER_FILE
+from moot.gateway.auth import KEY_FILE, TOKENS_FILE
 from moot.runtime.process_table import find_start_time, list_descendants
+from moot.runtime.stores.file_folder import FOLDER as FILES
 from moot.runtime.stores.sqlite import DATABASE
 from tests.agents.programs import nothing_left, python_program, run
 
@@ -116,8 +119,9 @@ def test_a_team_in_the_data_folder_keeps_its_folder(confined: Sandbox, tmp_path:
 
 def test_every_file_of_the_data_folder_is_known() -> None:
     """What gives power over sessions is in the list of files that are hidden one by one."""
-    database = {f"{DATABASE}{ending}" for ending in ("", "-wal", "-shm")}
-    assert set(MOOT_FILES) == {OWNER_FILE, TOKENS_FILE, KEY_FILE, trust.FILE, PROCESSES, CONVERSATIONS, *database}
+    databases = {f"{name}{ending}" for name in (DATABASE, "moot-search.db") for ending in ("", "-wal", "-shm")}
+    folders = {PROCESSES, CONVERSATIONS, FILES, HANDED}
+    assert set(MOOT_FILES) == {OWNER_FILE, TOKENS_FILE, KEY_FILE, trust.FILE, *folders, *databases}
 
 
 @linux_only

@@ -11,10 +11,10 @@ from moot.app import App, Session, open_app
 from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
 from moot.core.flows.plan.plan_events import DispatchNacked, TaskFailed
+from moot.core.flows.plan.plan_settings import PlanSettings
+from moot.core.flows.plan.plan_settings import Retry as RetrySettings
 from moot.core.session.commands import CancelTurn, Retry
 from moot.core.session.events import MessagePosted, TurnCompleted, TurnFailed, TurnStarted, TurnStepped
-from moot.core.session.settings import PlanSettings
-from moot.core.session.settings import Retry as RetrySettings
 from moot.core.session.usage import Usage
 from moot.testing import VirtualClock, human, make_team, scripted
 from tests.runtime.apps import facts, has, names, run, say, settle

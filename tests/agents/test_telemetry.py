@@ -3,15 +3,17 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+import moot
 from moot.app import open_app
 from tests.agents.fake_models import Asked, Call, Reply, fake_models
 from tests.runtime.apps import run
@@ -45,6 +47,11 @@ def id_of(span: ReadableSpan) -> int:
     return int(span.context.span_id)
 
 
+def run_of(exporter: InMemorySpanExporter) -> ReadableSpan:
+    (span,) = [span for span in exporter.get_finished_spans() if span.name.startswith("invoke_workflow ")]
+    return span
+
+
 def bob(url: str, **fields: Any) -> dict[str, Any]:
     agent = {"type": "llm", "model": "openai:small", "base_url": url, **fields}
     return {"id": "bob", "name": "Bob", "kind": "ai", "agent": agent}
@@ -63,7 +70,7 @@ async def test_a_turn_its_tool_and_its_model_calls_are_spans(spans: InMemorySpan
     """Session over turn over tool and model call, with the GenAI names; no text in any of them."""
     with fake_models(Reply(calls=(Call("add", {"a": 1, "b": 2}),)), "It is three.") as models:
         await talk(models.url, "[NEXT: bob] one and two?", tools=["tests.agents.functions:add"])
-    session, turn = named(spans, "session"), named(spans, "invoke_agent Bob")
+    session, turn = run_of(spans), named(spans, "invoke_agent Bob")
     tool = named(spans, "execute_tool add")
     calls = [span for span in spans.get_finished_spans() if span.name == "chat small"]
     assert session.parent is None
@@ -78,6 +85,9 @@ async def test_a_turn_its_tool_and_its_model_calls_are_spans(spans: InMemorySpan
     assert (said["gen_ai.usage.input_tokens"], said["gen_ai.usage.output_tokens"]) == (200, 40)
     asked = dict(calls[0].attributes or {})
     assert (asked["gen_ai.request.model"], asked["gen_ai.usage.input_tokens"]) == ("small", 100)
+    assert asked["server.address"] == "127.0.0.1"
+    assert {span.kind for span in (turn, *calls)} == {trace.SpanKind.CLIENT}
+    assert (said["gen_ai.provider.name"], said["gen_ai.request.model"]) == ("openai", "small")
     assert "three" not in "".join(span.to_json() for span in spans.get_finished_spans())
 
 
@@ -116,7 +126,7 @@ async def test_a_task_is_a_span_around_its_turn(spans: InMemorySpanExporter) -> 
                 pass
     task, turn = named(spans, "task a"), named(spans, "invoke_agent W")
     assert parent_of(turn) == id_of(task)
-    assert parent_of(task) == id_of(named(spans, "session"))
+    assert parent_of(task) == id_of(run_of(spans))
     assert (turn.attributes or {})["moot.job"] == "solve"
 
 
@@ -153,7 +163,33 @@ async def test_a_tool_between_turns_is_a_span(spans: InMemorySpanExporter) -> No
         session = await app.session()
         async for _ in session.say("a fox, please"):
             pass
-    tool, whole = named(spans, "execute_tool draw"), named(spans, "session")
+    tool, whole = named(spans, "execute_tool draw"), run_of(spans)
     assert ((tool.attributes or {})["gen_ai.agent.id"], tool.status.is_ok) == ("artist", False)
     assert tool.parent is not None
     assert tool.parent.span_id == whole.context.span_id
+
+
+@run
+async def test_a_run_is_one_span_and_tools_of_programs_have_names(spans: InMemorySpanExporter) -> None:
+    """Turns that follow each other are one run; what people say next begins another. Titles of tools stay out."""
+    use = moot.ToolUse(id="call_1", kind="execute", title="cat secret.txt")
+
+    async def work(turn: moot.Turn) -> AsyncIterator[Any]:
+        yield moot.Step(action="x", tool=use)
+        yield moot.Step(observation="y", tool=replace(use, status="completed"))
+        yield moot.Result(text="[NEXT: bob] go on" if turn.member.id == "al" else "done")
+
+    async def answer(_turn: moot.Turn) -> str:
+        return "ok"
+
+    team = moot.team(moot.human("ann"), moot.ai("al", work), moot.ai("bob", answer))
+    async with moot.open(team) as app:
+        session = await app.session()
+        for text in ("[NEXT: al] hello", "[NEXT: bob] and again"):
+            async for _ in session.say(text):
+                pass
+        done = [span.name for span in spans.get_finished_spans()]
+        assert sum(name.startswith("invoke_workflow") for name in done) == 2  # exported while the process goes on
+    tool = named(spans, "execute_tool execute")
+    assert parent_of(tool) == id_of(named(spans, "invoke_agent al"))
+    assert "secret" not in "".join(span.to_json() for span in spans.get_finished_spans())

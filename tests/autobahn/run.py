@@ -42,10 +42,19 @@ def find_installed() -> Path | None:
     return suite if suite.exists() else None
 
 
+def find_python() -> str | None:
+    """A Python 2.7 that runs: a name on the path may be a stand-in for one that was not chosen."""
+    named = shutil.which("python2.7")
+    kept = sorted((Path.home() / ".pyenv" / "versions").glob("2.7.*/bin/python"), reverse=True)
+    found = [*([named] if named else []), *map(str, kept)]
+    return next(
+        (each for each in found if not subprocess.run([each, "-V"], capture_output=True, check=False).returncode), None
+    )
+
+
 def install() -> Path | None:
     """Install the suite. Return its program, None if there is no Python 2.7 or no package index."""
-    pyenv = sorted((Path.home() / ".pyenv" / "versions").glob("2.7.*/bin/python"))
-    python = shutil.which("python2.7") or (str(pyenv[-1]) if pyenv else None)
+    python = find_python()
     if python is None:
         return None
     pip, base = [python, "-m", "pip", "install", "--quiet", "--user"], str(HOME / "base")

@@ -47,10 +47,10 @@ class Serving:
             names += [frame["event"] for frame in page]
         return names
 
-    def has(self, session_id: str, name: str) -> None:
-        """Wait for an event of that name."""
+    def has(self, session_id: str, name: str, times: int = 1) -> None:
+        """Wait for an event of that name, or for so many."""
         deadline = time.monotonic() + 20
-        while name not in self.names(session_id):
+        while self.names(session_id).count(name) < times:
             assert time.monotonic() < deadline, self.names(session_id)
             time.sleep(0.02)
 

@@ -93,6 +93,8 @@ def test_a_person_leaves_with_ctrl_c(tmp_path: Path) -> None:
     """Exit 130, no traceback, and how to go on is said."""
     here = sit_down(tmp_path, CHAT, "--plain")
     here.until("> ")
+    here.type("[FROM: Alice] hi\n")
+    here.until("> ", 2)
     here.type("\x03")
     assert here.end() == 130
     assert "Traceback" not in here.seen
@@ -129,3 +131,43 @@ def test_bad_settings_are_said_before_anything_is_opened(tmp_path: Path) -> None
     assert here.end() == 3
     assert "config.yaml:2: keys.quit: 'q' is typed in messages" in here.seen
     assert not data.exists()
+
+
+UNADDRESSED = """\
+moot: 1
+name: duo
+language: en
+members:
+  - {id: ann, kind: human}
+  - {id: bob, kind: ai, agent: {type: script, replies: [I am Bob]}}
+  - {id: carol, kind: ai, agent: {type: script, replies: [I am Carol]}}
+"""
+
+
+def test_a_number_gives_what_was_said_to_nobody(tmp_path: Path) -> None:
+    """The AIs are offered by number; typing one gives that AI the floor, without a second message."""
+    file = tmp_path / "duo.yaml"
+    file.write_text(UNADDRESSED)
+    here = sit_down(tmp_path, str(file), "--plain")
+    here.until("ann> ")
+    here.type("hello\n")
+    here.until("type 1 bob · 2 carol to give it to them")
+    here.type("2\n")
+    here.until("carol: I am Carol")
+    here.type("\x04")
+    assert here.end() == 0
+    assert "I am Bob" not in here.seen
+
+
+def test_a_plan_is_approved_by_a_word(tmp_path: Path) -> None:
+    """The whole line 批准, or yes, approves the plan that is open."""
+    here = sit_down(tmp_path, "plan-demo", "--plain")
+    here.until("You> ")
+    here.type("Please prepare the reading night.\n")
+    here.until("Approve, edit or reject")
+    here.until("You> ", 2)
+    here.type("批准\n")
+    here.until("Find three people who read", 2)
+    here.type("/stop\n")
+    here.type("\x04")
+    here.end()

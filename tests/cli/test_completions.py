@@ -47,7 +47,7 @@ def test_commands_actions_and_options(tab: Tab) -> None:
     assert tab("se") == {"serve", "sessions"}
     assert tab("sessions", "") >= {"list", "fork", "import", "verify"}
     assert tab("sessions", "re") == {"replay", "rename", "restore"}
-    assert tab("sessions", "fork", "--") == {"--help", "--at", "--data", "--store"}
+    assert tab("sessions", "fork", "--") == {"--help", "--at", "--with-work", "--data", "--store"}
     assert tab("run", "x.yaml", "--c") == {"--connect"}
     assert tab("route", "s") == {"supervisor"}
     assert tab("trust", "") == {"add", "list", "remove"}
@@ -79,7 +79,7 @@ def test_session_ids(tab: Tab, moot: Moot, tmp_path: Path) -> None:
     one = min(ids)
     assert tab("sessions", "fork", one[:8]) == {one}
     other = str(tmp_path / "other")
-    (there,) = moot("run", "chat-demo", "--data", other).err.split()[1:2]
+    (there,) = moot("run", "chat-demo", "--say", "hi", "--data", other).err.split()[1:2]
     assert tab("sessions", "rm", "--data", other, "s") == {there}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from moot.agents import sandbox
 from moot.agents.sandbox import find_bubblewrap
-from moot.gateway.auth import OWNER_FILE
+from moot.config.private_files import OWNER_FILE
 from tests.cli.command import MOOT, Moot, texts
 
 TEAM = """\

@@ -1,7 +1,10 @@
 """`moot demo`: the first thing people try."""
 
+import re
+
 import pytest
 
+from moot.config.loading import list_built_in_teams, load_team
 from moot.runtime.clock import SystemClock
 from tests.cli.command import Moot
 
@@ -38,12 +41,14 @@ PLAN_STORY = [
     "You: Please prepare",
     "◦ Understood as a new task",
     "→ A new task begins",
-    "▸ Nora is making a plan",
+    "▸ Nora (moot-orchestrator.planner) is making a plan",
     "📋 The plan",
     "  3. Write the programme (after 1, 2)",
-    "? Tasks in this plan: 3",
+    "? This plan has 3 tasks",
     "✓ You changed the plan and approved it:",
     "  3. Write the programme in large print (after 1, 2)",
+    "  ⇢ Dispatched to moot-executor.executor: Find three people who read",
+    "  ⇠ Ben accepts: Find three people who read",
     "▶ Ben starts: Find three people who read",
     "▶ Mia starts: Choose rooms and times",
     "◦ Understood as a small change",
@@ -54,8 +59,8 @@ PLAN_STORY = [
     "▶ Ben starts: Write the programme in large print",
     "◦ Understood as another task",
     "⏭ Postponed until the current work is done",
-    "✗ Iris sends back: Write the programme in large print",
-    "▸ Leo puts the results together",
+    "✗ Iris (moot-orchestrator.reviewer) sends back: Write the programme in large print",
+    "▸ Leo (moot-orchestrator.aggregator) puts the results together",
     "■ All tasks are done",
     "Leo: The reading night stands.",
     "⏭ Starting the postponed work",
@@ -116,3 +121,29 @@ def test_supervisor_plays_to_its_end(moot: Moot) -> None:
     assert [start for start in SUPERVISOR_STORY if not any(line.startswith(start) for line in lines)] == []
     assert said.err.count("»") == 6
     assert not moot.data.exists()
+
+
+@pytest.mark.parametrize("flow", ["chat", "plan"])
+@pytest.mark.parametrize("choice", ["option", "locale"])
+def test_a_chinese_demo(moot: Moot, monkeypatch: pytest.MonkeyPatch, flow: str, choice: str) -> None:
+    """By --language or by the locale: captions, members and texts are Chinese, and it plays to its end."""
+    if choice == "locale":
+        monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    said = moot("demo", "--plain", "--flow", flow, *(("--language", "zh") if choice == "option" else ()))
+    assert said.code == 0, said.err
+    assert "■ 会话结束" in said.out
+    assert "会话由人结束，AI 不能。" in said.err
+    assert not re.search(r"\b(Waiting|Nora|Bob|Carol)\b", said.out)
+
+
+def test_built_in_teams_follow_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same name is the same team in the reader's language; each says that it is scripted, and nobody is Claude."""
+    for locale, language in (("zh_CN.UTF-8", "zh"), ("en_GB.UTF-8", "en")):
+        monkeypatch.setenv("LC_ALL", locale)
+        for name in ("chat-demo", "plan-demo"):
+            team = load_team(name)
+            assert (team.name, team.language, len(team.examples)) == (name, language, 1)
+            assert ("脚本" if language == "zh" else "script") in team.description
+            assert "Claude" not in {member.name for member in team.members}
+    assert load_team("chat-demo.zh").language == "zh"
+    assert not any("." in name for name in list_built_in_teams())

@@ -9,6 +9,9 @@ import pytest
 from moot.agents.cli.discovery import find_login
 from moot.agents.cli.presets import find_preset
 from moot.cli.doctor import KEYS
+from moot.cli.storage_checks import check_sqlite
+from moot.core.errors import Unusable
+from moot.runtime.stores.log_tables import open_for_writing
 from tests.agents.programs import nothing_left
 from tests.cli.command import Moot
 
@@ -45,6 +48,23 @@ def test_a_bare_machine_is_no_failure(moot: Moot, bare: Path) -> None:
         assert line in said.out
     assert "→ npm install -g @openai/codex" in said.out
     assert not moot.data.exists()  # looking makes nothing
+
+
+@pytest.mark.parametrize(
+    ("version", "status"), [((3, 8, 0), "fail"), ((3, 40, 1), "note"), ((3, 51, 3), "ok"), ((4, 0, 0), "ok")]
+)
+def test_the_version_of_sqlite_is_told(version: tuple[int, int, int], status: str) -> None:
+    """One that is too old fails; one whose write-ahead log has a known bug is named with what to avoid."""
+    check = check_sqlite(version)
+    assert (check.status, ".".join(map(str, version)) in check.says) == (status, True)
+    assert bool(check.fix) == (status != "ok")
+
+
+def test_an_sqlite_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log is not opened with it, and the sentence says what is needed."""
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 8, 0))
+    with pytest.raises(Unusable, match=r"too old; use a Python with SQLite 3\.22\.0 or newer"):
+        open_for_writing(tmp_path / "moot.db")
 
 
 def test_clis_are_found_with_version_and_login(moot: Moot, bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:

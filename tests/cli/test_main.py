@@ -35,7 +35,7 @@ def test_every_command_has_help(command: list[str], moot: Moot) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["run"], ["run", CHAT, "--timeout", "soon"], ["sessions"], ["--json"], ["route", "x"]]
+    "arguments", [["nonsense"], ["run", CHAT, "--timeout", "soon"], ["sessions"], ["--json"], ["route", "x"]]
 )
 def test_wrong_usage_exits_with_2(arguments: list[str], moot: Moot) -> None:
     """What is wrong is said on stderr, stdout stays empty."""

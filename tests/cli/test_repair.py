@@ -9,7 +9,8 @@ import pytest
 
 from moot.agents.cli.discovery import FoundCli
 from moot.cli import doctor
-from moot.runtime.stores.lock import FileLock
+from moot.config.own_folders import find_trees_folder
+from moot.runtime.file_lock import FileLock
 from tests.cli.command import CHAT, Moot, Said, check_chain, names
 from tests.cli.test_sessions import flip_a_byte
 
@@ -84,6 +85,7 @@ def test_nothing_is_left_of_a_session_that_is_damaged_from_the_start(moot: Moot)
 def test_a_file_that_cannot_be_listed_is_exported_whole(moot: Moot) -> None:
     """A page of the table of sessions is gone: every session is found by its events and can be imported elsewhere."""
     ids = sorted(moot.talk("alice: hello")[0] for _ in range(3))
+    (find_trees_folder() / ids[0]).mkdir(parents=True)  # whose session is not in the list is not known
     path = moot.data / "moot.db"
     connection = sqlite3.connect(path)
     (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sessions'").fetchone()

@@ -4,7 +4,7 @@ import pytest
 
 from moot.cli.run import read_inputs
 from moot.cli.usage import UsageError
-from tests.cli.command import Moot
+from tests.cli.command import CHAT, Moot
 
 
 def test_values_are_json_or_text() -> None:
@@ -30,3 +30,17 @@ def test_inputs_go_with_the_first_text(moot: Moot) -> None:
     refused = moot("run", "content-studio-demo", "--say", "a post", "--input", "colour=blue")
     assert refused.code == 1
     assert "referenceImages, layoutPreference, imageGenProvider" in refused.out + refused.err
+
+
+def test_a_run_without_a_text_starts_nothing(moot: Moot) -> None:
+    """A new session needs something to say, exit 2; standard input is a text too; what is refused leaves no session."""
+    said = moot("run", CHAT)
+    assert (said.code, said.out) == (2, "")
+    assert "--say TEXT" in said.err
+    assert moot("run", CHAT, "--say", "alice: /nonsense").code == 1
+    assert moot("run", CHAT, "--say", "").code == 1
+    assert moot("chat", CHAT, "--plain").code == 0
+    assert moot("sessions", "list").out == ""
+    assert moot("run", CHAT, "--say", "alice: hi", "--input", "x=1").code == 1
+    assert moot("sessions", "list").out == ""
+    assert "hello there" in moot("run", CHAT, "--say", "-", stdin=b"[FROM: Alice] hello there\n").out

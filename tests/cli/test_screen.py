@@ -24,6 +24,27 @@ def test_what_was_said_is_printed(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert said.err.splitlines() == ["session s_1", "to go on: moot chat --session s_1"]
 
 
+def test_it_says_to_whom_and_what_was_not_finished(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Messages name their addressees, as everywhere else, and the text of a stopped turn is marked."""
+    viewer_state = ViewerState()
+    viewer_state.story.items = [
+        Item(seq=2, at="", kind="message", name="Ann", to=("Bob", "Carol"), text="hello"),
+        Item(seq=5, at="", kind="partial", name="Bob", text="half a sen\n"),
+    ]
+    say_goodbye(viewer_state, "s_1", None, tmp_path)
+    assert capsys.readouterr().out.splitlines() == ["Ann → Bob, Carol: hello", "Bob (not finished): half a sen"]
+
+
+def test_a_session_that_was_not_used_leaves_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """It is not kept, so there is no command to go on with it."""
+    unused = ViewerState()
+    unused.story.items = [Item(seq=1, at="", text="— team · Ann, Bob")]
+    say_goodbye(unused, "s_1", "moot chat --session s_1", tmp_path)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == ""
+
+
 def test_a_long_transcript_goes_into_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """Beyond 200 lines its path is printed; only its owner may read the file."""
     say_goodbye(state_with(PRINTED_LINES + 1), "s_1", None, tmp_path / "transcripts")

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from moot.cli import serve
 from moot.config.loading import load_team
 from moot.config.trust import NotTrusted, TrustStore
 from moot.core.errors import ConfigError
+from moot.gateway.auth import Tokens
 from moot.gateway.opening import open_page
 from tests.cli.command import CHAT, MOOT, TEAMS, Moot
 from tests.cli.serving import Serving, serving
@@ -201,9 +203,9 @@ def test_data_in_use(tmp_path: Path, moot: Moot) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104
 def test_the_network_is_refused(host: str, moot: Moot) -> None:
-    """Exit 3, and why."""
+    """A usage error, and why."""
     said = moot("serve", CHAT, "--host", host, "--port", "0")
-    assert (said.code, said.out) == (3, "")
+    assert (said.code, said.out) == (2, "")
     assert "without TLS" in said.err
     assert "--insecure" in said.err
 
@@ -265,3 +267,17 @@ def test_opening_the_browser_hides_the_token(tmp_path: Path, monkeypatch: pytest
     assert "canary" not in url
     assert path.stat().st_mode & 0o777 == 0o600
     assert 'url=http://127.0.0.1:1/#token=canary"' in path.read_text()
+
+
+def test_a_file_with_the_token_is_for_its_owner(tmp_path: Path) -> None:
+    """`moot serve > moot.log` writes the address, with the token, into a file that others cannot read."""
+    path = tmp_path / "moot.log"
+    with path.open("w") as file, redirect_stdout(file):
+        path.chmod(0o644)
+        serve.announcement("http://127.0.0.1:1/", Tokens(tmp_path), None)()
+    assert "#token=" in path.read_text()
+    assert path.stat().st_mode & 0o777 == 0o600
+    with path.open("w") as file, redirect_stdout(file):
+        path.chmod(0o644)
+        serve.announcement("http://127.0.0.1:1/", Tokens(tmp_path, owner_token="x" * 16), None)()
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("http://127.0.0.1:1/\n", 0o644)

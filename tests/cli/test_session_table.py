@@ -1,6 +1,7 @@
 """`moot sessions list` for people: a table in a terminal, and filters everywhere."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -32,12 +33,29 @@ def test_a_terminal_gets_a_table(moot: Moot) -> None:
     session_id, _ = moot.talk("zoe: hello there")
     screen = Keyboard([*MOOT, "sessions", "list"], os.environ)
     assert screen.end() == 0
-    header, last, first = screen.seen.splitlines()
+    header, _, folder, last, first = screen.seen.splitlines()
+    assert folder == str(Path(CHAT).parent)
     assert header.split() == ["ID", "ACTIVE", "STATUS", "EVENTS", "TEAM", "TITLE"]
     assert last.startswith(session_id)
     assert last[header.index("ACTIVE") :].startswith("just now")
-    assert last[header.index("TITLE") :] == "Zoe: hello there"
+    assert last[header.index("TITLE") :] == "hello there"
     assert first[header.index("TITLE") :] == "海报"
+
+
+def test_the_table_is_grouped_by_project(moot: Moot, tmp_path: Path) -> None:
+    """Sessions stand below the folder of their team file, the last active project first; built-in teams by name."""
+    (tmp_path / "站点").mkdir()
+    own = tmp_path / "站点" / "moot.yaml"
+    own.write_text(Path(CHAT).read_text(encoding="utf-8"), encoding="utf-8")
+    first, _ = moot.talk("alice: one")
+    second, _ = moot.talk("alice: two", team=str(own))
+    demo, _ = moot.talk("hello", team="plan-demo")
+    third, _ = moot.talk("alice: three")
+    screen = Keyboard([*MOOT, "sessions", "list"], os.environ)
+    assert screen.end() == 0
+    words = [line.partition("  ")[0] for line in screen.seen.splitlines()[1:]]
+    groups = (str(Path(CHAT).parent), third, first, "", "plan-demo", demo, "", str(own.parent), second)
+    assert words == ["", *groups]
 
 
 def test_filters(moot: Moot) -> None:

@@ -36,7 +36,7 @@ def test_list(moot: Moot) -> None:
     listed = said.objects[0]
     assert (listed["seq"], listed["hash"]) == (frames[-1]["seq"], frames[-1]["hash"])
     assert (listed["created_at"], listed["updated_at"]) == (frames[0]["timestamp"], frames[-1]["timestamp"])
-    assert (listed["team"], listed["flow"], listed["title"]) == ("chat-five", "chat", "")
+    assert (listed["team"], listed["flow"], listed["title"]) == ("chat-five", "chat", "two")
     assert (listed["status"], listed["waiting_for"], listed["busy"]) == ("paused", "zoe", False)
     assert listed["needs"] == "your_turn"
     plain = moot("sessions", "list").lines
@@ -120,7 +120,7 @@ def test_export_md(moot: Moot) -> None:
     session_id, _ = moot.talk("alice: [NEXT: Bob] hello", "zoe: bye [DONE]")
     said = moot("sessions", "export", session_id, "--format", "md")
     assert said.code == 0
-    assert said.lines[0] == "# chat-five"
+    assert said.lines[0] == "# hello"
     headings = [line.split(" · ")[0] for line in said.lines if line.startswith("### ")]
     assert headings == ["### Alice", "### Bob", "### Carol", "### Zoe"]
     assert "> ⚠️ 'Dora' is not in this team, skipped" in said.lines
@@ -151,7 +151,7 @@ def test_replay(moot: Moot) -> None:
     assert names(said.objects[:-1]) == names(frames[: started["seq"]])
     assert [turn["member"] for turn in said.objects[-1]["running"]] == ["bob"]
     plain = moot("sessions", "replay", session_id, "--at", str(started["seq"]))
-    assert plain.lines[-2:] == ["Status: active · waiting for: - · AI turns in a row: 1", "📋 Queue: Bob"]
+    assert plain.lines[-1] == "Status: active · waiting for: - · AI turns in a row: 1"
 
 
 @pytest.mark.parametrize("seq", ["0", "-1", "999"])
@@ -280,3 +280,23 @@ def test_json_is_one_object_a_line(moot: Moot) -> None:
     for action in (["list"], ["show", session_id], ["replay", session_id], ["verify"]):
         for line in moot("sessions", *action, "--json").lines:
             assert isinstance(json.loads(line), dict)
+
+
+def test_what_was_said_is_found(moot: Moot) -> None:
+    """Each session with its hits; as JSON too; nothing to search for is a mistake, nothing found is said."""
+    first, _ = moot.talk("alice: [NEXT: bob] quince", "alice: 做一张春季海报")
+    moot.talk("alice: medlar")
+    found = moot("sessions", "search", "春季")
+    assert found.code == 0
+    head, line = found.out.splitlines()
+    assert head.startswith(first)
+    assert "做一张春季海报" in line
+    hits = [
+        json.loads(line)
+        for line in moot("sessions", "search", "QUIN", "--json", "--session", first[:8]).out.splitlines()
+    ]
+    assert [hit["session_id"] for hit in hits] == [first]
+    nothing = moot("sessions", "search", "nowhere")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert "nobody has said" in nothing.err
+    assert moot("sessions", "search", "!!").code == 2

@@ -30,7 +30,16 @@ def test_what_each_member_has_used_is_shown(moot: Moot, tmp_path: Path) -> None:
     assert "⏸ Bob has used up its budget (1/1 turns). /resume grants as much again, /end stops" in shown.out
     assert shown.lines[-1] == "  Σ Bob  1 turn · 110 tokens · 0.2500 USD"
     (state,) = moot("sessions", "show", session_id, "--json").objects
-    assert state["state"]["spent_by_member"] == {"bob": {"turns": 1, "tokens": 110, "cost_usd": 0.25}}
+    assert state["state"]["spent_by_member"] == {
+        "bob": {
+            "turns": 1,
+            "tokens": 110,
+            "cost_usd": 0.25,
+            "output_tokens": 50,
+            "cached_tokens": 0,
+            "thinking_tokens": 0,
+        }
+    }
 
 
 def test_where_nothing_was_reported_nothing_is_shown(moot: Moot) -> None:

@@ -17,10 +17,10 @@ def test_a_token_is_shown_once(moot: Moot) -> None:
     assert said.code == 0
     [token] = said.lines
     assert token not in said.err
-    assert "viewer in every session for good (the office screen)" in said.err
+    assert "viewer in every session without expiry (the office screen)" in said.err
     listed = moot("token", "list")
     assert token not in listed.out
-    assert "viewer in every session for good (the office screen)" in listed.out
+    assert "viewer in every session without expiry (the office screen)" in listed.out
     assert Tokens(moot.data).find(token) == Principal(token_id=listed.out.split()[0], role=Role.VIEWER)
 
 
@@ -65,6 +65,23 @@ def test_revoking(moot: Moot) -> None:
     again = moot("token", "revoke", made["token_id"])
     assert (again.code, again.out) == (4, "")
     assert "moot token list" in again.err
+
+
+def test_logins_are_listed_and_revoked(moot: Moot) -> None:
+    """Each browser with its token; a revoked one is logged out, and one that is not there is named."""
+    assert moot("token", "logins").err == "no browser is logged in\n"
+    tokens = Tokens(moot.data)
+    owner = tokens.find(tokens.owner_token)
+    assert owner
+    new = tokens.login(owner, "Firefox")
+    login_id = new.record.login_id
+    assert moot("token", "logins").lines == [f"{login_id}  owner  last used {new.record.last_used_at}  Firefox"]
+    assert moot("token", "logins", "--json").objects[0]["ends_at"] == new.record.ends_at
+    assert new.secret not in moot("token", "logins", "--json").out
+    assert moot("token", "revoke", login_id) == (0, "", "")
+    assert moot("token", "logins").out == ""
+    again = moot("token", "revoke", login_id)
+    assert (again.code, login_id in again.err) == (4, True)
 
 
 def test_revoking_the_owner_makes_a_new_one(moot: Moot) -> None:

@@ -85,6 +85,7 @@ def test_the_schema_is_json_schema(moot: Moot) -> None:
     keys = {
         "moot",
         "permission_timeout_s",
+        "workspace",
         "name",
         "flow",
         "language",
@@ -95,7 +96,7 @@ def test_the_schema_is_json_schema(moot: Moot) -> None:
         "supervisor",
         "budget",
     }
-    assert set(definitions["TeamFile"]["properties"]) == {*keys, "sandbox", "prompts"}
+    assert set(definitions["TeamFile"]["properties"]) == {*keys, "sandbox", "prompts", "description", "examples"}
     assert set(definitions["TeamFile"]["required"]) == {"moot", "name", "members"}
 
 
@@ -131,3 +132,75 @@ def test_keys_of_other_tools(moot: Moot, tmp_path: Path, key: str, hint: str) ->
         f"  - {{id: bob, kind: ai, {key}: x, agent: {{type: script}}}}\n"
     )
     assert hint in moot("validate", str(file)).out
+
+
+LACKING = """\
+moot: 1
+name: lacking
+members:
+  - {id: ann, kind: human}
+  - id: bob
+    kind: ai
+    agent: {type: cli, command: [no-such-program]}
+  - {id: carol, kind: ai, agent: {type: python, call: "nosuch:fn"}}
+  - {id: dan, kind: ai, agent: {type: llm, model: gpt-5-mini}}
+  - {id: eve, kind: ai, agent: {type: python, call: "own:fn"}}
+"""
+
+
+def test_what_is_missing_here_is_a_warning(moot: Moot, tmp_path: Path) -> None:
+    """Programs, modules and providers that this machine lacks are named with their line; the file is valid: exit 0."""
+    file = tmp_path / "team.yaml"
+    file.write_text(LACKING)
+    (tmp_path / "own.py").write_text("raise SystemExit('it was imported')")
+    said = moot("validate", str(file))
+    assert said.code == 0, said.err
+    assert said.lines == [
+        f"{file}:7: warning: members[1].agent: the program 'no-such-program' was not found; "
+        "install it; `moot doctor` says how",
+        f"{file}:8: warning: members[2].agent: the module of 'nosuch:fn' was not found; "
+        "put it beside the team file, or install it",
+        f"{file}:9: warning: members[3].agent: the model names no provider; "
+        "write provider:name, such as openai:gpt-5-mini",
+        f"{file}: ok, 3 warnings",
+    ]
+    assert {told["level"] for told in moot("validate", "--json", str(file)).objects} == {"warning"}
+
+
+def test_a_program_without_a_login_is_a_warning(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A preset is asked for its login by the place where it keeps it; the program is not started."""
+    program = tmp_path / "claude"
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    file = tmp_path / "team.yaml"
+    file.write_text("moot: 1\nname: x\nmembers:\n  - {id: a, kind: human}\n  - {id: b, kind: ai, agent: claude}\n")
+    assert "claude is not logged in; run `claude` once and log in" in moot("validate", str(file)).out
+
+
+def test_several_files_are_checked(moot: Moot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its line; one that is broken is exit 3. Without a name it is ./moot.yaml."""
+    monkeypatch.chdir(tmp_path)
+    Path("moot.yaml").write_text(Path(CHAT).read_text())
+    Path("broken.yaml").write_text("moot: 1\n")
+    assert moot("validate").lines == ["moot.yaml: ok"]
+    said = moot("validate", "moot.yaml", "broken.yaml")
+    assert (said.code, said.lines[0]) == (3, "moot.yaml: ok")
+    assert {told["file"] for told in moot("validate", "--json", "moot.yaml", "broken.yaml").objects} == {"broken.yaml"}
+
+
+def test_a_limit_in_usd_that_cannot_work(moot: Moot, tmp_path: Path) -> None:
+    """A member whose cost nobody knows earns a warning that suggests tokens; one with a priced model does not."""
+    file = tmp_path / "moot.yaml"
+    file.write_text(
+        "moot: 1\nname: t\nbudget: {max_cost_usd: 5}\nmembers:\n- {id: ann, kind: human}\n"
+        "- {id: gem, kind: ai, agent: {type: llm, model: 'openai:no-such-model'}}\n"
+        "- {id: gpt, kind: ai, agent: {type: llm, model: 'openai:gpt-5'}}\n"
+    )
+    said = moot("validate", str(file))
+    (line,) = [line for line in said.lines if "max_cost_usd" in line]
+    assert "the cost of gem is not known" in line
+    assert "max_tokens" in line

@@ -123,17 +123,17 @@ def test_what_goes_wrong_with_a_server_is_one_sentence(tmp_path: Path) -> None:
     async def test(server: RealServer, moot: Moot) -> None:
         stranger = moot_in(tmp_path, MOOT_TOKEN="wrong-token-42")
         for asked, words in [
-            (("run", "relay", "--connect", server.url), "does not take this token"),
+            (("run", "relay", "--say", "hi", "--connect", server.url), "does not take this token"),
             (("sessions", "list", "--connect", server.url), "does not take this token"),
-            (("run", "relay", "--connect", "ftp://nowhere"), "must look like"),
+            (("run", "relay", "--say", "hi", "--connect", "ftp://nowhere"), "must look like"),
         ]:
             said = await stranger(*asked)
             assert said.code in (1, 2), said
             assert words in said.err
             assert said.err.count("\n") == 1
             assert "wrong-token-42" not in said.err
-        unknown = await moot("run", "nobody", "--connect", server.url)
-        assert (unknown.code, unknown.err.count("\n")) == (1, 1)
+        unknown = await moot("run", "nobody", "--say", "hi", "--connect", server.url)
+        assert (unknown.code, unknown.err.count("\n")) == (3, 1)
         assert "no team nobody here" in unknown.err
         late = await moot(
             *("run", "relay", "--say", "adam: hi [NEXT: bob]", "--timeout", "0.3", "--connect", server.url)

@@ -15,8 +15,9 @@ EXPECTED = {
     "unknown_key": [
         "8: members[1].agent.reply: unknown key 'reply'; did you mean 'replies'?",
         "11: chat.max_hop: unknown key 'max_hop'; did you mean 'max_hops'?",
-        "12: colour: unknown key 'colour'; the keys here are: moot, name, flow, language, understanding, members, "
-        "chat, plan, supervisor, budget, sandbox, permission_timeout_s, prompts",
+        "12: colour: unknown key 'colour'; the keys here are: moot, name, description, examples, flow, language, "
+        "understanding, members, "
+        "chat, plan, supervisor, budget, sandbox, workspace, permission_timeout_s, prompts",
     ],
     "wrong_type": [
         "2: name: found the number 42; expected text; put it in quotes",

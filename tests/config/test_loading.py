@@ -12,8 +12,10 @@ from moot.config.loading import InvalidTeam, list_built_in_teams, list_problems,
 from moot.config.team_file import Understanding, find_locale_language
 from moot.core.decide import check_team
 from moot.core.errors import ConfigError
+from moot.core.flows.chat.chat_settings import ChatSettings
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
 from moot.core.flows.supervisor.supervisor_settings import Condition
-from moot.core.session.settings import Budget, ChatSettings, PlanSettings, Retry
+from moot.core.session.settings import Budget
 from moot.core.session.team import Team, member
 from moot.core.session.usage import Usage
 
@@ -37,7 +39,7 @@ def test_a_file_becomes_a_team_of_the_core() -> None:
             member("worker", "ai", role="executor", position=2),
             member("twin", "ai", role="reviewer", position=3),
             member("model", "ai", position=4),
-            member("acp", "ai", position=5),
+            member("acp", "ai", position=5, edits=True),
             member("code", "ai", position=6),
         ),
         understanding="rules",

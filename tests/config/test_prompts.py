@@ -64,7 +64,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path) -> None:
     assert "UTF-8" in found[3]
     assert "larger than" in found[4]
     assert "did you mean 'results'?" in found[5]
-    assert "placeholders: goal, results, missing, feedback, language" in found[6]
+    assert "placeholders: goal, results, missing, diff, feedback, language" in found[6]
     assert "empty" in found[7]
 
 

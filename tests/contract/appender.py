@@ -13,7 +13,7 @@ async def main(path: str, inline_below_s: float) -> None:
     while True:
         print(head.seq, flush=True)
         events = make_events("a", head, 3)
-        await log.append("a", head.seq, events)
+        await log.append("a", head, events)
         head = events[-1].head
 
 

@@ -41,7 +41,7 @@ async def append(log: Log, session_id: str, count: int = 1, text: str = "hello",
     known = {listing.session_id: listing.head for listing in await log.sessions()}
     head = known.get(session_id, Head())
     events = make_events(session_id, head, count, text, at)
-    await log.append(session_id, head.seq, events, summary=None if head.seq else SUMMARY)
+    await log.append(session_id, head, events, summary=None if head.seq else SUMMARY)
     return events
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, NotFound
-from moot.runtime.ports import CommandKey, Log, Receipt, Snapshot
+from moot.runtime.ports import CommandKey, Log, Project, Receipt, Snapshot
 from tests.contract.logs import SUMMARY, OpenLog, append, make_events, run, verify
 
 
@@ -39,7 +39,18 @@ async def test_an_append_behind_another_seq_is_refused(open_log: OpenLog) -> Non
         events = await append(log, "a", 3)
         for head in (Head(), events[1].head, Head(9, "x")):
             with pytest.raises(Conflict):
-                await log.append("a", head.seq, make_events("a", head), summary=SUMMARY)
+                await log.append("a", head, make_events("a", head), summary=SUMMARY)
+        assert await log.read("a") == events
+
+
+@run
+async def test_an_append_behind_another_history_is_refused(open_log: OpenLog) -> None:
+    """A head of the right seq and another hash is another history, as after a restored backup: Conflict."""
+    async with open_log() as log:
+        events = await append(log, "a", 3)
+        other = make_events("a", count=3, text="another past")[-1].head
+        with pytest.raises(Conflict, match="another event 3"):
+            await log.append("a", other, make_events("a", other))
         assert await log.read("a") == events
 
 
@@ -51,7 +62,11 @@ async def test_an_append_that_is_refused_leaves_nothing(open_log: OpenLog) -> No
         key = CommandKey("c1", "d1")
         with pytest.raises(Conflict):
             await log.append(
-                "a", 4, make_events("a", Head(4, "x")), command=key, summary=replace(SUMMARY, title="changed")
+                "a",
+                Head(4, "x"),
+                make_events("a", Head(4, "x")),
+                command=key,
+                summary=replace(SUMMARY, title="changed"),
             )
         assert await log.find_command("a", "c1") is None
         assert (await log.sessions())[0].summary == SUMMARY
@@ -63,11 +78,11 @@ async def test_events_that_do_not_fit_the_expected_seq_are_a_mistake(open_log: O
     """No events, events of another place and a new session without a summary are ValueErrors."""
     async with open_log() as log:
         with pytest.raises(ValueError, match="at least one"):
-            await log.append("a", 0, [], summary=SUMMARY)
+            await log.append("a", Head(), [], summary=SUMMARY)
         with pytest.raises(ValueError, match="start at seq 1"):
-            await log.append("a", 0, make_events("a", Head(1, "x")), summary=SUMMARY)
+            await log.append("a", Head(), make_events("a", Head(1, "x")), summary=SUMMARY)
         with pytest.raises(ValueError, match="needs a summary"):
-            await log.append("a", 0, make_events("a"))
+            await log.append("a", Head(), make_events("a"))
         assert await log.sessions() == []
 
 
@@ -76,7 +91,7 @@ async def test_a_session_begins_with_its_first_append(open_log: OpenLog) -> None
     """Creation is one append: session, events, receipt and summary appear together."""
     async with open_log() as log:
         events = make_events("a", count=2, at="2025-01-01T00:00:01.000Z")
-        await log.append("a", 0, events, command=CommandKey("c1", "d1"), summary=SUMMARY)
+        await log.append("a", Head(), events, command=CommandKey("c1", "d1"), summary=SUMMARY)
         (listing,) = await log.sessions()
         assert (listing.session_id, listing.head, listing.summary) == ("a", events[-1].head, SUMMARY)
         assert listing.created_at == listing.updated_at == "2025-01-01T00:00:01.000Z"
@@ -89,7 +104,7 @@ async def test_a_command_leaves_a_receipt(open_log: OpenLog) -> None:
     async with open_log() as log:
         events = await append(log, "a")
         await append(log, "b")
-        await log.append("a", 1, make_events("a", events[-1].head, 3), command=CommandKey("c1", "d1"))
+        await log.append("a", events[-1].head, make_events("a", events[-1].head, 3), command=CommandKey("c1", "d1"))
         assert await log.find_command("a", "c1") == Receipt("d1", 4)
         assert await log.find_command("a", "c2") is None
         assert await log.find_command("b", "c1") is None
@@ -102,9 +117,9 @@ async def test_a_command_id_is_taken_once(open_log: OpenLog) -> None:
     async with open_log() as log:
         key = CommandKey("c1", "d1")
         events = make_events("a")
-        await log.append("a", 0, events, command=key, summary=SUMMARY)
+        await log.append("a", Head(), events, command=key, summary=SUMMARY)
         with pytest.raises(Conflict, match="c1"):
-            await log.append("a", 1, make_events("a", events[-1].head), command=CommandKey("c1", "d2"))
+            await log.append("a", events[-1].head, make_events("a", events[-1].head), command=CommandKey("c1", "d2"))
         assert await log.find_command("a", "c1") == Receipt("d1", 1)
         assert await log.head("a") == events[-1].head
 
@@ -116,7 +131,7 @@ async def test_sessions_stand_newest_first(open_log: OpenLog) -> None:
         for session_id in ("a", "b", "c"):
             await append(log, session_id)
         events = make_events("a", await log.head("a"), at="2024-01-01T00:00:00.000Z")
-        await log.append("a", 1, events, summary=replace(SUMMARY, title="second"))
+        await log.append("a", await log.head("a"), events, summary=replace(SUMMARY, title="second"))
         listings = await log.sessions()
         assert [listing.session_id for listing in listings] == ["a", "c", "b"]
         assert [listing.summary.title for listing in listings] == ["second", "first", "first"]
@@ -126,10 +141,28 @@ async def test_sessions_stand_newest_first(open_log: OpenLog) -> None:
 
 
 @run
+async def test_sessions_are_listed_in_pages(open_log: OpenLog) -> None:
+    """By their last event and then their id, the greatest first; a page goes on behind a place."""
+    async with open_log() as log:
+        for number in range(7):
+            await append(log, f"s{number}", at=f"2026-01-0{1 + number // 2}T00:00:00.000Z")
+        await log.remove("s6", "2026-02-01T00:00:00.000Z")
+        listed: list[str] = []
+        before: str | None = None
+        while page := await log.list_page(4, before=before):
+            listed += [listing.session_id for listing in page]
+            before = page[-1].place
+        assert listed == ["s5", "s4", "s3", "s2", "s1", "s0"]
+        assert await log.list_page(4) == (await log.list_page(100))[:4]
+        assert [listing.session_id for listing in await log.list_page(4, removed=True)] == ["s6"]
+        assert await log.list_page(4, before="2026-02-01T00:00:00.000Z s6", removed=True) == []
+
+
+@run
 async def test_a_deleted_session_is_gone(open_log: OpenLog) -> None:
     """Events, receipts and snapshot go; others stay; the id can be used again."""
     async with open_log() as log:
-        await log.append("a", 0, make_events("a"), command=CommandKey("c1", "d1"), summary=SUMMARY)
+        await log.append("a", Head(), make_events("a"), command=CommandKey("c1", "d1"), summary=SUMMARY)
         await log.save_snapshot("a", Snapshot(await log.head("a"), "v1", b"state"))
         kept = await append(log, "b")
         await log.delete("a")
@@ -154,12 +187,12 @@ async def test_a_session_in_the_trash_is_as_good_as_none(open_log: OpenLog) -> N
             log.read("a"),
             log.head("a"),
             log.remove("a", "x"),
-            log.append("a", 2, make_events("a", events[-1].head)),
+            log.append("a", events[-1].head, make_events("a", events[-1].head)),
         ):
             with pytest.raises(NotFound):
                 await call
         with pytest.raises(Conflict):
-            await log.append("a", 0, make_events("a"), summary=SUMMARY)
+            await log.append("a", Head(), make_events("a"), summary=SUMMARY)
         assert [listing.session_id for listing in await log.sessions()] == ["b"]
         [listing] = await log.sessions(removed=True)
         assert (listing.session_id, listing.removed_at) == ("a", "2026-01-02T00:00:00.000Z")
@@ -169,7 +202,7 @@ async def test_a_session_in_the_trash_is_as_good_as_none(open_log: OpenLog) -> N
 async def test_a_session_comes_back_from_the_trash_as_it_was(open_log: OpenLog) -> None:
     """Events, receipts and snapshot; it goes on where it was, and those who follow it now get what comes."""
     async with open_log() as log:
-        await log.append("a", 0, make_events("a"), command=CommandKey("c1", "d1"), summary=SUMMARY)
+        await log.append("a", Head(), make_events("a"), command=CommandKey("c1", "d1"), summary=SUMMARY)
         snapshot = Snapshot(await log.head("a"), "v1", b"state")
         await log.save_snapshot("a", snapshot)
         events = await log.read("a")
@@ -219,7 +252,7 @@ UNKNOWN: list[Callable[[Log], Awaitable[object]]] = [
     lambda log: log.remove("nobody", "2026-01-01T00:00:00.000Z"),
     lambda log: log.restore("nobody"),
     lambda log: log.save_snapshot("nobody", Snapshot(Head(), "v1", b"")),
-    lambda log: log.append("nobody", 1, make_events("nobody", Head(1, "x"))),
+    lambda log: log.append("nobody", Head(1, "x"), make_events("nobody", Head(1, "x"))),
     lambda log: anext(aiter(log.follow("nobody"))),
 ]
 
@@ -239,7 +272,7 @@ async def test_a_closed_log_says_so(open_log: OpenLog) -> None:
     async with open_log() as log:
         await append(log, "a")
         await log.close()
-        for call in (log.read("a"), log.head("a"), log.append("a", 1, make_events("a", Head(1, "x")))):
+        for call in (log.read("a"), log.head("a"), log.append("a", Head(1, "x"), make_events("a", Head(1, "x")))):
             with pytest.raises(LogError, match="closed"):
                 await call
 
@@ -253,7 +286,7 @@ async def test_many_sessions_append_at_once(open_log: OpenLog) -> None:
         for n in range(20):
             head = written[-1].head if written else Head()
             events = make_events(session_id, head, 3, f"{session_id} {n}")
-            await log.append(session_id, head.seq, events, summary=SUMMARY if n == 0 else None)
+            await log.append(session_id, head, events, summary=SUMMARY if n == 0 else None)
             written += events
         return written
 
@@ -271,7 +304,7 @@ async def test_of_racing_appends_one_wins(open_log: OpenLog) -> None:
             session_id = "b" if head.seq else "a"
             racers = [make_events(session_id, head, 2, f"racer {n}") for n in range(20)]
             outcomes = await asyncio.gather(
-                *[log.append(session_id, head.seq, events, summary=SUMMARY) for events in racers],
+                *[log.append(session_id, head, events, summary=SUMMARY) for events in racers],
                 return_exceptions=True,
             )
             (winner,) = [events for events, outcome in zip(racers, outcomes, strict=True) if outcome is None]
@@ -300,7 +333,7 @@ async def test_following_has_no_seam(open_log: OpenLog) -> None:
             head = await log.head("a")
             for n in range(200):
                 events = make_events("a", head, 2, f"live {n}")
-                await log.append("a", head.seq, events)
+                await log.append("a", head, events)
                 head = events[-1].head
                 if n % 3 == 0:
                     await asyncio.sleep(0)
@@ -364,7 +397,7 @@ async def test_a_cancelled_append_is_whole_or_absent(open_log: OpenLog) -> None:
     """Who cancels an append may find it done, never half done; the log goes on."""
     async with open_log() as log:
         events = await append(log, "a")
-        task = asyncio.create_task(log.append("a", 1, make_events("a", events[-1].head, 3)))
+        task = asyncio.create_task(log.append("a", events[-1].head, make_events("a", events[-1].head, 3)))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])
@@ -372,3 +405,24 @@ async def test_a_cancelled_append_is_whole_or_absent(open_log: OpenLog) -> None:
         assert (await log.head("a")).seq in (1, 4)
         await append(log, "a")
         await verify(log, "a")
+
+
+@run
+async def test_a_session_remembers_its_project(open_log: OpenLog) -> None:
+    """Lists tell it, the log does not have it, it can be set anew. Without such a session it is NotFound."""
+    async with open_log() as log:
+        (event,) = await append(log, "a", 1)
+        await append(log, "b", 1)
+        for project in (Project("/one/moot.yaml", "/one"), Project("chat-demo")):
+            await log.set_project("a", project)
+            assert {listing.session_id: listing.project for listing in await log.sessions()} == {
+                "a": project,
+                "b": None,
+            }
+        await log.set_project("b", Project("chat-demo"))
+        await log.remove("a", "2026-01-01T00:00:00.000Z")
+        assert [listing.project for listing in await log.sessions(removed=True)] == [Project("chat-demo")]
+        await log.restore("a")
+        assert await log.read("a") == [event]
+        with pytest.raises(NotFound):
+            await log.set_project("c", Project("chat-demo"))

@@ -177,11 +177,13 @@ async def test_a_full_disk_refuses_and_recovers(path: Path, inline_below_s: floa
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
         big, small = make_events("a", events[-1].head, 50), make_events("b", (await log.head("b")))
-        results = await asyncio.gather(log.append("a", 1, big), log.append("b", 1, small), return_exceptions=True)
+        results = await asyncio.gather(
+            log.append("a", events[-1].head, big), log.append("b", await log.head("b"), small), return_exceptions=True
+        )
         assert [type(result) for result in results] == [StorageFull, type(None)]
         assert await log.read("a") == events
         connection.execute("PRAGMA max_page_count = 1000000")
-        await log.append("a", 1, big)
+        await log.append("a", events[-1].head, big)
         assert await verify(log, "a") == big[-1].head
 
 
@@ -198,12 +200,12 @@ async def test_a_failing_write_is_never_acknowledged(path: Path, inline_below_s:
         resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))  # the WAL may not grow
         try:
             with pytest.raises(LogError, match="nothing was acknowledged") as caught:
-                await log.append("a", 1, more)
+                await log.append("a", events[-1].head, more)
             assert type(caught.value) is LogError
             assert await log.read("a") == events
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        await log.append("a", 1, more)
+        await log.append("a", events[-1].head, more)
         assert log._writing.writer._connection is not before
         assert await verify(log, "a") == more[-1].head
 
@@ -216,9 +218,9 @@ async def test_a_writer_that_lost_its_lock_does_not_fork_the_log(path: Path) -> 
         path.with_name("moot.db.lock").unlink()
         async with closing(await SqliteLog.open(path)) as thief:
             stolen = make_events("a", events[-1].head, 3, "thief")
-            await thief.append("a", 2, stolen)
+            await thief.append("a", events[-1].head, stolen)
             with pytest.raises(Conflict, match="at seq 5, not 2"):
-                await log.append("a", 2, make_events("a", events[-1].head, 1, "owner"))
+                await log.append("a", events[-1].head, make_events("a", events[-1].head, 1, "owner"))
             await append(log, "a")
             assert (await verify(log, "a")).seq == 6
 
@@ -231,7 +233,7 @@ async def test_a_long_run_keeps_the_wal_short(path: Path) -> None:
         longest = 0
         for _ in range(100):
             events = make_events("a", head, 3, "x" * 50_000)
-            await log.append("a", head.seq, events)
+            await log.append("a", head, events)
             head = events[-1].head
             longest = max(longest, path.with_name("moot.db-wal").stat().st_size)
         assert longest < 8 << 20
@@ -239,8 +241,13 @@ async def test_a_long_run_keeps_the_wal_short(path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["file", "folder", "replaced"])
 @run
-async def test_a_log_that_was_removed_while_open_takes_nothing(tmp_path: Path, how: str) -> None:
-    """SQLite would go on writing to a file that has no name any more; nothing of it would be there after a restart."""
+async def test_a_log_that_was_removed_while_open_takes_nothing(
+    tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """SQLite would go on writing to a file that has no name any more; nothing of it would be there after a restart.
+
+    Who runs the server is told once, each time.
+    """
     path = tmp_path / "data" / "moot.db"
     async with closing(await SqliteLog.open(path)) as log:
         await append(log, "a", 1)
@@ -263,3 +270,4 @@ async def test_a_log_that_was_removed_while_open_takes_nothing(tmp_path: Path, h
             kept.replace(path)
         await append(log, "a", 1)  # it was put back
         assert len(await log.read("a")) == 2
+        assert ["removed or replaced" in record.getMessage() for record in caplog.records] == [True]

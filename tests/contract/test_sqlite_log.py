@@ -45,7 +45,7 @@ async def test_everything_outlives_closing(path: Path) -> None:
     """A log that is opened again has all that it had, and the folder holds no WAL after a clean end."""
     async with closing(await SqliteLog.open(path)) as log:
         events = make_events("a", count=3)
-        await log.append("a", 0, events, command=CommandKey("c1", "d1"), summary=SUMMARY)
+        await log.append("a", Head(), events, command=CommandKey("c1", "d1"), summary=SUMMARY)
         await log.save_snapshot("a", Snapshot(events[-1].head, "v1", b"state"))
         listings = await log.sessions()
     assert sorted(entry.name for entry in path.parent.iterdir()) == ["moot.db", "moot.db.lock"]
@@ -74,7 +74,7 @@ async def test_appends_that_wait_share_a_commit(path: Path) -> None:
     for inline_below_s in (0, 10):
         async with closing(await SqliteLog.open(path, inline_below_s=inline_below_s)) as log:
             names = [f"{inline_below_s} {n}" for n in range(64)]
-            await asyncio.gather(*[log.append(name, 0, make_events(name), summary=SUMMARY) for name in names])
+            await asyncio.gather(*[log.append(name, Head(), make_events(name), summary=SUMMARY) for name in names])
             assert log.commit_count <= 2  # on the loop the first of a round does not wait for company
 
 
@@ -83,7 +83,7 @@ async def test_close_commits_what_waits(path: Path) -> None:
     """Appends that were under way when the log was closed are done, and there when it is opened again."""
     names = [f"s{n}" for n in range(600)]  # more than one batch
     log = await SqliteLog.open(path, inline_below_s=0)
-    appends = [asyncio.create_task(log.append(name, 0, make_events(name), summary=SUMMARY)) for name in names]
+    appends = [asyncio.create_task(log.append(name, Head(), make_events(name), summary=SUMMARY)) for name in names]
     await asyncio.sleep(0)
     await log.close()
     assert all(task.done() for task in appends)
@@ -109,10 +109,10 @@ async def test_a_refused_append_does_not_hurt_its_batch(path: Path) -> None:
     async with closing(await SqliteLog.open(path, inline_below_s=0)) as log:
         await append(log, "a")
         results = await asyncio.gather(
-            log.append("b", 0, make_events("b"), summary=SUMMARY),
-            log.append("a", 7, make_events("a", Head(7, "x"))),
-            log.append("c", 0, make_events("c"), command=CommandKey("\ud800", "d"), summary=SUMMARY),
-            log.append("d", 0, make_events("d"), summary=SUMMARY),
+            log.append("b", Head(), make_events("b"), summary=SUMMARY),
+            log.append("a", Head(7, "x"), make_events("a", Head(7, "x"))),
+            log.append("c", Head(), make_events("c"), command=CommandKey("\ud800", "d"), summary=SUMMARY),
+            log.append("d", Head(), make_events("d"), summary=SUMMARY),
             return_exceptions=True,
         )
         assert [type(result) for result in results] == [type(None), Conflict, LogError, type(None)]

@@ -1,6 +1,7 @@
 """Teams of the plan flow that the tests of the core share."""
 
-from moot.core.session.settings import Budget, PlanSettings, Retry, UnderstandingType
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
+from moot.core.session.settings import Budget, UnderstandingType
 from moot.core.session.team import Language, Member, Team, member
 from moot.testing import PlanScenario, plan_given, task
 
@@ -9,8 +10,10 @@ REVIEWER = member("critic", "ai", role="reviewer", position=11)
 AGGREGATOR = member("editor", "ai", role="aggregator", position=12)
 
 
-def worker(name: str, position: int = 20, *, role: str = "executor", concurrency: int = 0) -> Member:
-    return member(name, "ai", role=role, position=position, concurrency=concurrency)
+def worker(
+    name: str, position: int = 20, *, role: str = "executor", concurrency: int = 0, fallback: tuple[str, ...] = ()
+) -> Member:
+    return member(name, "ai", role=role, position=position, concurrency=concurrency, fallback=fallback)
 
 
 def make_plan_team(

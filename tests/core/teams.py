@@ -1,14 +1,16 @@
 """Teams and readers that the tests of the core share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TypeVar
 
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.flows.plan.plan_state import TaskRun
 from moot.core.flows.registry import flow_of
 from moot.core.flows.turns import TurnInput
-from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.settings import Budget
 from moot.core.session.state import State, Turn
 from moot.core.session.team import Language, Team, member
 
@@ -22,6 +24,7 @@ def make_chat_team(
     language: Language = "en",
     chat: ChatSettings | None = None,
     budget: Budget | None = None,
+    fallback: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> Team:
     """Humans first, then AIs; `bob` is shown as `Bob`."""
     kinds = [(name, "human") for name in humans] + [(name, "ai") for name in ais]
@@ -29,7 +32,8 @@ def make_chat_team(
         name="trio",
         language=language,
         members=tuple(
-            member(name, kind, name=name.capitalize(), position=position) for position, (name, kind) in enumerate(kinds)
+            member(name, kind, name=name.capitalize(), position=position, fallback=fallback.get(name, ()))
+            for position, (name, kind) in enumerate(kinds)
         ),
         chat=chat or ChatSettings(),
         budget=budget or Budget(),

@@ -256,7 +256,18 @@ def test_names_of_events_are_unique() -> None:
     names = [kind.event for kind in FACTS]
     assert len(set(names)) == len(names)
     spaces = {"agent", "message", "session", "routing", "queue", "turn", "notice", "understanding", "workflow"}
-    spaces |= {"plan", "solver", "aggregate", "pipeline", "error", "task", "member", "supervisor"}
+    spaces |= {
+        "plan",
+        "solver",
+        "aggregate",
+        "pipeline",
+        "error",
+        "task",
+        "member",
+        "supervisor",
+        "workspace",
+        "permission",
+    }
     assert {name.split(".")[0] for name in names} == spaces
 
 
@@ -264,6 +275,14 @@ def test_an_unknown_event_is_refused() -> None:
     """A log of a newer version is not half understood."""
     data = one(SessionActivated()).data.replace(b"session.activated", b"session.levitated")
     with pytest.raises(ValueError, match=r"unknown event 'session\.levitated'"):
+        decode(data, "")
+
+
+def test_a_session_of_an_unknown_flow_is_refused() -> None:
+    """A log of a newer version, or of a flow that is gone, is reported like an unknown event; others stay readable."""
+    created = SessionCreated(team="trio", flow=TEAM.flow, members=TEAM.members, language="en", title="")
+    data = one(created).data.replace(b'"flow":"chat"', b'"flow":"levitation"')
+    with pytest.raises(ValueError, match=r"unknown flow 'levitation': was it written by a newer version"):
         decode(data, "")
 
 

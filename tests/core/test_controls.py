@@ -3,6 +3,7 @@
 import pytest
 
 from moot.core.errors import Refused
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.machines.session import Status
 from moot.core.session.commands import (
     CancelTurn,
@@ -25,7 +26,7 @@ from moot.core.session.events import (
     TurnCompleted,
     TurnStarted,
 )
-from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.settings import Budget
 from moot.core.session.usage import Spent, Usage
 from moot.testing.scenario import Scenario, given
 from tests.core.teams import make_chat_team, only

@@ -13,11 +13,17 @@ from msgspec.structs import replace
 from moot.core import states
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
 from moot.core.decide import create, decide
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.flows.plan.plan_events import PLAN_FACTS
 from moot.core.flows.registry import FACTS, show
 from moot.core.flows.supervisor.supervisor_events import SUPERVISOR_FACTS
+from moot.core.session.attachments import Attachment
 from moot.core.session.commands import (
     Answer,
+    AskHuman,
+    AskMember,
+    AskPeople,
+    AwaitAnswer,
     CancelTurn,
     ChangeQueue,
     Command,
@@ -25,22 +31,40 @@ from moot.core.session.commands import (
     CreateSession,
     ExpireTurn,
     FailTurn,
+    HandOver,
     Pause,
     Post,
     Rename,
+    ReportBlocked,
+    ReportDelivery,
     ReportStep,
     Resume,
     Retry,
+    ShowFile,
 )
-from moot.core.session.events import InputDeferred, NoticePosted, UnderstandingCompleted, UnderstandingStarted
-from moot.core.session.settings import Budget, ChatSettings
+from moot.core.session.events import (
+    BudgetCounted,
+    InputDeferred,
+    NoticePosted,
+    Option,
+    TurnSpent,
+    UnderstandingCompleted,
+    UnderstandingStarted,
+)
+from moot.core.session.grants import OPTIONS, Grant
+from moot.core.session.permissions import name_step
+from moot.core.session.settings import Budget
+from moot.core.session.state import State
 from moot.core.session.team import Language, Team, member
+from moot.core.session.tool_use import ToolUse
 from moot.core.session.usage import Usage
+from moot.core.session.workspace_events import WORKSPACE_FACTS
 from tests.core.teams import fold, only
 
 GOLDEN = Path(__file__).parents[1] / "data" / "golden"
 LOG, FINAL = GOLDEN / "chat-v1.jsonl", GOLDEN / "chat-v1.state.json"
 SESSION_ID = "golden-chat-v1"
+ASKED = "asked"  # stands for the question to people that is open
 
 TEAM = Team(
     name="golden",
@@ -59,6 +83,18 @@ TEAM = Team(
 STORY: list[Command] = [
     Post(text="你好 [NEXT: bob, 某人, carol!P3, dave!P1] [TEAM_TASK: 一起写完]", by="alice"),
     ReportStep(turn_id="running", thought="想一想", action="read", observation="ok"),
+    AskHuman(
+        turn_id="running",
+        key="Bash: make",
+        question="Bash: make",
+        options=tuple(Option(id=name, label=name) for name in OPTIONS),
+        default="reject_once",
+        tool=ToolUse(id="call_1", kind="execute", title="make"),
+        grant=Grant(tool="Bash", pattern="make"),
+    ),
+    Answer(step_id=name_step("t1", "Bash: make"), by="alice", choice="allow_session"),
+    Post(text="/permissions", by="alice"),
+    Post(text="/permissions revoke 1", by="alice"),
     Post(text="[NEXT: adam] 另外", by="alice"),
     CompleteTurn(
         turn_id="running", text="```\n[NEXT: x]\n```\n好的", usage=Usage(input_tokens=5, output_tokens=7, cost_usd=0.25)
@@ -69,7 +105,7 @@ STORY: list[Command] = [
     ExpireTurn(turn_id="running"),
     Post(text="/queue clear", by="alice"),
     Post(text="/queue clear", by="adam"),
-    Answer(step_id="confirm_queue_clear_2", by="adam", choice="keep", answer="not yet"),
+    Answer(step_id="confirm_queue_clear_3", by="adam", choice="keep", answer="not yet"),
     Post(text="/status", by="adam"),
     Post(text="/help", by="adam"),
     Post(text="/queue", by="adam"),
@@ -93,6 +129,25 @@ STORY: list[Command] = [
     Post(text="[NEXT: bob] again", by="alice"),
     Resume(by="alice"),
     Post(text="/queue", by="alice"),
+    Post(text="[NEXT: dave] 帮忙 and show it", by="alice"),
+    AskMember(turn_id="running", key="k1", to="Carol", question="哪个版本？"),
+    CompleteTurn(turn_id="aside", text="3.11 [NEXT: bob]", usage=Usage(input_tokens=2, output_tokens=3)),
+    AskPeople(turn_id="running", key="k2", question="Ship it?", options=(Option(id="yes", label="Yes"),), to="Adam"),
+    AwaitAnswer(turn_id="running", question_id=ASKED),
+    HandOver(turn_id="running", to="bob", reason="测试"),
+    Post(text="@dave 顺便看看日志", by="alice"),
+    ReportDelivery(turn_id="running", number=1, how="boundary"),
+    ShowFile(
+        turn_id="running",
+        path="out/报告.md",
+        file=Attachment(sha256="ab" * 32, name="报告.md", media_type="text/plain", size=12),
+        caption="草稿",
+    ),
+    FailTurn(turn_id="running", error_type="rate_limit", message="limit", retry_after_s=10_800.0),
+    Resume(by="adam"),
+    Answer(step_id=ASKED, choice="yes", answer="but slowly", by="adam"),
+    ReportBlocked(turn_id="running", reason="没有权限"),
+    CompleteTurn(turn_id="running", text="cannot"),
     Post(text="thanks [DONE]", by="alice"),
     Rename(title="金色的结局", by="adam"),
 ]
@@ -104,8 +159,7 @@ def write() -> None:
     now, head, lines = decided.state, Head(), []
     for number, command in enumerate([None, *STORY]):
         if command:
-            if getattr(command, "turn_id", None) == "running":
-                command = replace(command, turn_id=now.running[0].turn_id)
+            command = _aim(command, now)
             decided = decide(now, command, "2026-01-01T00:00:00.000Z")
             now = decided.state
         events = stamp(TEAM, SESSION_ID, head, decided.facts, f"2026-01-01T00:00:{number:02}.000Z")
@@ -114,6 +168,19 @@ def write() -> None:
     GOLDEN.mkdir(parents=True, exist_ok=True)
     LOG.write_bytes(b"".join(line + b"\n" for line in lines))
     FINAL.write_bytes(msgspec.json.format(states.encode(now)) + b"\n")
+
+
+def _aim(command: Command, now: State) -> Command:
+    """Point a command of the story at the turn or the aside that runs, and at the question that was asked in it."""
+    if getattr(command, "turn_id", None) == "running":
+        command = replace(command, turn_id=now.running[0].turn_id)
+    elif getattr(command, "turn_id", None) == "aside":
+        command = replace(command, turn_id=now.asides[0].turn_id)
+    asked = next((step_id for step_id in now.open_steps if step_id.startswith("ask_")), "")
+    for name in ("question_id", "step_id"):
+        if getattr(command, name, None) == ASKED:
+            command = replace(command, **{name: asked})
+    return command
 
 
 def read() -> list[Event]:
@@ -158,7 +225,16 @@ def test_the_golden_log_folds_to_the_golden_state() -> None:
 def test_the_golden_log_has_every_event() -> None:
     """A kind of event that is not in it would not be protected."""
     seen = {event.name for event in read()}
-    elsewhere = {*PLAN_FACTS, *SUPERVISOR_FACTS, InputDeferred, UnderstandingStarted, UnderstandingCompleted}
+    elsewhere = {
+        *PLAN_FACTS,
+        *SUPERVISOR_FACTS,
+        *WORKSPACE_FACTS,
+        BudgetCounted,  # only teams with a budget of a period or of several sessions
+        InputDeferred,
+        TurnSpent,  # after a turn that was stopped (test_budgets.py)
+        UnderstandingStarted,
+        UnderstandingCompleted,
+    }
     assert seen == {kind.event for kind in FACTS if kind not in elsewhere}
 
 

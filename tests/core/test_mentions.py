@@ -3,11 +3,11 @@
 import pytest
 
 from moot.core import limits
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.intake.markers import find_look_alike
 from moot.core.intake.mentions import find_mentions
 from moot.core.session.commands import Post
 from moot.core.session.events import MessagePosted, NoticePosted, TurnStarted
-from moot.core.session.settings import ChatSettings
 from moot.core.session.team import Team, member
 from moot.telling.teller import Teller
 from moot.testing.scenario import Scenario, given

@@ -68,15 +68,17 @@ def test_names_are_never_templates(name: str) -> None:
     assert name in render("agent_error", "en", who=name, detail=name)
 
 
-def test_a_question_of_moot_is_shown_and_other_facts_are_not() -> None:
-    """`show_content` is for notices and Moot's own questions; messages speak for themselves."""
+def test_questions_and_inputs_are_shown_and_other_facts_are_not() -> None:
+    """`show_content` is for notices, Moot's own questions and inputs; messages of AIs speak for themselves."""
     question = StepAsked(
         step_id="s", kind="decision", options=(), expires_at=None, default=None, code="confirm_queue_clear"
     )
     assert (show(question, "zh"), show(question, "en")) == ("清空队列？", "Clear the queue?")
     foreign = StepAsked(step_id="s", kind="ask_user", options=(), expires_at=None, default=None)
     assert show(foreign, "en") is None
-    assert show(MessagePosted(member="a", text="hi"), "en") is None
+    said = MessagePosted(member="a", text="hi")
+    assert (show(said, "zh"), show(said, "en")) == ("收到用户输入", "Input received")
+    assert show(MessagePosted(member="b", text="hi", turn_id="t1"), "en") is None
 
 
 def test_a_supervisors_decision_is_not_shown() -> None:
@@ -97,15 +99,17 @@ def test_a_decision_is_told_in_the_language_of_the_reader(code: str, logged: Lan
 
 
 @pytest.mark.parametrize(
-    ("error_type", "message", "zh", "en"),
+    ("error_type", "kind", "message", "zh", "en"),
     [
-        ("timeout", "", "超时", "it took too long"),
-        ("timeout", "no word for 60 s", "no word for 60 s", "no word for 60 s"),
-        ("validation", "", "结果不是要求的格式", "the result does not have the requested format"),
-        ("made_up", "", "made_up", "made_up"),
+        ("timeout", "超时", "", "超时", "it took too long"),
+        ("timeout", "超时", "no word for 60 s", "no word for 60 s", "no word for 60 s"),
+        ("validation", "格式不符", "", "结果不是要求的格式", "the result does not have the requested format"),
+        ("made_up", "made_up", "", "made_up", "made_up"),
     ],
 )
-def test_a_failure_is_told_in_the_language_of_the_reader(error_type: str, message: str, zh: str, en: str) -> None:
+def test_a_failure_is_told_in_the_language_of_the_reader(
+    error_type: str, kind: str, message: str, zh: str, en: str
+) -> None:
     """Style: what Moot says is a code, rendered when it is shown; an agent's own words stay as they are."""
     failed = TaskFailed(
         task_id="a",
@@ -121,7 +125,7 @@ def test_a_failure_is_told_in_the_language_of_the_reader(error_type: str, messag
         step_id="s", kind="decision", options=(), expires_at=None, default=None, code="task_failed", who="A task"
     )
     asked = replace(asked, error_type=error_type, detail=message)
-    assert show(asked, "zh") == f"任务“A task”失败（{error_type}）：{zh}。怎么办？"
+    assert show(asked, "zh") == f"任务“A task”失败（{kind}）：{zh}。怎么办？"
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from moot.core.effects import Deadline, RunTurn, StepDeadline
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
+from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.limits import HISTORY_CHARS, OUTPUT_CHARS
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import Answer, CancelTurn, ExpireTurn, ReportStep
 from moot.core.session.events import StepAsked, TurnStepped
-from moot.core.session.settings import ChatSettings
 from moot.core.session.state import Turn
 from moot.testing.scenario import AT, given
 from tests.core.teams import make_chat_team, only, turn_input
@@ -19,7 +19,7 @@ def test_a_running_turn_is_to_be_run_and_timed() -> None:
     """After a crash the shell folds the log and does what is outstanding; each effect has a key."""
     scenario = given(TEAM).says("[NEXT: bob] go")
     run, deadline = outstanding(scenario.state)
-    assert run == RunTurn(Turn(turn_id="t1", member="bob", index=0, started_at=AT))
+    assert run == RunTurn(Turn(turn_id="t1", member="bob", index=0, started_at=AT), "t1")
     assert deadline == Deadline("deadline:t1", 60.0, ExpireTurn(turn_id="t1"))
     assert (run.key, deadline.key) == ("t1", "deadline:t1")
 

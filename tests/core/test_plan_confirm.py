@@ -4,12 +4,12 @@ import pytest
 
 from moot.core.effects import StepDeadline
 from moot.core.flows.plan.plan_events import PlanApproved, SolverStarted
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.plan.tasks import plan_hash
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import Answer, ExpireStep
 from moot.core.session.events import SessionPaused, StepAsked, StepClosed
-from moot.core.session.settings import PlanSettings
 from moot.core.states import decode, encode
 from moot.testing import task
 from tests.core.plan_teams import PAIR, TEAM, make_plan_team, planned, solving

@@ -14,6 +14,7 @@ from moot.core.flows.plan.plan_events import (
     SolverStarted,
     TaskBlocked,
 )
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.machines.agent import State as Slot
 from moot.core.machines.task import TaskState
 from moot.core.outstanding import outstanding
@@ -28,7 +29,6 @@ from moot.core.session.commands import (
     Pause,
     StartTask,
 )
-from moot.core.session.settings import PlanSettings
 from moot.testing import PlanScenario, task
 from moot.testing.scenario import AT
 from tests.core.plan_teams import TEAM, make_plan_team, retrying, solving, worker

@@ -13,9 +13,9 @@ from moot.core.flows.plan.plan_events import (
     TaskSkipped,
     WorkflowChanged,
 )
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.session.commands import CancelTurn, CompleteTurn
-from moot.core.session.settings import PlanSettings
 from moot.testing import PlanScenario, task
 from tests.core.plan_teams import TEAM, make_plan_team, planned, retrying, solving
 from tests.core.teams import only, turn_input

@@ -14,12 +14,12 @@ from moot.core.flows.plan.plan_events import (
     PlanStepped,
     SolverProgressed,
 )
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.plan.plan_slice import find_work
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import CancelTurn, End, ExpireTurn, ReportStep
 from moot.core.session.events import SessionPaused, StepAsked, UnderstandingCompleted
-from moot.core.session.settings import PlanSettings
 from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_teams import EDITED, GATED, PAIR, TEAM, make_plan_team, planned, solving, worker
 from tests.core.teams import only, turn_input

@@ -14,10 +14,10 @@ from moot.core.flows.plan.plan_events import (
     SolverStarted,
     TaskFailed,
 )
+from moot.core.flows.plan.plan_settings import Retry as Policy
 from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.session.commands import Answer, FailTurn, Retry
-from moot.core.session.settings import Retry as Policy
 from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_teams import EDITED, GATED, TEAM, make_plan_team, retrying, solving, worker
 from tests.core.teams import only, task_input, turn_input

@@ -13,10 +13,10 @@ from moot.core.flows.plan.plan_events import (
     RecoveryStarted,
     TaskReviewed,
 )
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.session.commands import CompleteTurn, Retry
-from moot.core.session.settings import PlanSettings
 from moot.core.session.team import Team
 from moot.testing import task
 from tests.core.plan_teams import AGGREGATOR, GATED, REVIEWER, make_plan_team, planned, solving, worker

@@ -6,7 +6,7 @@ from moot.core.decide import check_team
 from moot.core.flows.chat.chat_events import QueueChanged
 from moot.core.flows.turns import TurnInput
 from moot.core.machines.session import Status
-from moot.core.session.commands import ChangeQueue, End, ExpireTurn
+from moot.core.session.commands import ChangeQueue, End, ExpireTurn, Pause
 from moot.core.session.events import MessagePosted, NoticePosted, SessionPaused, TurnStarted
 from moot.core.session.state import Message
 from moot.core.session.team import Language, Team, member
@@ -16,7 +16,6 @@ from tests.core.teams import make_chat_team, only, turn_input
 TO_ONE_AI = [
     "message.posted",
     "routing.decided",
-    "queue.changed",
     "session.activated",
     "turn.started",
     "queue.changed",
@@ -342,10 +341,23 @@ def test_the_queue_is_told_when_it_grows_and_when_a_turn_starts() -> None:
 
 
 def test_the_queue_is_told_when_a_turn_finishes() -> None:
-    """Finishing clears the mark, the last finish empties the queue."""
+    """One event says that a turn has finished and who has the floor now; the last finish empties the queue."""
     scenario = given(make_chat_team()).says("[NEXT:bob,carol] go").replies("1")
-    assert changes(scenario) == [(None, ("carol",)), ("carol", ())]
+    assert changes(scenario) == [("carol", ())]
     assert changes(scenario.replies("2")) == [(None, ())]
+
+
+def test_the_queue_is_told_when_a_member_goes_on_by_itself() -> None:
+    """Every start of a turn is told, also if the queue is as before."""
+    scenario = given(make_chat_team()).says("[NEXT:bob] go").replies("[NEXT:self] 1")
+    assert changes(scenario) == [("bob", ())]
+
+
+def test_the_queue_is_kept_when_the_next_turn_is_held_back() -> None:
+    """A requested pause keeps who was to speak next in the queue, and nobody is marked."""
+    scenario = given(make_chat_team()).says("[NEXT:bob] go").when(Pause()).replies("[NEXT:carol] 1")
+    assert changes(scenario) == [(None, ("carol",))]
+    assert last_pause(scenario) == ("alice", "user_pause")
 
 
 def test_the_queue_is_told_when_somebody_is_skipped_or_all_are() -> None:

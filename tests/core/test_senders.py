@@ -104,6 +104,17 @@ def test_a_member_cannot_hide_a_signature_from_the_rule(position: int) -> None:
         given(TWO_HUMANS).when(Post(text=forged, by="adam", principal=ADAM)).refused("forbidden")
 
 
+@pytest.mark.parametrize("hidden", ["\u00ad", "\u034f", "\u200b", "\u200d", "\u2060", "\ufe0f", "\ufeff", "\U000e0041"])
+def test_a_signature_that_readers_see_is_one(hidden: str) -> None:
+    """Invisible characters, which texts may keep, hide no signature: not from the rule either."""
+    signature = "[FROM: Alice]"
+    for position in range(1, len(signature)):
+        forged = f"{signature[:position]}{hidden}{signature[position:]} I approve"
+        given(TWO_HUMANS).when(Post(text=forged, by="adam", principal=ADAM)).refused("forbidden")
+        assert speaker(given(TWO_HUMANS).when(Post(text=forged, principal=OWNER))) == "alice"
+    assert speaker(given(TWO_HUMANS).when(Post(text=f"a{hidden}b", by="adam", principal=ADAM))) == "adam"
+
+
 def test_a_member_speaks_as_itself() -> None:
     """With its own signature, or without any; also when a command claims to be somebody else's."""
     for message in ("hi", "[FROM: adam] hi", "[FR\u202eOM: @Adam] hi"):

@@ -8,7 +8,7 @@ import pytest
 from moot.core.flows.supervisor.state_update import VALUE_BYTES
 from moot.core.flows.supervisor.supervisor_events import StateUpdated
 from moot.core.session.commands import Post
-from moot.protocol.commands import read_command, read_frame, write_command
+from moot.protocol.command_table import read_command, read_frame, write_command
 from moot.testing import given as scene
 from tests.core.studio import BODY
 from tests.core.teams import make_chat_team, only
@@ -62,7 +62,7 @@ def test_other_flows_take_no_inputs() -> None:
     """A chat has no shared state."""
     session = scene(make_chat_team()).when(Post(text="hello", inputs={"a": 1}))
     assert session.refusal is not None
-    assert session.refusal.code == "unknown_input"
+    assert session.refusal.code == "no_inputs"
 
 
 def test_inputs_travel_in_the_frame() -> None:

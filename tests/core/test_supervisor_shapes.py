@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from moot.core import decide
+from moot.core.draft import Draft
+from moot.core.flows.supervisor import jobs
 from moot.core.flows.supervisor.quality import OVERALL
 from moot.core.flows.supervisor.shapes import Misfit, describe_misfit, find_misfits, find_shape, list_shapes
-from moot.core.flows.supervisor.supervisor_events import StateUpdated, SupervisorDecided
+from moot.core.flows.supervisor.supervisor_events import StateUpdated, SupervisionStarted, SupervisorDecided
 from moot.core.flows.supervisor.supervisor_settings import (
     Condition,
     EndReview,
@@ -16,12 +19,14 @@ from moot.core.flows.supervisor.supervisor_settings import (
     SupervisedAgent,
     SupervisorSettings,
 )
+from moot.core.session.commands import CreateSession
 from moot.core.session.events import NoticePosted, SessionPaused, StepAsked, TurnFailed
 from moot.core.session.team import Language
-from tests.core.studio import AXES, BODY
+from tests.core.studio import AXES, BODY, REJECTED, scores
 from tests.core.teams import only, turn_input
 from tests.core.test_supervisor_flow import BRIEF, started, written
 
+RESEARCHER, EVIDENCE = "research_evidence_agent", {"evidencePack": {"facts": ["a fact"]}}
 BARE = SupervisorSettings(
     agents={
         "writer": SupervisedAgent(writes=("text", "ready")),
@@ -154,6 +159,20 @@ def test_the_same_correction_three_times_pauses() -> None:
     assert session.says("/retry").acting == "image_planner_agent"
 
 
+def test_the_same_suggestion_followed_three_times_pauses() -> None:
+    """With or without another review, the agent that a failed review suggests is chosen three times at most."""
+    failed = {**REJECTED, **scores(infoDensity=0.2)}
+    session = started().decides("brief_compiler_agent").acts(state=BRIEF).decides("writer_agent").acts(state=BODY)
+    session = session.decides("review_agent").acts(state=failed).decides(RESEARCHER).acts(state=EVIDENCE)
+    session = session.decides("review_agent").acts(state=failed).decides(RESEARCHER).acts(state=EVIDENCE)
+    session = session.decides(RESEARCHER)
+    assert [fact.followed for fact in only(session.facts, SupervisorDecided) if fact.followed] == [1, 2, 3]
+    assert only(session.facts, NoticePosted)[-1].code == "suggestion_repeated"
+    assert only(session.facts, StepAsked)[-1].error_type == "correction_repeated"
+    again = session.answers(choice=RESEARCHER).acts(state=EVIDENCE)
+    assert again.decides(RESEARCHER).acting == RESEARCHER  # it counts from one again
+
+
 def test_another_decision_between_corrections_counts_from_one() -> None:
     """Only corrections in a row count."""
     session = started().decides("image_agent").acts(state={"imagePlans": []})
@@ -194,7 +213,22 @@ def test_the_conversation_and_the_ids_are_part_of_the_state() -> None:
         {"by": "you", "text": "a post about herbs"},
         {"by": "supervisor", "text": "A brief first."},
     ]
-    assert (brief.state["threadId"], brief.state["creativeId"]) == ("job-1", "creative-1")
+    (begun,) = only(session.facts, SupervisionStarted)
+    assert (brief.state["threadId"], brief.state["creativeId"]) == (begun.thread_id, begun.creative_id)
+
+
+def test_no_two_jobs_have_the_same_ids() -> None:
+    """The ids hold the session and the moment: another session, its copy and its next job have ids of their own."""
+
+    def begin(session_id: str, at: str) -> str:
+        state = decide.create(CreateSession(team=started().state.team, session_id=session_id)).state
+        draft = Draft(state, at)
+        jobs.begin(draft, "a post", "you")
+        return str(draft.facts[0].thread_id)  # type: ignore[attr-defined]
+
+    ids = [begin(name, f"2026-01-01T00:00:0{second}.000Z") for name in ("s_1", "s_2") for second in (1, 2)]
+    assert ids[0] == "job-s_1-1-20260101000001000"
+    assert len(set(ids)) == 4
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

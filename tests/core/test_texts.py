@@ -1,7 +1,9 @@
 """The catalogue of texts: every language says the same things, every code in use has a text, every text is used."""
 
 import ast
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from string import Formatter
 
@@ -50,6 +52,15 @@ def test_every_language_has_the_same_codes_in_the_same_order() -> None:
     assert set(TEXTS) == set(LANGUAGES)
     assert all(listed == codes["en"] for listed in codes.values())
     assert all(text.strip() for texts in TEXTS.values() for text in texts.values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_code_stands_twice(language: Language) -> None:
+    """The second text of a code would replace the first without a word."""
+    pairs: list[list[tuple[str, str]]] = []
+    source = (PACKAGE / "texts" / f"{language}.json").read_text(encoding="utf-8")
+    json.loads(source, object_pairs_hook=pairs.append)
+    assert [code for code, count in Counter(code for code, _ in pairs[0]).items() if count > 1] == []
 
 
 def test_every_language_uses_the_same_parameters() -> None:

@@ -7,7 +7,12 @@ from moot.core.intake.slash import COMMANDS
 from moot.core.session.commands import End, Rename
 from moot.core.session.events import SessionRenamed
 from moot.core.session.notices import explain
+from moot.core.view import project
+from moot.runtime.summaries import summarise
+from moot.testing import task
 from moot.testing.scenario import given
+from tests.core.plan_teams import TEAM as PLAN_TEAM
+from tests.core.plan_teams import solving
 from tests.core.teams import make_chat_team, only
 
 TEAM = make_chat_team()
@@ -69,6 +74,29 @@ def test_what_is_no_title(title: str, code: str) -> None:
     assert len(scenario.facts) == 1
     assert scenario.refusal
     assert all(explain(scenario.refusal, language) for language in ("zh", "en"))
+
+
+def test_a_session_without_a_title_is_called_by_its_goal() -> None:
+    """A title that a person gave stays; otherwise the current goal is shown, else what was said first."""
+    scenario = given(TEAM).says("[NEXT: bob] Draft a\nposter")
+    assert scenario.state.shown_title == "Draft a poster"
+    assert scenario.replies("Here. [NEXT: alice]").says("thanks").state.shown_title == "Draft a poster"
+    assert scenario.says("[TEAM_TASK: A poster for May] go on").state.shown_title == "A poster for May"
+    assert scenario.when(Rename(title="Poster")).says("[TEAM_TASK: Another one] x").state.shown_title == "Poster"
+    assert project(scenario.state).title == summarise(scenario.state).title == "Poster"
+    assert given(TEAM).state.shown_title == ""
+    assert len(given(TEAM).says("long " * 900).state.shown_title) == limits.SHOWN_TITLE_CHARS
+
+
+def test_a_title_follows_the_goal_of_the_work() -> None:
+    """A change that replaces the goal changes what the session is called, and so does the next piece of work."""
+    work = solving()
+    assert work.state.shown_title == "write a report"
+    work.says("a film instead").understands("same_task_major_change").evaluates("replan")
+    assert project(work.state).title == "write a report Change: a film instead"
+    done = solving(PLAN_TEAM, task("a")).completes("a").aggregates()
+    done.says("plan a trip").understands("different_task")
+    assert done.state.shown_title == "plan a trip"
 
 
 def test_the_longest_title() -> None:

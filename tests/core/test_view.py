@@ -74,8 +74,9 @@ def test_a_conversation_is_projected_whole(team: Team, parts: tuple[list[Command
         check_wire(view)
         assert (view.counters.messages, view.counters.turns, view.counters.failed_turns) == (messages, turns, failed)
         assert (view.executing, list(view.pending)) == (state.slice.queue[0], list(state.slice.queue[1]))
-        assert [turn.turn_id for turn in view.running] == [turn.turn_id for turn in state.running]
-        assert all(turn.started_at == AT for turn in view.running)
+        assert [turn.turn_id for turn in view.running] == [turn.turn_id for turn in (*state.running, *state.asides)]
+        assert all(turn.started_at for turn in view.running)
+        assert {turn.turn_id for turn in view.parked} == set(state.parked)
         assert [question.step_id for question in view.questions] == list(state.open_steps)
         assert view.is_settled == state.is_settled
         for viewer in (None, team.first_human.id):

@@ -11,7 +11,7 @@ import yaml
 from docs import draw_machines
 from moot.config.loading import list_problems
 from moot.core import codec
-from moot.protocol.commands import read_command, read_frame
+from moot.protocol.command_table import read_command, read_frame
 from tests.docs.blocks import ROOT, Block
 from tests.docs.shell import Shell
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from moot.core.intake.slash import COMMANDS
+from moot.tui.attaching import ATTACH
 from tests.docs.blocks import PAGES, find_blocks
 from tests.docs.reader import Reader
 from tests.docs.shell import Shell
@@ -13,9 +15,11 @@ from tests.tidy.sources import place
 
 LINK = re.compile(r"\]\((?!https?:)([^)]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+PATHS = {"/healthz", "/metrics", "/ws", "/data", "/team"}  # of the server and its image, on the how-tos about them
+TWINS = [page for page in PAGES if page.parent.name == "how-to" and page.name.endswith(".zh.md")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=place)
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in TWINS], ids=place)
 def test_every_block_is_true(page: Path, tmp_path: Path) -> None:
     """Each fenced block is played, run or validated, or says why it is only an illustration."""
     blocks = find_blocks(page)
@@ -26,6 +30,13 @@ def test_every_block_is_true(page: Path, tmp_path: Path) -> None:
         for block in blocks:
             reader.read(block)
         reader.close()
+
+
+@pytest.mark.parametrize("page", TWINS, ids=place)
+def test_a_translation_has_the_blocks_of_its_original(page: Path) -> None:
+    """Only the prose of a how-to is translated, so that what is played there holds for both."""
+    original = page.with_name(page.name.replace(".zh.md", ".md"))
+    assert [block.body for block in find_blocks(page)] == [block.body for block in find_blocks(original)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=place)
@@ -43,3 +54,11 @@ def list_anchors(page: Path) -> set[str]:
     """What headings are called in links: lower case, without punctuation, spaces as hyphens."""
     headings = HEADING.findall(page.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=place)
+def test_slash_commands_exist(page: Path) -> None:
+    """A page tells people to type only what a session or the terminal understands."""
+    written = set(re.findall(r"(?<![\w.])`(/[a-z]+)(?=[ `])", page.read_text(encoding="utf-8")))
+    paths = {"/readyz"} | (PATHS if page.parent.name == "how-to" else set())
+    assert written - paths <= {command.split()[0] for command in COMMANDS} | {ATTACH, "/mock"}

@@ -72,7 +72,10 @@ class Newcomer:
         shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(ROOT / name, source / name)
-        subprocess.run([*pip, "--constraint", str(ROOT / "requirements.lock"), str(source)], check=True)
+        constraints = self.folder / "constraints.txt"  # the versions of the lock; a local folder has no hash to check
+        pinned = re.findall(r"^[^\s#]+==[^\\\n]+", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+        constraints.write_text("\n".join(pinned), encoding="utf-8")
+        subprocess.run([*pip, "--constraint", str(constraints), str(source)], check=True)
 
     def watch_first_screen(self) -> None:
         """`moot demo` in a terminal, until its first caption is there; then Ctrl+Q."""

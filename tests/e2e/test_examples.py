@@ -28,6 +28,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 ELSEWHERE = {
     "06_three_clis.yaml",  # tests/agents/test_real_clis.py: with the real CLIs and a model on loopback
+    "10_coding_team.yaml",  # tests/docs/test_made.py: in a repository of its own
     *("08_llm_plan.yaml", "09_llm_chat.yaml", "house.py"),  # tests/e2e/test_llm_examples.py: with a model on loopback
 }
 LINES = {

@@ -10,8 +10,8 @@ import pytest
 
 from moot.agents.script import ScriptEntry, ScriptError, ScriptPlan, ScriptStep
 from moot.config.team_file import TeamFile
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
 from moot.core.session.principal import Role
-from moot.core.session.settings import PlanSettings, Retry
 from moot.testing import human, task
 from tests.e2e.minimal_client import PLACES, MinimalClient
 from tests.gateway.server import Server, run, serve, until

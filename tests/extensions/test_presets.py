@@ -91,7 +91,7 @@ def test_an_installed_preset_is_offered_everywhere(parrot: str, moot: Moot, tmp_
     assert moot("init", str(tmp_path / "new"), "--agents", parrot, "--yes").code == 0
     assert f"preset: {parrot}" in (tmp_path / "new" / "moot.yaml").read_text()
     preset = team_schema()["$defs"]["CliAgent"]["properties"]["preset"]
-    assert preset["anyOf"][0] == {"enum": ["claude", "codex", "gemini", parrot]}
+    assert preset["anyOf"][0] == {"enum": ["claude", "codex", "gemini", "opencode", parrot, "qwen"]}
 
 
 def test_an_unknown_preset_names_those_there_are() -> None:

@@ -75,7 +75,9 @@ async def test_the_data_folder_stays_this_nodes_own(tmp_path: Path) -> None:
 
 def test_an_unknown_scheme_names_those_there_are(tmp_path: Path) -> None:
     """A folder with a colon in its name is reached as a path object or with ./ before it."""
-    with pytest.raises(ConfigError, match=r"no store for redis:; there are memory:, sqlite:; .*\./redis:x"):
+    with pytest.raises(
+        ConfigError, match=r"no store for redis:; there are memory:, sqlite:, postgresql:, postgres:; .*\./redis:x"
+    ):
         find_store("redis:x")
     assert isinstance(find_store("./redis:x"), SqliteStore)
     assert isinstance(find_store(Path("redis:x")), SqliteStore)

@@ -19,9 +19,9 @@ from moot.core.codec import Head, frame
 from moot.core.errors import MootError
 from moot.core.session.principal import Principal, Role
 from moot.protocol.client import ClientHalf
-from moot.protocol.commands import COMMANDS
-from moot.protocol.errors import ProtocolError
+from moot.protocol.command_table import COMMANDS
 from moot.protocol.happenings import Sever
+from moot.protocol.protocol_errors import ProtocolError
 from moot.protocol.server import ServerHalf
 from moot.runtime.stores.memory import MemoryLog
 from tests.fuzz.garbling import flip, garble, pick

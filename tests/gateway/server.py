@@ -101,9 +101,9 @@ class Peer:
         return frames
 
     async def ask(self, event: str, **fields: Any) -> Frame:
-        """Send it and return what answers it: the next frame that is not an event of the log."""
+        """Send it and return what answers it: the next frame that is no event of the log and no heartbeat."""
         await self.send(event, **fields)
-        while "seq" in (frame := await self.next()):
+        while "seq" in (frame := await self.next()) or frame["event"] == "system.heartbeat":
             pass
         return frame
 
@@ -193,7 +193,7 @@ class Server:
                 for n in range(min(at_once, count - start))
             ]
             events = stamp(team, session_id, head, facts, "2026-01-01T00:00:00.000Z")
-            await self.app.log.append(session_id, head.seq, events)
+            await self.app.log.append(session_id, head, events)
             head = events[-1].head
             await asyncio.sleep(0)
         return head.seq

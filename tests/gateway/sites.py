@@ -55,8 +55,8 @@ class StandIn:
     def open_logins(self) -> set[str]:
         return set()
 
-    def cut(self) -> None:
-        raise NotImplementedError
+    def count(self) -> int:
+        return 0
 
 
 class Site:
@@ -117,10 +117,12 @@ async def open_site(
     clock: VirtualClock | None = None,
     port: int = 8765,
     has_sockets: bool = False,
+    folders: Mapping[str, Path] | None = None,
     **settings: Any,
 ) -> AsyncIterator[Site]:
     """Requests go straight into the application. `has_sockets`: the WebSocket endpoint is the real one."""
-    async with open_app(*(teams or (DUO, SOLO)), data=data, agents=agents, clock=clock) as app:
+    rooms: dict[str, Any] = {"folders": folders, "trees": data / "trees"} if folders else {}
+    async with open_app(*(teams or (DUO, SOLO)), data=data, agents=agents, clock=clock, **rooms) as app:
         yield Site(
             app, Tokens(data, owner_token=OWNER), GatewaySettings(port=port, **settings), data, has_sockets=has_sockets
         )
@@ -128,18 +130,23 @@ async def open_site(
 
 @asynccontextmanager
 async def serve_site(data: Path, *teams: TeamFile, **options: Any) -> AsyncIterator[Site]:
-    """As `moot serve` runs it, until the block ends."""
+    """As `moot serve` runs it, until the block ends. A test that fails stops it in order: cancelled, it would hang."""
+    failure: Exception | None = None
     with bind("127.0.0.1", 0) as bound:
         async with open_site(data, *teams, port=bound.getsockname()[1], **options) as site:
             site.is_real = True
             stop, started = asyncio.Event(), asyncio.Event()
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(site.server.serve(bound, stop, started.set))
+                tasks.create_task(site.server.serve([bound], stop, started.set))
                 await started.wait()
                 try:
                     yield site
+                except Exception as error:
+                    failure = error
                 finally:
                     stop.set()
+    if failure:
+        raise failure
 
 
 async def events(site: Site, session_id: str, **query: Any) -> list[Any]:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from moot.config.private_files import OWNER_FILE
 from moot.core.errors import ConfigError, NotFound
 from moot.core.session.principal import Principal, Role
-from moot.gateway.auth import KEY_FILE, LOGIN_PREFIX, OWNER_FILE, TOKENS_FILE, Credentials, Tokens, find_credentials
+from moot.gateway.auth import KEY_FILE, LOGIN_PREFIX, TOKENS_FILE, Credentials, Tokens, find_credentials
 from moot.gateway.token_file import TokenFile
 
 NOW = "2026-01-01T00:00:00.000Z"

@@ -1,4 +1,4 @@
-"""Who may send what: every role × command × transport, and every way to hide a signature × transport.
+"""Who may send what: every role × command × transport, every role × route, every way to hide a signature × transport.
 
 The cases are generated from the tables of the code, so that a new command or a new rule of cleaning is tried without
 anybody thinking of it. `pytest -s` prints how many there are.
@@ -19,9 +19,9 @@ from moot.core import text
 from moot.core.errors import NotFound, Refused
 from moot.core.session.principal import Role
 from moot.gateway.auth import OWNER_ID
-from moot.protocol.commands import FOR_SESSION
+from moot.protocol.command_table import FOR_SESSION
 from tests.gateway.server import run
-from tests.gateway.sites import DUO, OWNER, Site, serve_site
+from tests.gateway.sites import DUO, OWNER, Site, open_site, serve_site
 from tests.gateway.sockets import socket_client
 
 FAST: dict[str, Any] = {"messages_per_s": 1e6, "message_burst": 10**6, "connections_per_user": 1000}
@@ -42,6 +42,9 @@ FIELDS: dict[str, dict[str, Any]] = {
     "user.cancel_task": {"task_id": "a"},
     "user.restart_task": {"task_id": "a"},
     "user.replan": {"feedback": "bigger"},
+    "user.take": {"how": "keep"},
+    "user.undo": {"turn_id": "t1"},
+    "user.comment": {"commit": "c0ffee", "path": "a.py", "lines": [1, 2], "text": "why?"},
 }
 COMMANDS = sorted(FOR_SESSION, key=lambda event: event == "user.end")  # after that nothing else can be tried
 SURROGATES = ["\ud800", "\udfff"]
@@ -53,6 +56,7 @@ HIDDEN = [
     ),
     *("\x1b[0m", "\x1b]0;title\x07", "\x1bP1$r\x1b\\", "\x1b(B", "\x1bc"),
 ]
+PLACES_OF = ("everywhere", "here", "elsewhere")  # for which sessions a token is
 PLACES = (3, 9)  # of a signature: in the marker, in the name; tests/core/test_senders.py tries every place
 TRANSPORTS = ["rest", "websocket", "client"]
 
@@ -191,3 +195,117 @@ async def test_who_may_read_a_stream(tmp_path: Path, name: str) -> None:
             for path in ("stream", "events", "export"):
                 async with client.stream("GET", f"/api/sessions/{session_id}/{path}") as answer:
                     assert answer.status_code == (404 if is_elsewhere else 200), path
+
+
+# What a route asks of a token; a new one needs a row. A number is the answer to those who may.
+READS, WRITES, OWNS = "reads the session", "writes in the session", "owns the session"
+PUBLIC, ANYBODY, EVERYWHERE, CREATES = "no token", "any token", "a token for all sessions", "the owner"
+ROUTES: dict[str, tuple[str, int]] = {
+    "GET /": (PUBLIC, 200),
+    "GET /healthz": (PUBLIC, 200),
+    "GET /readyz": (PUBLIC, 200),
+    "GET /s/{session_id}": (PUBLIC, 200),
+    "GET /static/{path:path}": (PUBLIC, 200),
+    "POST /api/login": (PUBLIC, 400),
+    "GET /api/me": (ANYBODY, 200),
+    "GET /api/demos": (ANYBODY, 200),
+    "GET /api/inbox": (ANYBODY, 200),
+    "GET /api/logins": (ANYBODY, 200),
+    "DELETE /api/logins/{login_id}": (ANYBODY, 404),
+    "POST /api/logout": (ANYBODY, 204),
+    "GET /api/machines": (ANYBODY, 200),
+    "GET /api/openapi.json": (ANYBODY, 200),
+    "GET /api/search": (ANYBODY, 200),
+    "GET /api/sessions": (ANYBODY, 200),
+    "GET /api/team-schema": (ANYBODY, 200),
+    "GET /api/teams": (ANYBODY, 200),
+    "GET /api/cluster": (ANYBODY, 404),
+    "GET /metrics": (EVERYWHERE, 200),
+    "POST /api/sessions": (CREATES, 201),
+    "GET /api/teams/{name}/source": (CREATES, 404),
+    "PUT /api/teams/{name}/source": (CREATES, 404),
+    "POST /api/teams/{name}/source/check": (CREATES, 404),
+    "GET /api/sessions/{session_id}": (READS, 200),
+    "GET /api/sessions/{session_id}/changes": (READS, 404),
+    "GET /api/sessions/{session_id}/diff": (READS, 404),
+    "GET /api/sessions/{session_id}/events": (READS, 200),
+    "GET /api/sessions/{session_id}/export": (READS, 200),
+    "GET /api/sessions/{session_id}/files/{sha256}": (READS, 200),
+    "GET /api/sessions/{session_id}/stream": (READS, 400),
+    "POST /api/sessions/{session_id}/commands": (WRITES, 200),
+    "POST /api/sessions/{session_id}/files": (WRITES, 201),
+    "GET /api/sessions/{session_id}/links": (OWNS, 200),
+    "POST /api/sessions/{session_id}/links": (OWNS, 201),
+    "DELETE /api/sessions/{session_id}/links/{token_id}": (OWNS, 404),
+    "GET /api/sessions/{session_id}/takeovers": (OWNS, 200),
+    "POST /api/sessions/{session_id}/fork": (OWNS, 201),
+    "POST /api/sessions/{session_id}/restore": (OWNS, 404),
+    "DELETE /api/sessions/{session_id}": (OWNS, 204),
+}
+BODIES: dict[str, Any] = {
+    "POST /api/sessions/{session_id}/commands": {"event": "user.message", "content": "[FROM: eve] hi"},
+    "POST /api/sessions/{session_id}/links": {"role": "viewer"},
+}
+QUERIES = {"search": "?q=canary", "diff": "?path=../../canary", "stream": "?after=x"}
+HOLDERS: dict[str, tuple[Role, str, str | None] | None] = {  # role, for which session, the member
+    "nobody": None,
+    **{
+        f"{role} {place}": (role, place, "eve" if role is Role.MEMBER else None) for role in Role for place in PLACES_OF
+    },
+}
+
+
+def expect(rule: str, holder: tuple[Role, str, str | None] | None, answer: int) -> int:
+    """The status that a rule gives to the holder of a token; 404 hides a session of others, 403 forbids."""
+    if rule is PUBLIC:
+        return answer
+    if holder is None:
+        return 401
+    role, place, _ = holder
+    if role is Role.WORKER:
+        return 403
+    owns = role is Role.OWNER and place == "everywhere"
+    if rule in (READS, WRITES, OWNS) and place == "elsewhere":
+        return 404
+    refused = {
+        ANYBODY: False,
+        EVERYWHERE: place != "everywhere",
+        CREATES: not owns,
+        READS: False,
+        WRITES: role is Role.VIEWER,
+        OWNS: not owns,
+    }[rule]
+    return 403 if refused else answer
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+@run
+async def test_what_each_route_gives_to_whom(tmp_path: Path, name: str) -> None:
+    """Every route asks what its row says, of every role; who may not read a session is shown nothing of it."""
+    holder, wrong = HOLDERS[name], list[tuple[str, object]]()
+    async with open_site(tmp_path, DUO, reads_per_s=1e6, read_burst=10**6, **FAST) as site:
+        operations = {f"{each.method} {each.path}": each for each in site.gateway.operations}
+        assert sorted(operations) == sorted(ROUTES), "a route without a row, or a row without a route"
+        session_id = await site.create(title="canary")
+        await site.command(session_id, "user.message", content="[FROM: alice] canary")
+        async with site.client() as owner:
+            kept = await owner.post(f"/api/sessions/{session_id}/files", content=b"canary")
+        token, is_stranger = None, True
+        if holder:
+            role, place, member = holder
+            session = {"here": session_id, "elsewhere": ELSEWHERE, "everywhere": None}[place]
+            token, _ = site.issue(role, session_id=session, member=member)
+            is_stranger = place == "elsewhere" or role is Role.WORKER
+        names = {"session_id": session_id, "sha256": kept.json()["sha256"], "name": "duo", "path": "js/main.js"}
+        async with site.client(token) as client:
+            for route, (rule, answer) in ROUTES.items():
+                path = operations[route].path.replace(":path", "").format(**names, login_id="x", token_id="x")
+                got = await client.request(
+                    operations[route].method,
+                    path + QUERIES.get(path.rpartition("/")[2], ""),
+                    **({"content": b"notes"} if path.endswith("files") else {"json": BODIES.get(route, {})}),
+                )
+                wrong += [(route, got.status_code)] if got.status_code != expect(rule, holder, answer) else []
+                wrong += [(route, "tells")] if is_stranger and "canary" in got.text.replace(path, "") else []
+    assert wrong == []
+    print(f"\nauthorisation: {len(ROUTES)} of {len(HOLDERS) * len(ROUTES)} cases of role × route for {name}")

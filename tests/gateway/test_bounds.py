@@ -6,7 +6,7 @@ TABLE is the contract: a bound that is not tried on a transport needs a reason t
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,17 @@ import websockets
 import moot
 from moot.client.rest import ANSWER_BYTES
 from moot.core.session.principal import Role
+from moot.gateway import workers
 from moot.gateway.bounds import OWNER_FACTOR
 from moot.gateway.settings import GatewaySettings
+from moot.protocol.worker_frames import Renewed
 from moot.runtime.snapshots import load_state
-from tests.gateway.server import run
+from moot.runtime.worker_jobs import WorkerCard
+from tests.gateway.server import run, until
 from tests.gateway.sites import DUO, OWNER, SOLO, Site, code_of, events, open_site, serve_site
 from tests.gateway.sockets import socket_client
 
-TRANSPORTS = ("websocket", "sse", "rest", "export")
+TRANSPORTS = ("websocket", "sse", "rest", "export", "upload", "worker")
 BOUNDS = ("streams of a principal", "streams in all", "messages", "reads", "bytes", "exports at a time")
 
 Play = Callable[[Site, str, str], Coroutine[Any, Any, None]]  # site, token of a viewer or member, session
@@ -43,6 +46,10 @@ async def open_stream(site: Site, token: str, session_id: str, transport: str) -
             yield None
             return
         client = await stack.enter_async_context(site.client(token))
+        if transport == "upload":
+            answer = await client.post(f"/api/sessions/{session_id}/files", content=b"notes")
+            yield None if answer.status_code == 201 else code_of(answer)
+            return
         path = {"sse": "stream", "export": "export"}[transport]
         answer = await stack.enter_async_context(client.stream("GET", f"/api/sessions/{session_id}/{path}"))
         if answer.status_code == 200:
@@ -99,6 +106,7 @@ async def messages_by_rest(site: Site, token: str, session_id: str) -> None:
     answers = [await site.command(session_id, "user.rename", title="x", token=token) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
     assert answers[-1].json()["metadata"]["retryable"] is True
+    assert answers[-1].headers["retry-after"] == "1"
 
 
 def reads_by(path: str) -> Play:
@@ -130,6 +138,45 @@ async def bytes_by_rest(site: Site, token: str, session_id: str) -> None:
     assert code_of(answers[1]) == "too_many_bytes"
 
 
+async def bytes_by_upload(site: Site, token: str, session_id: str) -> None:
+    """They are counted before they are read: by their declared number or, without one, as they come."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            yield b"x" * 7_000
+
+    path = f"/api/sessions/{session_id}/files"
+    async with site.client(token) as client:
+        assert (await client.post(path, content=b"x" * 10_000)).status_code == 201
+        for content in (b"x" * 15_000, pieces()):
+            answer = await client.post(path, content=content)
+            assert (answer.status_code, code_of(answer)) == (429, "too_many_bytes")
+
+
+async def messages_by_upload(site: Site, token: str, session_id: str) -> None:
+    async with site.client(token) as client:
+        answers = [await client.post(f"/api/sessions/{session_id}/files", content=b"notes") for _ in range(4)]
+    assert [answer.status_code for answer in answers] == [201, 201, 201, 429]
+
+
+async def close_of_worker(site: Site, token: str) -> int:
+    """Connect as a worker that says nothing; return with which code that ends."""
+    async with websockets.connect(f"ws://{site.host}/worker?token={token}") as link:
+        with pytest.raises(websockets.ConnectionClosed) as ended:
+            await link.recv()
+    assert ended.value.rcvd
+    return ended.value.rcvd.code
+
+
+async def workers_are_counted(site: Site, token: str, session_id: str) -> None:
+    """A connection counts from its beginning: also while it has not said hello."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(workers, "WORKERS", 1)
+        worker, _ = site.issue(Role.WORKER)
+        async with websockets.connect(f"ws://{site.host}/worker?token={worker}"):
+            assert await close_of_worker(site, worker) == 1012
+
+
 async def one_export(site: Site, token: str, session_id: str) -> None:
     """A second export of the same principal waits for the first; others need not."""
     with site.bounds.export(site.principal(token)):
@@ -155,7 +202,10 @@ TABLE: dict[tuple[str, str], Play | str] = {
     ("sse", "reads"): reads_by("/api/sessions/{}/stream"),
     ("sse", "bytes"): NO_BODY,
     ("sse", "exports at a time"): "is not an export",
-    ("rest", "streams of a principal"): "a request is answered at once; what is not, an export, has its own row",
+    (
+        "rest",
+        "streams of a principal",
+    ): "a request is answered at once; what is not, an export or an upload, has its row",
     ("rest", "streams in all"): "the same",
     ("rest", "messages"): messages_by_rest,
     ("rest", "reads"): reads_by("/api/sessions/{}/events"),
@@ -167,6 +217,18 @@ TABLE: dict[tuple[str, str], Play | str] = {
     ("export", "reads"): reads_by("/api/sessions/{}/export"),
     ("export", "bytes"): NO_BODY,
     ("export", "exports at a time"): one_export,
+    ("upload", "streams of a principal"): streams_are_counted("upload"),
+    ("upload", "streams in all"): all_streams_are_counted("upload"),
+    ("upload", "messages"): messages_by_upload,
+    ("upload", "reads"): "reads nothing",
+    ("upload", "bytes"): bytes_by_upload,
+    ("upload", "exports at a time"): "is not an export",
+    ("worker", "streams of a principal"): "one token is for a fleet of them; all together are bounded",
+    ("worker", "streams in all"): workers_are_counted,
+    ("worker", "messages"): "a report is read when there is room to log it: gateway/workers.py: REPORTS",
+    ("worker", "reads"): "gets what its jobs need",
+    ("worker", "bytes"): "a frame is bounded, and with it what REPORTS of them hold",
+    ("worker", "exports at a time"): "no frame asks for an export",
 }
 TIGHT: dict[str, dict[str, Any]] = {
     "streams of a principal": {"connections_per_user": 2},
@@ -223,10 +285,65 @@ async def test_what_only_looks_like_an_ack_is_not_cheap(tmp_path: Path) -> None:
 
 
 @run
+async def test_uploads_that_do_not_end_are_few(tmp_path: Path) -> None:
+    """A client that declares a file and sends it slowly holds a place like any stream, until it leaves."""
+    async with serve_site(tmp_path, SOLO, has_sockets=True, connections_per_user=2) as site:
+        session_id = await site.create()
+        token, _ = site.issue(Role.MEMBER, session_id=session_id, member="alice")
+        head = (
+            f"POST /api/sessions/{session_id}/files HTTP/1.1\r\nHost: {site.host}\r\n"
+            f"Authorization: Bearer {token}\r\nContent-Length: 1000\r\n\r\nx"
+        )
+        links = [await asyncio.open_connection("127.0.0.1", site.settings.port) for _ in range(3)]
+        for _, writer in links:
+            writer.write(head.encode())
+        answers = [asyncio.ensure_future(reader.readline()) for reader, _ in links]
+        async with asyncio.timeout(10):
+            (answered,), waiting = await asyncio.wait(answers, return_when=asyncio.FIRST_COMPLETED)
+        assert answered.result() == b"HTTP/1.1 429 Too Many Requests\r\n"
+        for _, writer in links:
+            writer.close()
+        await asyncio.gather(*waiting)
+        await until(lambda: not site.bounds._streams)
+
+
+@run
+async def test_what_takes_its_time_counts_as_a_stream(tmp_path: Path) -> None:
+    """An earlier state folds the log, changes ask git; the state as it is now is always to be had."""
+    async with open_site(tmp_path, SOLO, connections_per_user=1) as site:
+        session_id = await site.create()
+        token, _ = site.issue(Role.VIEWER, session_id=session_id)
+        path = f"/api/sessions/{session_id}"
+        async with site.client(token) as client:
+            with site.bounds.stream(site.principal(token)):
+                for slow in (f"{path}?at=1", f"{path}/changes", f"{path}/diff?path=x"):
+                    answer = await client.get(slow)
+                    assert (answer.status_code, code_of(answer)) == (429, "too_many_streams")
+                assert (await client.get(path)).status_code == 200
+            assert (await client.get(path, params={"at": 1})).status_code == 200
+
+
+@run
+async def test_logging_in_is_a_message(tmp_path: Path) -> None:
+    """Each login is written to disk, so that nobody may start any number of them with one token."""
+    async with open_site(tmp_path, SOLO, message_burst=3, messages_per_s=0.001) as site:
+        token, _ = site.issue(Role.VIEWER)
+        async with site.client(None) as client:
+            answers = [await client.post("/api/login", json={"token": token}) for _ in range(4)]
+        assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+        assert code_of(answers[-1]) == "rate_limited"
+
+
+@run
 async def test_refused_clients_do_not_fill_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A client that is refused, or sends what is no text, leaves no line in the server's log."""
+    """A client that is refused, or sends what is no text or no request, leaves no line in the server's log."""
     caplog.set_level(logging.WARNING)
     async with serve_site(tmp_path, SOLO, has_sockets=True, connections=1) as site:
+        for garbage in (b"\x16\x03\x01 no request\r\n\r\n", b"GET / HTTP/1.1\nHost: x\n\n"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", site.settings.port)
+            writer.write(garbage)
+            assert (await reader.readline()).startswith(b"HTTP/1.1 400")
+            writer.close()
         async with socket_client(site, OWNER):
             for _ in range(5):
                 with pytest.raises(websockets.InvalidStatus) as refused:
@@ -361,3 +478,28 @@ async def test_an_export_is_written_in_pieces_while_others_are_served(tmp_path: 
 def test_answers_are_small_enough_for_clients() -> None:
     """A page of the log, at its largest, fits what `moot.connect` reads."""
     assert GatewaySettings().page_bytes + GatewaySettings().frame_bytes < ANSWER_BYTES
+
+
+@run
+async def test_a_worker_says_hello_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that does not say who it is ends."""
+    monkeypatch.setattr(workers, "HELLO_S", 0.01)
+    async with serve_site(tmp_path, SOLO, has_sockets=True) as site:
+        assert await close_of_worker(site, site.issue(Role.WORKER)[0]) == 4400
+
+
+@run
+async def test_a_worker_that_does_not_read_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for it is bounded."""
+    monkeypatch.setattr(workers, "UNREAD", 3)
+    link = workers.ServerLink(WorkerCard(id="t/w", name="w", pools=("p",), teams=("solo",), at_once=1), "t")
+    for number in range(5):
+        link.send(Renewed(number=number))
+    sent: list[Any] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    with pytest.raises(workers._Gone):
+        await link.write(send)
+    assert (len(sent), link.code) == (3, workers.SLOW)

@@ -11,7 +11,7 @@ import pytest
 from moot.core.errors import AgentError, LogError
 from moot.core.flows.turns import TurnInput
 from moot.core.session.principal import Role
-from moot.gateway import inbox
+from moot.runtime import waiting_list
 from moot.runtime.ports import Ask, Output, Result, Summary
 from moot.runtime.snapshots import load_state
 from moot.runtime.summaries import find_need
@@ -193,7 +193,7 @@ async def test_whom_it_waits_for(tmp_path: Path) -> None:
 @run
 async def test_the_inbox_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Oldest first and no more than so many; open questions are never cut off in favour of floors."""
-    monkeypatch.setattr(inbox, "ITEMS", 2)
+    monkeypatch.setattr(waiting_list, "ITEMS", 2)
     async with open_site(tmp_path, DUO, agents={"bob": Asker()}, message_burst=1_000) as site:
         made = [await site.create() for _ in range(4)]
         await site.command(made[0], "user.message", content="[FROM: alice] tidy up [NEXT: bob]")
@@ -214,7 +214,7 @@ async def test_the_inbox_folds_what_has_changed(tmp_path: Path, monkeypatch: pyt
         loads.append(which)
         return await load_state(log, which)
 
-    monkeypatch.setattr(inbox, "load_state", load)
+    monkeypatch.setattr(waiting_list, "load_state", load)
     async with open_site(tmp_path, SOLO) as site:
         first, second = await site.create(), await site.create()
         for session_id in (first, second):
@@ -223,7 +223,7 @@ async def test_the_inbox_folds_what_has_changed(tmp_path: Path, monkeypatch: pyt
             assert len(await read(site)) == 2
         assert sorted(loads) == sorted([first, second])
         await site.command(first, "user.rename", title="New")
-        assert max(item["title"] for item in await read(site)) == "New"
+        assert [item["title"] for item in await read(site) if item["session_id"] == first] == ["New"]
         assert loads[2:] == [first]
 
 
@@ -240,5 +240,5 @@ async def test_a_damaged_session_hides_no_other(tmp_path: Path, monkeypatch: pyt
                 raise LogError("damaged")
             return await load_state(log, which)
 
-        monkeypatch.setattr(inbox, "load_state", load)
+        monkeypatch.setattr(waiting_list, "load_state", load)
         assert [item["session_id"] for item in await read(site)] == [sound]

@@ -19,7 +19,7 @@ from moot.gateway.auth import (
     Tokens,
     TooManyTries,
 )
-from moot.gateway.login_file import LOGINS_PER_TOKEN, NewLogin
+from moot.gateway.login_file import LOGINS_PER_TOKEN, LoginFile, NewLogin
 from moot.gateway.token_file import TokenFile
 from tests.gateway.server import run
 from tests.gateway.sites import DUO, OWNER, Site, code_of, come_true, open_site, serve_site
@@ -205,6 +205,19 @@ async def test_logins_are_listed_and_ended(tmp_path: Path) -> None:
             assert (await owner.delete(f"/api/logins/{viewers.record.login_id}")).status_code == 404
         assert site.sockets.closed_logins == [viewers.record.login_id]
         assert site.tokens.find_login(viewers.cookie, viewers.secret) is None
+
+
+def test_a_login_that_another_process_removes_ends(tmp_path: Path) -> None:
+    """The server notices that a login is gone from its file, and saving its own changes does not bring it back."""
+    tokens = Tokens(tmp_path, owner_token=OWNER)
+    gone, kept = log_in(tokens), log_in(tokens)
+    assert tokens.take_gone_logins() == set()
+    LoginFile(tmp_path / LOGINS_FILE, lambda: kept.record.created_at).end(gone.record.login_id)
+    assert tokens.take_gone_logins() == {gone.record.login_id}
+    assert tokens.find_login(gone.cookie, gone.secret) is None
+    log_in(tokens)
+    assert tokens.find_login(gone.cookie, gone.secret) is None
+    assert tokens.find_login(kept.cookie, kept.secret)
 
 
 @run

@@ -256,12 +256,38 @@ async def test_what_nobody_foresaw_is_logged_without_its_query(
     """500 with a frame for the client, a traceback for the owner, the route and not the URL in it."""
     async with open_site(tmp_path) as site, site.client(None) as client:
 
-        async def fail() -> None:
+        async def fail(*_: object, **__: object) -> None:
             raise RuntimeError("boom")
 
-        monkeypatch.setattr(site.app.log, "sessions", fail)
+        monkeypatch.setattr(site.app.log, "list_page", fail)
         answer = await client.get("/api/sessions", params={"token": OWNER})
         assert answer.status_code == 500
         assert "boom" not in answer.text
         assert "GET /api/sessions failed" in caplog.text
         assert OWNER not in caplog.text
+
+
+GET = "GET /healthz HTTP/1.1\r\nHost: {host}"
+CHUNKS = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+HEADS = {
+    "a length and chunks": "POST /api/logout HTTP/1.1\r\nHost: {host}\r\n" + CHUNKS,
+    "a line that ends with a bare LF": GET + "\nX: y\r\n\r\n",
+    "a folded line": GET + "\r\nX: y\r\n z\r\n\r\n",
+    "the second of two requests": GET + "\r\n\r\n" + GET + "\n\r\n",
+}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+def test_a_head_that_can_be_read_in_two_ways_is_refused(head: str, tmp_path: Path) -> None:
+    """It is answered with 400 and the connection is closed, so that no proxy and server disagree about what follows."""
+
+    @run
+    async def scene() -> None:
+        async with serve_site(tmp_path) as site:
+            reader, writer = await asyncio.open_connection("127.0.0.1", site.settings.port)
+            writer.write(head.format(host=site.host).encode())
+            answer = await asyncio.wait_for(reader.read(), 10)
+            assert answer.split(b"HTTP/1.1 ")[-1].startswith(b"400"), answer
+            writer.close()
+
+    scene()

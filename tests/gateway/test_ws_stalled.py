@@ -6,9 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from moot.gateway import uvicorn_port
 from moot.gateway.outbox import REPLIES
 from tests.gateway.raw_socket import SMALL_BUFFER_BYTES, RawSocket
-from tests.gateway.server import FULL, TOKEN, Peer, Server, run, serve, until
+from tests.gateway.server import DEADLINE_S, FULL, TOKEN, Peer, Server, run, serve, until
 
 STALLED = 200 if FULL else 50
 MIB = 1024 * 1024
@@ -42,9 +45,10 @@ async def measure(server: Server, peer: Peer, session_id: str, seconds: float) -
 
 
 @run
-async def test_fifty_stalled_readers(tmp_path: Path) -> None:
+async def test_fifty_stalled_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are closed within 10 s, memory grows by far less than 2 MiB each, a healthy client is as fast as before;
     each reads its close code when it reads again, and resumes."""
+    monkeypatch.setattr(uvicorn_port, "LINGER_S", DEADLINE_S)  # the first reads again when the last is closed
     async with serve(tmp_path, **MANY) as server, server.client() as healthy:
         session_id = await healthy.create()
         await measure(server, healthy, session_id, 0.5)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from moot.agents.script import ScriptEntry
 from moot.core.evolve import evolve
-from moot.core.session.settings import PlanSettings
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.session.state import State
 from moot.core.session.team import Language
 from moot.core.view import project

@@ -41,7 +41,7 @@ class Writer:
         text = "x" * self._chance.choice([10, 500, 9_000])
         events = make_events(session_id, head, self._chance.randint(1, 3), text)
         key = CommandKey(f"c{head.seq}", "digest")
-        await log.append(session_id, head.seq, events, command=key, summary=None if head.seq else SUMMARY)
+        await log.append(session_id, head, events, command=key, summary=None if head.seq else SUMMARY)
         head = self._heads[session_id] = events[-1].head
         os.write(self._acks, f"{session_id} {head.seq} {head.hash}\n".encode())
         if self._chance.random() < 0.05:

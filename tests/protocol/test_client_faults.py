@@ -25,7 +25,7 @@ from moot.core.session.commands import (
     SetLanguage,
 )
 from moot.protocol.client import RECONNECT, ClientHalf
-from moot.protocol.commands import read_command, read_frame, sign, write_command
+from moot.protocol.command_table import read_command, read_frame, sign, write_command
 from moot.protocol.happenings import Denied, Done, Ended, Happening, Logged, Reset
 from moot.protocol.server import Follow, resume
 from moot.protocol.unanswered import COMMANDS, SENDS

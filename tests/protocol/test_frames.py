@@ -25,19 +25,19 @@ from moot.core.session.commands import (
     Stop,
 )
 from moot.core.session.principal import Principal, Role
-from moot.protocol.commands import (
+from moot.core.session.workspace_commands import Comment, Take, Undo
+from moot.protocol.command_table import (
     COMMANDS as TABLE,
 )
-from moot.protocol.commands import (
+from moot.protocol.command_table import (
     FOR_SESSION,
     MAX_SEQ,
     ClientFrame,
-    find_command_id,
     read_command,
     read_frame,
 )
-from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
+from moot.protocol.protocol_errors import ProtocolError
 
 SESSION = "s_0123456789abcdef"
 ALICE = Principal(token_id="t_1", role=Role.MEMBER, member="alice")
@@ -50,6 +50,12 @@ COMMANDS: list[tuple[dict[str, Any], HumanCommand]] = [
     ({"event": "user.message", "content": 5}, Post(text="", by="alice")),
     ({"event": "user.cancel"}, CancelTurn(by="alice")),
     ({"event": "user.pause"}, Pause(by="alice")),
+    ({"event": "user.take", "how": "keep"}, Take(how="keep", by="alice")),
+    ({"event": "user.undo", "task_id": "a"}, Undo(task_id="a", by="alice")),
+    (
+        {"event": "user.comment", "commit": "c0", "path": "a.py", "lines": [1, 2], "text": "why?"},
+        Comment(commit="c0", path="a.py", lines=(1, 2), text="why?", by="alice"),
+    ),
     ({"event": "user.stop"}, Stop(by="alice")),
     ({"event": "user.resume"}, Resume(by="alice")),
     ({"event": "user.retry"}, Retry(by="alice")),
@@ -223,7 +229,11 @@ def test_what_a_command_id_stands_for(one: dict[str, Any], other: dict[str, Any]
 ])  # fmt: skip
 def test_whose_frame_it_was(text: str, command_id: str | None) -> None:
     """An error names the command id wherever it could be read."""
-    assert find_command_id(text) == command_id
+    try:
+        found = read_frame(text).command_id
+    except ProtocolError as error:
+        found = error.command_id
+    assert found == command_id
 
 
 def test_unlogged_frames() -> None:

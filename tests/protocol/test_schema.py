@@ -9,9 +9,9 @@ from docs import draw_types
 from docs.draw_protocol import FOLDER, draw
 from moot.core.codec import Head
 from moot.core.flows.registry import FACTS
-from moot.protocol.commands import COMMANDS
-from moot.protocol.errors import ProtocolError
+from moot.protocol.command_table import COMMANDS
 from moot.protocol.frames import UNLOGGED, error_frame, unlogged
+from moot.protocol.protocol_errors import ProtocolError
 from moot.protocol.schema import asyncapi, frame_schema
 from moot.protocol.server import Follow, greet, resume
 from tests.protocol.client_cases import CASES, GOLDEN

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from moot.core.codec import Head
 from moot.core.session.commands import End, Post
-from moot.protocol.commands import ChangeLanguage, Create, Watch
-from moot.protocol.errors import ProtocolError
+from moot.protocol.command_table import ChangeLanguage, Create, Watch
+from moot.protocol.protocol_errors import ProtocolError
 from moot.protocol.server import (
     Acknowledge,
     Export,

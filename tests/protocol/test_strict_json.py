@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moot.protocol.errors import ProtocolError
+from moot.protocol.protocol_errors import ProtocolError
 from moot.protocol.strict_json import DEPTH, read_object
 
 GOOD: dict[str, dict[str, Any]] = {

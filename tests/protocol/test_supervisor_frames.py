@@ -6,8 +6,8 @@ import pytest
 
 from moot.core.session.commands import Answer
 from moot.core.session.principal import Principal, Role
-from moot.protocol.commands import ClientFrame, read_command, write_command
-from moot.protocol.errors import ProtocolError
+from moot.protocol.command_table import ClientFrame, read_command, write_command
+from moot.protocol.protocol_errors import ProtocolError
 
 ANN = Principal(token_id="t_1", role=Role.MEMBER, member="ann")
 ANSWER: dict[str, Any] = {"selected_ids": ["a", "b"], "custom_input": "my aunt", "state": {"text": {"body": "x"}}}

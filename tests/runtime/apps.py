@@ -15,6 +15,7 @@ from moot.core.facts import Fact
 from moot.core.flows.turns import TurnInput
 from moot.core.session.state import State
 from moot.runtime.dispatch import EmbeddedDispatch, FindTool, find_no_tool
+from moot.runtime.files import Files
 from moot.runtime.ports import Agent, Log, Output, Result, Understander
 from moot.runtime.understanding.rules.understand import RulesUnderstander
 from moot.testing import VirtualClock, human, make_team, scripted
@@ -87,7 +88,7 @@ async def open_on(
     roster = Roster(teams, agents or {}, clock)
 
     async with asyncio.TaskGroup() as tasks:  # what raises in here cancels whatever still runs, as a dying process does
-        dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, find_tool)
+        dispatch = EmbeddedDispatch(tasks, roster.find, max_tasks, find_tool, files=Files(log))
         app = build(tasks, teams, log, clock, dispatch, lambda _: understander or RulesUnderstander())
         try:
             yield app

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from moot.core.codec import Event
+from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, StorageFull
 from moot.runtime.ports import CommandKey, Summary
 from moot.runtime.stores.memory import MemoryLog
@@ -18,7 +18,7 @@ class FullLog(MemoryLog):
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
@@ -27,7 +27,7 @@ class FullLog(MemoryLog):
         if self.is_full:
             self.refusals += 1
             raise StorageFull("the disk is full")
-        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await super().append(session_id, expected, events, command=command, summary=summary)
 
 
 class SlowLog(MemoryLog):
@@ -42,30 +42,30 @@ class SlowLog(MemoryLog):
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
         if self.gate.is_set():
-            await super().append(session_id, expected_seq, events, command=command, summary=summary)
+            await super().append(session_id, expected, events, command=command, summary=summary)
             return
         self.waiting += 1
-        commit = asyncio.ensure_future(self._commit(session_id, expected_seq, events, command, summary))
+        commit = asyncio.ensure_future(self._commit(session_id, expected, events, command, summary))
         await asyncio.shield(commit)
 
     async def _commit(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         command: CommandKey | None,
         summary: Summary | None,
     ) -> None:
         await self.gate.wait()
         self.waiting -= 1
-        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await super().append(session_id, expected, events, command=command, summary=summary)
 
 
 class ContestedLog(MemoryLog):
@@ -77,7 +77,7 @@ class ContestedLog(MemoryLog):
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
@@ -86,7 +86,7 @@ class ContestedLog(MemoryLog):
         if self.is_contested:
             self.tries += 1
             raise Conflict("somebody was faster")
-        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await super().append(session_id, expected, events, command=command, summary=summary)
 
 
 class UnsureLog(MemoryLog):
@@ -97,12 +97,12 @@ class UnsureLog(MemoryLog):
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await super().append(session_id, expected, events, command=command, summary=summary)
         if self.is_unsure:
             raise LogError("whether it was written is not known")

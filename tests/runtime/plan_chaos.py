@@ -18,13 +18,13 @@ from moot.core.evolve import evolve
 from moot.core.facts import Fact
 from moot.core.flows.plan.plan_commands import CancelPlan, CancelTask, Replan, RestartTask, SolveTasks
 from moot.core.flows.plan.plan_events import DispatchNacked, PlanStepped, SolverProgressed, TaskFailed
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.intake.intent import Relation, SemanticInput
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.session import Status
 from moot.core.session.commands import Answer, CancelTurn, HumanCommand, Pause, Post, Resume, Retry
 from moot.core.session.events import StepAsked, TurnFailed
-from moot.core.session.settings import PlanSettings
 from moot.core.session.state import State
 from moot.runtime.ports import Understood
 from moot.testing import VirtualClock
@@ -160,7 +160,7 @@ class Chaos:
                 self.log, self.team, clock=self.clock, understander=Moody(self.chance, self.counts)
             ) as app:
                 await app.recover()
-                session = await app.session(self.session_id)
+                session = await app.session(self.session_id, once="a plan")
                 self.session_id = session.id
                 await play(session)
 

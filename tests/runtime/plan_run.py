@@ -11,7 +11,7 @@ from typing import Any
 
 from moot.agents.script import ScriptEntry, ScriptError, ScriptPlan, ScriptReview
 from moot.app import App, Session
-from moot.core.codec import Event, chain
+from moot.core.codec import Event, Head, chain
 from moot.core.evolve import evolve
 from moot.core.flows.plan.plan_events import DispatchRequested, FinalAnswered, PlanPatched, SolverCompleted
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
@@ -88,15 +88,15 @@ class DyingLog(MemoryLog):
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        if self.dying.is_set() or expected_seq >= self.last_seq:
+        if self.dying.is_set() or expected.seq >= self.last_seq:
             await self._die()
-        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await super().append(session_id, expected, events, command=command, summary=summary)
         self.boundaries.append(events[-1].seq)
         if self.at_once and events[-1].seq >= self.last_seq:
             await self._die()

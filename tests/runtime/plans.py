@@ -10,10 +10,10 @@ from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.errors import AgentError
 from moot.core.flows.plan.plan_commands import SolveTasks
 from moot.core.flows.plan.plan_events import FinalAnswered, SolverCompleted
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.turns import TurnInput
 from moot.core.machines.task import TaskState
-from moot.core.session.settings import PlanSettings
 from moot.core.session.state import State
 from moot.core.session.team import Kind
 from moot.runtime.ports import Output, Result

@@ -11,9 +11,9 @@ from moot.core.decide import Decided, decide
 from moot.core.errors import CommandReused, Conflict, Refused, StorageFull
 from moot.core.facts import Fact
 from moot.core.flows.plan.plan_commands import SolveTasks
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.session.commands import Answer, Command, CompleteTurn, Pause, Post, Resume
 from moot.core.session.events import MessagePosted, TurnFailed
-from moot.core.session.settings import PlanSettings
 from moot.core.session.state import State
 from moot.core.session.team import Team
 from moot.runtime.inbox import BATCH
@@ -33,9 +33,9 @@ class CountingLog(SlowLog):
         super().__init__()
         self.sizes: list[int] = []
 
-    async def append(self, session_id: str, expected_seq: int, events: Any, **fields: Any) -> None:
+    async def append(self, session_id: str, expected: Head, events: Any, **fields: Any) -> None:
         self.sizes.append(len(events))
-        await super().append(session_id, expected_seq, events, **fields)
+        await super().append(session_id, expected, events, **fields)
 
 
 async def held(log: SlowLog, session: Session) -> "asyncio.Task[Receipt]":
@@ -185,12 +185,12 @@ class LateLog(MemoryLog):
     is_late = False
     before: Any = None
 
-    async def append(self, session_id: str, expected_seq: int, events: Any, **fields: Any) -> None:
+    async def append(self, session_id: str, expected: Head, events: Any, **fields: Any) -> None:
         if self.is_late:
             self.is_late = False
             await self.before()
             raise Conflict("somebody was faster")
-        await super().append(session_id, expected_seq, events, **fields)
+        await super().append(session_id, expected, events, **fields)
 
 
 @run
@@ -288,10 +288,10 @@ def test_a_result_that_nobody_can_make_sense_of_is_a_failed_turn(
 ) -> None:
     """What goes wrong while a result is decided upon fails the turn; the app and its other sessions go on."""
 
-    def decide_or_not(state: State, command: Command, *context: Any) -> Decided:
+    def decide_or_not(state: State, command: Command, *context: Any, **more: Any) -> Decided:
         if isinstance(command, CompleteTurn) and command.text == "nonsense":
             raise raised
-        return decide(state, command, *context)
+        return decide(state, command, *context, **more)
 
     monkeypatch.setattr("moot.runtime.journal.decide", decide_or_not)
 

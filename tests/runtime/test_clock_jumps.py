@@ -5,10 +5,10 @@ import pytest
 from moot.app import App, Session
 from moot.core.errors import Refused
 from moot.core.flows.plan.plan_events import PlanCancelled
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.session.commands import Answer, Post
 from moot.core.session.events import StepAsked
-from moot.core.session.settings import PlanSettings
-from moot.runtime.engine import REOPENED_S
+from moot.runtime.alarms import REOPENED_S
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
 from tests.runtime.apps import facts, open_on, run

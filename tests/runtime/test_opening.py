@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from moot.core.codec import Event
+from moot.core.codec import Event, Head
 from moot.core.errors import LogError
 from moot.core.flows.plan.plan_events import LeaseExpired
 from moot.core.session.commands import Post
@@ -27,9 +27,11 @@ class SlowReading(MemoryLog):
         super().__init__()
         self.gate = asyncio.Event()
         self.gate.set()
+        self.slow: str | None = None  # only this session, if one is named
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
-        await self.gate.wait()
+        if self.slow in (None, session_id):
+            await self.gate.wait()
         return await super().read(session_id, after, limit)
 
 
@@ -47,6 +49,22 @@ async def test_a_session_that_is_being_read_while_the_app_closes() -> None:
         asyncio.get_running_loop().call_later(0.01, log.gate.set)
     with pytest.raises(LogError, match="closed here"):
         await (await opening).submit(Post(text="hello"))
+
+
+@run
+async def test_a_session_that_is_slow_to_read_does_not_hold_up_others() -> None:
+    """Who opens one session waits only for those who open the same."""
+    log = SlowReading()
+    async with open_on(log, TRIO) as app:
+        slow, quick = await app.session(), await app.session()
+    async with open_on(log, TRIO) as app:
+        log.slow = slow.id
+        log.gate.clear()
+        opening = [asyncio.create_task(app.sessions.open(slow.id)) for _ in range(2)]
+        await rest()
+        assert (await app.sessions.open(quick.id)).session_id == quick.id
+        log.gate.set()
+        assert await opening[0] is await opening[1]
 
 
 @run
@@ -119,13 +137,13 @@ class SlowToTell(MemoryLog):
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        await super().append(session_id, expected_seq, events, command=command, summary=summary)
+        await super().append(session_id, expected, events, command=command, summary=summary)
         await self.gate.wait()
 
 

@@ -16,6 +16,7 @@ from moot.core.session.commands import Answer, CancelTurn, Pause, Resume
 from moot.core.session.events import MessagePosted, Option, StepAsked, StepClosed, TurnFailed
 from moot.runtime.ports import Ask, Output, Result
 from moot.testing import VirtualClock
+from tests.agents.turns import chat_turn
 from tests.runtime.apps import TRIO, facts, has, names, run, say, settle, until
 from tests.runtime.plans import answer as final_answer
 from tests.runtime.plans import crew, planning, plays, solve, task
@@ -238,6 +239,6 @@ def test_a_function_that_nobody_can_ask_for_is_told_no() -> None:
         return f"{await ask('rm x')} {await ask('rm x', OPTIONS, default='no')}"
 
     async def act() -> list[Output]:
-        return [output async for output in careful.act(None)]  # type: ignore[arg-type]
+        return [output async for output in careful.act(chat_turn(("alice", "tidy up")))]
 
     assert asyncio.run(act()) == [Result(text="None no")]

@@ -16,11 +16,11 @@ from moot.core.flows.plan.plan_events import (
     SolverProgressed,
     SolverStarted,
 )
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
 from moot.core.flows.plan.plan_slice import PlanSlice
 from moot.core.machines.task import TaskState
 from moot.core.session.commands import Answer, Post
 from moot.core.session.events import StepAsked, StepClosed, TurnStarted
-from moot.core.session.settings import PlanSettings, Retry
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
 from tests.runtime.apps import facts, names, open_on, run

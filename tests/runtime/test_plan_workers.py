@@ -1,6 +1,7 @@
 """The handshake with workers, at its real timeouts: not taken, not started, dead, late."""
 
 import asyncio
+from collections.abc import Collection
 
 import pytest
 
@@ -14,12 +15,13 @@ from moot.core.flows.plan.plan_events import (
     SolverCompleted,
     TaskFailed,
 )
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
 from moot.core.flows.plan.plan_slice import PlanSlice
 from moot.core.flows.turns import TurnInput
 from moot.core.machines.task import TaskState
 from moot.core.session.commands import AckDispatch, Answer, CompleteTurn, StartTask, WorkerCommand
 from moot.core.session.events import StepAsked
-from moot.core.session.settings import PlanSettings, Retry
+from moot.core.session.state import Message
 from moot.runtime.ports import Handle, Report, Show, ToolJob, Worker
 from moot.runtime.stores.memory import MemoryLog
 from moot.runtime.understanding.rules.understand import RulesUnderstander
@@ -42,8 +44,11 @@ class FarWorker:
     def cancel(self) -> None:
         self.is_told_to_stop = True
 
-    def answer(self, step_id: str, choice: str | None) -> None:
+    def answer(self, step_id: str, choice: str | None, answer: str | None = None) -> None:
         self.answers.append((step_id, choice))
+
+    def bring(self, number: int, message: Message) -> None:
+        """It takes no messages."""
 
     async def says(self, *commands: WorkerCommand) -> None:
         await self._report(*commands)
@@ -70,6 +75,12 @@ class FarDispatch:
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         self.workers.append(FarWorker(turn, report))
         return self.workers[-1]
+
+    async def list_live(self, session_id: str) -> Collection[str]:
+        return ()
+
+    def release(self, session_id: str) -> None:
+        """Nothing is kept."""
 
     def call(self, job: ToolJob, report: Report) -> Handle:
         raise NotImplementedError

@@ -69,7 +69,7 @@ async def live(log: DyingLog, session_id: str | None, clock: VirtualClock) -> st
         nonlocal found
         async with open_on(log, STUDIO, clock=clock, find_tool=find_tool) as app:
             await app.recover()
-            session = await app.session(found)
+            session = await app.session(found, once="the job")
             found = session.id
             until_s = clock.monotonic() + LATEST_S
             while True:

@@ -13,6 +13,7 @@ from moot.core.flows.turns import TurnInput
 from moot.core.machines.session import Status
 from moot.core.session.commands import CancelTurn, End, Pause, Resume, Retry
 from moot.core.session.events import MessagePosted, NoticePosted, SessionPaused, TurnCancelled, TurnFailed, TurnStarted
+from moot.core.session.tool_use import ToolUse
 from moot.runtime.ports import Output, Step
 from moot.testing import VirtualClock
 from tests.runtime.apps import TRIO, Puppet, facts, has, names, run, say, until
@@ -262,3 +263,23 @@ async def test_steps_are_logged_while_the_agent_acts() -> None:
             "session.paused",
         ]
         assert (await facts(app, session, MessagePosted))[-1].text == "a tree"
+
+
+@run
+async def test_text_after_a_tool_is_a_paragraph_of_its_own() -> None:
+    """What is written before and after the use of a tool does not run together while it is shown."""
+
+    async def busy(turn: TurnInput) -> AsyncIterator[Output | str]:
+        yield "Reading first."
+        yield Step(action="Read: a", tool=ToolUse(id="1", kind="read", title="Read a"))
+        yield Step(observation="42", tool=ToolUse(id="1", kind="read", title="Read a", status="completed"))
+        yield "Now"
+        yield Step(thought="hm")
+        yield " the edit."
+
+    shown = list[str]()
+    async with open_app(TRIO, agents={"bob": busy}) as app:
+        session = await app.session()
+        app.streams.listeners.add(lambda _session, _event, frame: shown.append(frame["text"]))
+        await say(session, "[NEXT: bob] go")
+    assert "".join(shown) == "Reading first.\n\nNow the edit."

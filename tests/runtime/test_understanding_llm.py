@@ -66,6 +66,7 @@ def test_a_good_answer_is_taken() -> None:
         "low",
     )
     assert len(model.asked) == 1
+    assert (understood.usage.input_tokens, understood.usage.output_tokens) == (100, 20)
 
 
 def test_prose_around_the_object_is_forgiven() -> None:

@@ -61,6 +61,13 @@ CONTROL = {
         "等等",
         "暂停任务",
         "freeze all agents",
+        "let me look at it before you continue",
+        "put this on hold",
+        "stop talking for a second",
+        "先把手头的停下来",
+        "先什么都别动",
+        "等我想想你再继续",
+        "这个先往后放",
     ],
     "cancel": [
         "stop",
@@ -68,6 +75,10 @@ CONTROL = {
         "kill it",
         "cancel everything",
         "abort the migration now",
+        "hey computer cancel it",
+        "how do i stop this",
+        "don't say another word",
+        "refrain from carrying out the current task",
         "停！",
         "任务作废",
         "全部停掉",
@@ -294,6 +305,15 @@ def test_a_replaced_goal_is_a_major_change(text: str) -> None:
         "who won the world cup in 2018?",
         "帮我订一张去上海的高铁票",
         "另外一件事：写一封道歉邮件",
+        "the migration can wait, design a backup strategy",
+        "let's leave the migration for now and look into the failing login",
+        "drop this, the production server is down, look at that first",
+        "put the migration aside. nobody can log in",
+        "爬虫先放一放，先把登录修好",
+        "先放下这个，官网挂了，赶紧看看",
+        "弄完这个以后帮我把办公室的打印机修一下",
+        "对了，帮我查一下去美国的签证要多久",
+        "what shots do i need for my flight to kenya?",
     ],
 )
 def test_another_goal_is_another_task(text: str) -> None:
@@ -301,6 +321,95 @@ def test_another_goal_is_another_task(text: str) -> None:
     analysis = read(text)
     assert analysis.task_relation.type == "different_task"
     assert decide_route(analysis, "execution").user_confirmation_required
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("draft a reply to the landlord", "different_task"),  # an errand is mostly a work of its own
+        ("can you look up the opening hours of the museum", "different_task"),
+        ("translate this to spanish: 'your parcel is on its way'", "different_task"),  # brings its own material
+        ("afterwards please look into the broken coffee machine", "different_task"),  # comes after the work
+        ("how do i exit vim", "different_task"),  # asks about things in general
+        ("how do i run the copy?", "no_change"),
+        ("put this aside and write a letter for me", "different_task"),  # a control and an order in one clause
+        ("leave this for now. the coffee machine leaks badly, find out why", "different_task"),  # brings up a matter
+        ("next thing, the signup form accepts broken phone numbers", "different_task"),
+        ("generate a surrogate key for each row", "minor_change"),  # "each" points to the work
+        ("翻译一下这句话：see you soon", "different_task"),
+        ("这段英文什么意思：Out of office until Monday", "different_task"),
+        ("先放一下这个，老板的打印机连不上了，帮忙处理下", "different_task"),
+        ("做完这个以后帮我写个请假条", "different_task"),
+    ],
+)
+def test_the_object_of_an_order_says_whether_it_leaves_the_work(text: str, expected: str) -> None:
+    """The verb, what it is about and when it is wanted; the words of the verb itself tie nothing to the work."""
+    assert relation(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Postgres is out, we go with Oracle",
+        "use Oracle, not Postgres",
+        "we're leaving MySQL behind anyway, set up DynamoDB",
+        "forget Postgres, look at what Oracle costs us",
+        "drop Postgres, we need something for our partners",
+        "my boss says no migration. build a read replica instead",
+        "change the goal to a nightly export",
+        "this needs to become a nightly export",
+        "我们决定用 GitLab，不抓招聘网站了",
+        "老板说不要爬虫了，要一份行业报告",
+        "别抓招聘网站了，公司现在要做短视频",
+        "migration stays as it is. rather work out how to get rid of the old warehouse",
+        "i'd rather have a nightly export than a migration",
+        "the team voted for Oracle. rebuild it with that",
+        "we're not doing Postgres this year, plan it for Oracle",
+        "Oracle would be better than Postgres, please switch",
+        "make it a video tutorial, people don't read databases",
+        "受众变了，不是求职者，是给学校看的",
+        "爬虫重新来吧，目标换了",
+    ],
+)
+def test_what_the_goal_is_made_of_is_given_up_for_something_else(text: str) -> None:
+    """A part of the goal is given up in one clause and something that the work does not have is named in another."""
+    assert relation(text) == "major_change"
+
+
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("tell me how far along you are", "status_query"),
+        ("can you give me a rough idea of when this will be finished?", "status_query"),
+        ("don't continue yet, i want to look at the tables first", "pause"),
+        ("let me interrupt you there", "pause"),
+        ("we can bury this one", "cancel"),
+        ("到什么程度了？", "status_query"),
+        ("中止吧，服务器要下线了", "cancel"),
+        ("freeze, don't touch anything for the next hour", "pause"),
+        ("at what percentage are you now?", "status_query"),
+        ("don't copy anything yet", "pause"),
+        ("is it still copying or did it die?", "status_query"),
+        ("别写了，用不上了", "cancel"),
+        ("麻烦暂停一下，文件要更新", "pause"),
+    ],
+)
+def test_an_indirect_control_is_a_control(text: str, control: str) -> None:
+    """A request or a question around a control, or the reason for it, does not hide it."""
+    assert read(text).control_action == control
+
+
+def test_what_others_want_is_wanted() -> None:
+    """ "the client wants …" asks for a change as "I want …" does; that the client calls is only a reason to wait."""
+    assert relation("the client wants a shorter schema") == "minor_change"
+    assert read("wait, my boss is calling").control_action == "pause"
+
+
+def test_coming_back_resumes_paused_work() -> None:
+    """ "I'm done" ends nothing if the person goes on with the work."""
+    assert read("ok i'm done, continue", "paused").control_action == "resume"
+    assert read("i'm back", "paused").control_action == "resume"
+    assert relation("i'm back") == "no_change"
 
 
 @pytest.mark.parametrize("text", ["change it", "make it better", "改一下", "调整一下吧"])
@@ -343,6 +452,37 @@ def test_what_an_input_refers_to() -> None:
     """Tasks, files, quoted things, members."""
     found = read('@bob in src/copy.py rename `bulk` to "batch" for the second task', tasks=TASKS)
     assert found.context_dependency.referenced_entities == ("t2", "src/copy.py", "bulk", "batch", "bob")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "make it shorter",
+        "the orders table is missing a column, add it",
+        "start over with Oracle",
+        "再短一点",
+        "抓取的职位信息去重",
+    ],
+)
+def test_a_change_of_finished_work_is_about_that_work(text: str) -> None:
+    """It continues the work that is complete; nobody is asked."""
+    analysis = read(text, "completed")
+    assert analysis.task_relation.type in ("same_task_minor_change", "same_task_major_change")
+    assert analysis.context_dependency.needs_current_task_context
+    decision = decide_route(analysis, "completed")
+    assert (decision.route, decision.message_code, decision.user_confirmation_required) == (
+        "new_task",
+        "route_follow_up",
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["plan a trip to Rome", "write a poem about the sea", "帮我订一张去上海的高铁票", "写一首关于秋天的诗"]
+)
+def test_another_goal_after_finished_work_is_its_own(text: str) -> None:
+    """Nothing ties it to the work that is complete."""
+    assert decide_route(read(text, "completed"), "completed").message_code != "route_follow_up"
 
 
 @pytest.mark.parametrize("status", [each for each in get_args(WorkflowStatus) if each not in ACTIVE])

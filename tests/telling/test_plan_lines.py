@@ -53,30 +53,34 @@ def test_a_plan_from_question_to_answer() -> None:
         "alice: write a report",
         "◦ Understood as a new task (95% sure): a test says so",
         "→ A new task begins",
-        "▸ planner is making a plan",
+        "▸ planner (moot-orchestrator.planner) is making a plan",
         "📋 The plan: a plan",
         "  1. Task a",
         "  2. Task b (after 1)",
         "  3. Task c (after 1)",
-        "? Tasks in this plan: 3. Approve, edit or reject it?",
+        "? This plan has 3 tasks. Approve, edit or reject it?",
         "  Answer with: approve, reject",
         "⏸ Waiting for alice",
     ]
     done = solving(GATED, task("a", member="w2")).starts("a").steps("a", "half", 2).completes("a", "one\n\ntwo")
     done.reviews("a", passes=False, feedback="shorter").completes("a").reviews("a", passes=True).aggregates("all of it")
-    assert tell(done)[-15:] == [
+    assert tell(done)[-19:] == [
         "✓ alice approved the plan",
+        "  ⇢ Dispatched to moot-executor.executor: Task a",
+        "  ⇠ w2 accepts: Task a",
         "▶ w2 starts: Task a",
-        "  · w2 1/2: half",
+        "  · w2 1/2: Thought: half",
         "✓ w2 finished: Task a",
         "    one",
         "    two",
-        "✗ critic sends back: Task a: shorter",
+        "✗ critic (moot-orchestrator.reviewer) sends back: Task a: shorter",
+        "  ⇢ Dispatched to moot-executor.executor: Task a",
+        "  ⇠ w2 accepts: Task a",
         "▶ w2 starts: Task a (attempt 2)",
         "✓ w2 finished: Task a",
         "    done",
-        "✓ critic accepts: Task a",
-        "▸ planner puts the results together",
+        "✓ critic (moot-orchestrator.reviewer) accepts: Task a",
+        "▸ planner (moot-orchestrator.planner) puts the results together",
         "■ All tasks are done",
         "planner: all of it",
         "⏸ Waiting for alice",
@@ -99,6 +103,23 @@ def test_failures_and_retries() -> None:
     ]
 
 
+def test_the_handshake_and_the_places_are_told() -> None:
+    """A transcript says to which loop and role a task goes, that it was accepted, and what a step is."""
+    lines = tell(solving(GATED, task("a")).acks("a").starts("a").steps("a", "查资料").completes("a"), "zh")
+    at = lines.index("  ⇢ 编排器派发任务到 moot-executor.executor：Task a")
+    told = ["  ⇠ w1 接单成功：Task a", "▶ w1 开始：Task a", "  · w1 1: 思考：查资料"]
+    assert lines[at + 1 : at + 4] == told
+    assert "▸ planner（moot-orchestrator.planner）正在规划" in lines
+
+
+def test_the_kind_of_a_failure_is_told_in_the_reader_s_language() -> None:
+    """In lines and in questions; no code of an error stands in a Chinese sentence."""
+    failed = solving(TEAM, task("a")).task_fails("a", "auth")
+    assert "✗ w1：Task a（认证）：boom" in tell(failed, "zh")
+    assert "✗ w1: Task a (auth): boom" in tell(failed)
+    assert any("失败（认证）：boom" in line for line in tell(failed, "zh"))
+
+
 def test_steering() -> None:
     """Patches, another goal put off, pause, checkpoint, going on; each a line or two."""
     work = solving(TEAM, task("a"), task("b", "a")).starts("a")
@@ -108,10 +129,10 @@ def test_steering() -> None:
         {"op": "modify", "task_id": "b", "changes": {"objective": "blue"}},
     )
     lines = tell(patched)
-    at = lines.index("▸ planner adjusts the plan")
+    at = lines.index("▸ planner (moot-orchestrator.planner) adjusts the plan")
     assert lines[at - 1 : at + 4] == [
         "→ Noted; the plan is adjusted a little and goes on",
-        "▸ planner adjusts the plan",
+        "▸ planner (moot-orchestrator.planner) adjusts the plan",
         "✎ The plan is adjusted:",
         "  + Task x (new)",
         "  ✎ Task b (changed)",

@@ -10,6 +10,7 @@ from moot.core.codec import decode
 from moot.core.session.events import TurnCompleted, TurnStarted
 from moot.core.session.team import LANGUAGES, Language
 from moot.core.texts import find_text
+from moot.core.view import project
 from moot.telling.teller import Teller
 from moot.telling.timeline import MOST_ROWS, Row, Timeline, describe
 from moot.testing.scenario import given
@@ -88,3 +89,16 @@ def test_the_timeline_is_bounded() -> None:
             timeline.push({"event": fact.event, "seq": at, "timestamp": "2026-01-01T00:00:00.000Z"}, fact, state)
     assert len(timeline.rows) <= MOST_ROWS
     assert all(row.outcome == "ok" for row in timeline.rows)
+
+
+def test_rows_keep_the_titles_of_an_earlier_plan() -> None:
+    """A row names its task as it was called then, also after another plan took the place of the one that had it."""
+    timeline, teller = read("plan")
+    state = teller.state
+    assert state
+    work = project(state).work
+    assert work
+    assert "c" not in work.tasks
+    told = [describe(row, state, "en") for row in timeline.rows if getattr(row.fact, "task_id", "") == "c"]
+    assert told
+    assert all("Task c" in row for row in told)

@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.tidy.sources import PACKAGE, ROOT, list_files, list_python_files, parse, place
 
 MAX_FILE_LINES, MAX_FUNCTION_LINES = 600, 60
@@ -15,9 +17,11 @@ TESTS = [path for path in list_python_files(ROOT / "tests") if path.name.startsw
 VAGUE = re.compile(r"(.*_)?(utils?|helpers?|managers?|common|misc)|base_.*")
 FOLDERS_OF_A_MACHINE = tuple(f"/{name}/" for name in ("work", "farm"))
 ROOT_ENTRIES = {
-    *(".ci", ".github", ".gitignore", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile"),
-    *("README.md", "README.zh.md", "SECURITY.md", "bench", "docs", "examples", "pyproject.toml", "requirements.lock"),
-    *("sim", "src", "tests"),
+    *(".ci", ".dockerignore", ".github", ".gitignore", "Dockerfile", "MANIFEST.in", "compose.yaml", "mkdocs.yml"),
+    *("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile"),
+    *("README.md", "README.zh.md", "SECURITY.md", "bench", "docs", "examples", "pyproject.toml"),
+    *("requirements.lock", "requirements-run.lock"),
+    *("sim", "src", "tests", "web"),
 }
 RUN_ARTEFACT = re.compile(r".*\.(token|db|db-\w+|sqlite\d?|log|pid|sock|pyc|lock)|tokens\.json")
 UNKNOWN_DOCUMENT = re.compile(r"(?<!/)\b([Ss]eeds? 00\d|[Ss]pec[/ ]\d|E\d{2}|[Ii]ssue \d+)\b")
@@ -105,7 +109,25 @@ def test_the_root_holds_what_it_is_known_to_hold() -> None:
 def test_nothing_that_a_run_leaves_behind_is_kept() -> None:
     """No tokens, databases, logs or locks in the repository; the list of pinned packages is no such lock."""
     kept = [place(path) for path in list_files() if RUN_ARTEFACT.fullmatch(path.name)]
-    assert kept == ["requirements.lock"]
+    assert kept == ["requirements-run.lock", "requirements.lock"]
+
+
+def test_what_runs_is_what_is_tested() -> None:
+    """`make run` installs a part of what the tests install, in the same versions."""
+    tested, run = (
+        set(re.findall(r"^\S+==\S+", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE))
+        for name in ("requirements.lock", "requirements-run.lock")
+    )
+    assert run < tested
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-run.lock"])
+def test_every_pinned_package_has_hashes(name: str) -> None:
+    """A lock gives the hashes of each package's files and names no server that they come from."""
+    lock = (ROOT / name).read_text(encoding="utf-8")
+    packages = re.split(r"\n(?=\S)", lock.strip())
+    assert [package for package in packages if not re.search(r"\n    --hash=sha256:[0-9a-f]{64}", package)] == []
+    assert re.findall(r"://|--(?:extra-)?index|--find-links|--trusted", lock) == []
 
 
 def test_documents_that_are_cited_are_here() -> None:

@@ -4,7 +4,7 @@ import ast
 import re
 
 from moot.core.session.team import DEFAULT_LANGUAGE, LANGUAGES
-from tests.tidy.sources import PACKAGE, list_python_files, parse, place
+from tests.tidy.sources import PACKAGE, ROOT, list_python_files, parse, place
 
 # The list itself, and the rules, which understand the languages that they have a lexicon for.
 MAY_NAME = ("src/moot/core/session/team.py", "src/moot/runtime/understanding/rules/")
@@ -25,8 +25,8 @@ def test_python_names_no_language() -> None:
 def test_scripts_name_no_language() -> None:
     """The page learns its languages from the server."""
     names = re.compile(rf"""["'`](?:{"|".join(LANGUAGES)})["'`]""")
-    folder = PACKAGE / "web" / "js"
-    scripts = [*sorted(folder.rglob("*.js")), folder / "types.d.ts"]  # the other types are generated from LANGUAGES
+    folder = ROOT / "web" / "js"
+    scripts = [*sorted(path for path in folder.rglob("*.[jt]s") if not path.name.endswith("generated.d.ts"))]
     assert len(scripts) > 30
     assert [place(path) for path in scripts if names.search(path.read_text(encoding="utf-8"))] == []
 

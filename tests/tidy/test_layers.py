@@ -17,35 +17,43 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"core", "extensions", "runtime"},
     "config": {"core", "extensions", "config"},
     "agents": {"core", "extensions", "runtime", "config", "agents"},
-    "testing": {"core", "runtime", "config", "agents", "testing"},
-    "app": {"core", "runtime", "config", "agents", "app"},
+    "testing": {"core", "runtime", "config", "agents", "app", "protocol", "testing"},
+    "conversation": {"core"},
+    "app": {"core", "runtime", "config", "agents", "conversation", "app", "moot"},
     "protocol": {"core", "protocol"},
     "telling": {"core", "telling"},
     "gateway": {"core", "runtime", "config", "app", "protocol", "telling", "gateway", "moot"},
-    "client": {"core", "runtime", "protocol", "client", "moot"},
+    "client": {"core", "runtime", "conversation", "protocol", "client", "moot"},
+    "worker": {"core", "runtime", "protocol", "client", "worker"},
     "tui": {"core", "app", "protocol", "telling", "client", "tui"},
     "cli": {
         *("core", "runtime", "config", "agents", "app", "protocol", "telling", "gateway", "client", "tui", "cli"),
-        "moot",
+        *("conversation", "worker", "moot"),
     },
-    "moot": {"core", "runtime", "config", "agents", "app", "client", "testing", "moot"},
+    "moot": {
+        *("core", "runtime", "config", "agents", "app", "client", "conversation", "testing", "moot"),
+    },
+    "pytest_plugin": {"config", "testing"},
     "__main__": {"cli"},
 }
 THIRD_PARTY: dict[str, set[str]] = {
     "core": {"msgspec"},
     "extensions": set(),
-    "runtime": {"msgspec", "opentelemetry"},
+    "runtime": {"asyncpg", "msgspec", "opentelemetry"},
     "config": {"msgspec", "yaml"},
-    "agents": {"acp", "fastmcp", "msgspec", "pydantic_ai"},
+    "agents": {"acp", "anyio", "fastmcp", "genai_prices", "mcp", "msgspec", "pydantic", "pydantic_ai"},
     "testing": {"msgspec"},
+    "conversation": {"msgspec"},
     "app": {"msgspec"},
     "protocol": {"msgspec"},
     "telling": {"msgspec"},
     "gateway": {"h11", "itsdangerous", "msgspec", "prometheus_client", "starlette", "uvicorn", "websockets"},
     "client": {"msgspec", "websockets"},
-    "tui": {"msgspec", "rich", "textual"},
+    "worker": {"msgspec", "websockets"},
+    "tui": {"markdown_it", "msgspec", "pygments", "rich", "textual"},
     "cli": {"msgspec", "uvloop"},
     "moot": set(),
+    "pytest_plugin": {"pytest"},
     "__main__": set(),
 }
 PURE = {  # modules of the standard library without clock, randomness, files, sockets, threads or logging
@@ -129,10 +137,16 @@ def test_other_packages_are_used_where_they_belong() -> None:
 
 def test_one_package_knows_the_library_for_models() -> None:
     """pydantic-ai and what comes with it stay behind one adapter."""
-    libraries = ("pydantic_ai", "fastmcp", "openai", "anthropic", "google", "mcp")
+    libraries = ("pydantic_ai", "fastmcp", "openai", "anthropic", "google")
     users = {place(path) for path in MODULES for _, name in imports_of(path) if name.split(".")[0] in libraries}
     assert users
     assert all(path.startswith("src/moot/agents/llm/") for path in users)
+
+
+def test_one_module_serves_mcp() -> None:
+    """The members' own server is the only user of the library for MCP servers."""
+    users = {place(path) for path in MODULES for _, name in imports_of(path) if name.split(".")[0] == "mcp"}
+    assert users == {"src/moot/agents/member_sockets.py"}
 
 
 def test_one_module_knows_the_server_library() -> None:

@@ -9,15 +9,16 @@ from typing import Any
 from textual.pilot import Pilot
 
 from moot.app import App, open_app
-from moot.tui.app import MootApp
 from moot.tui.hosts import LocalHost
 from moot.tui.keys import Keys
+from moot.tui.remembered import Memory
+from moot.tui.terminal import MootApp
 from moot.tui.viewer_state import Item
 from moot.tui.words import Words
 
 WAIT_S = 20.0
 EN = Words("en")
-WIDE, NARROW = (120, 32), (80, 24)
+AMPLE, WIDE, NARROW = (200, 50), (120, 32), (80, 24)
 
 
 def ai(member_id: str, *replies: Any, **fields: Any) -> dict[str, Any]:
@@ -96,11 +97,13 @@ async def playing(
     size: tuple[int, int] = WIDE,
     data: Path | None = None,
     keys: Keys | None = None,
+    memory: Memory | None = None,
+    folder: Path | None = None,
     **open_with: Any,
 ) -> AsyncIterator[Playing]:
     async with open_app(team, data=data, **open_with) as app:
         host = LocalHost(app)
-        ui = MootApp(host, await host.create(), keys=keys)
+        ui = MootApp(host, await host.create(), keys=keys, memory=memory, folder=folder)
         async with ui.run_test(size=size) as pilot:
             here = Playing(ui, pilot, app)
             await here.until(lambda: ui.words("here", seq=1) in here.screen)

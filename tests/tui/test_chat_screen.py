@@ -4,18 +4,21 @@ import asyncio
 import itertools
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from moot.app import open_app
 from moot.core.flows.turns import TurnInput
 from moot.core.session.events import MessagePosted
-from moot.runtime.ports import Ask, Output, Thinking
-from moot.tui.app import MootApp
-from moot.tui.composer import Composer
-from moot.tui.conversation import Conversation
-from moot.tui.help import HelpScreen
+from moot.runtime.ports import Ask, Output, Project, Thinking
+from moot.tui.composer.composer import Composer
+from moot.tui.conversation.conversation import Conversation
+from moot.tui.screens.help import HelpScreen
+from moot.tui.terminal import MootApp
+from moot.tui.text.plain import HEADING, Entries
 from tests.client.deadline import run
-from tests.tui.screens import EN, NARROW, WIDE, ai, chat_team, messages, playing
+from tests.tui.screens import AMPLE, EN, NARROW, WIDE, ai, chat_team, messages, playing
 
 TEAM = chat_team(ai("bob", "Hello from Bob. [NEXT: Carol]"), ai("carol", "And from Carol. [NEXT: Ann]"))
 
@@ -24,32 +27,30 @@ def test_a_conversation_goes_round() -> None:
     """What is sent appears, members answer in turn, the floor comes back, timeline and list show it."""
 
     async def play() -> None:
-        async with playing(TEAM) as here:
+        async with playing(TEAM, AMPLE) as here:
             await here.sees("Say something.", "New")
             await here.type("[NEXT: Bob] A poster, please.")
             await here.press("enter")
-            await here.sees(
-                "A poster, please.", "Hello from Bob.", "And from Carol.", "Waiting for you", "waits for you"
-            )
+            await here.sees("A poster, please.", "Hello from Bob.", "And from Carol.", "Waiting for you", "your turn")
             await here.sees("Input", "Routed", "Turn Bob")
             await here.until(lambda: here.ui.query_one(Composer).text == "")
 
     run(play())
 
 
-def test_several_keys_send() -> None:
-    """Enter, Ctrl+J, Alt+Enter and F5 send; a backslash before Enter breaks the line."""
+def test_some_keys_send_and_others_break_the_line() -> None:
+    """Enter and F5 send; Alt+Enter, Ctrl+J, Shift+Enter and a backslash before Enter break the line."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
-            for key in ("enter", "ctrl+j", "alt+enter", "f5"):
+            for key in ("enter", "f5"):
                 await here.type(f"by {key}")
                 await here.press(key)
                 await here.sees(f"by {key}")
                 await here.until(lambda: here.ui.query_one(Composer).text == "")
             await here.type("first\\")
-            await here.press("enter", *"second", "enter")
-            await here.until(lambda: messages(here.ui)[-1].text == "first\nsecond")
+            await here.press("enter", *"2", "alt+enter", *"3", "ctrl+j", *"4", "shift+enter", *"5", "enter")
+            await here.until(lambda: messages(here.ui)[-1].text == "first\n2\n3\n4\n5")
 
     run(play())
 
@@ -162,7 +163,7 @@ def test_who_reads_above_is_told_that_somebody_writes() -> None:
 
 
 def test_esc_stops() -> None:
-    """Esc stops what runs at once: what was written stays on the screen, the queue waits, /resume goes on."""
+    """Esc stops what runs at once: what was written stays on the screen, the queue waits, Ctrl+R goes on."""
 
     async def bob(turn: TurnInput) -> AsyncIterator[str]:
         yield "half a draft"
@@ -173,9 +174,10 @@ def test_esc_stops() -> None:
             await here.say("[NEXT: Bob, Carol] go")
             await here.sees("Bob ⏳", "half a draft")
             await here.press("escape")
-            await here.sees(EN("status.paused"), "Bob had written: half a draft")
+            await here.sees(EN("status.paused"), "half a draft", f"Bob  {EN('partial')}", "Bob was stopped")
+            await here.sees("Ctrl+R goes on", "^r resume")
             assert "And from Carol." not in here.screen
-            await here.say("/resume")
+            await here.press("ctrl+r")
             await here.sees("And from Carol.")
 
     run(play())
@@ -197,13 +199,45 @@ def test_a_narrow_terminal_shows_one_pane() -> None:
             await here.press("escape")
             await here.sees("And from Carol.")
             await here.press("shift+f6")
-            await here.sees("waits for you")
+            await here.sees("your turn")
+
+    run(play())
+
+
+def test_sessions_are_listed_below_their_project(tmp_path: Path) -> None:
+    """A project is the folder of a team file, the last active one first. Its heading cannot be chosen, and its
+    letters find its sessions."""
+
+    async def talk(folder: str, said: str) -> str:
+        (tmp_path / folder).mkdir(exist_ok=True)
+        projects = {"poster": Project(str(tmp_path / folder / "moot.yaml"), str(tmp_path / folder))}
+        async with open_app(TEAM, data=tmp_path / "data", projects=projects) as app:
+            session = await app.session()
+            async for _ in session.say(said):
+                pass
+            return session.id
+
+    async def play() -> None:
+        ids = [await talk("library", "one"), await talk("festival", "two"), await talk("library", "three")]
+        async with playing(TEAM, data=tmp_path / "data") as here:
+            await here.press("ctrl+o")
+            await here.sees("library", "festival", "three", "two", "one")
+            found = here.ui.screen.query_one("#found", Entries)
+            keys = [found.find_key(at) for at in range(found.option_count)]
+            assert [key for key in keys if key != here.ui.talk.id][1:-1] == [HEADING, ids[2], ids[0], HEADING, ids[1]]
+            assert found.highlighted == 1
+            await here.press("down")
+            assert found.find_key(found.highlighted) == ids[2]
+            await here.press(*"festi")
+            await here.until(lambda: "library" not in here.screen)
+            await here.press("enter")
+            await here.until(lambda: here.ui.talk.id == ids[1])
 
     run(play())
 
 
 def test_other_sessions_are_a_key_away() -> None:
-    """Ctrl+N starts a session, the list opens another one, each with its own history."""
+    """Ctrl+N starts a session, Ctrl+O finds another one by some of its letters, each with its own history."""
 
     async def play() -> None:
         async with playing(TEAM) as here:
@@ -214,9 +248,12 @@ def test_other_sessions_are_a_key_away() -> None:
             await here.until(lambda: here.ui.talk.id != first and here.ui.viewer_state.seq)
             await here.sees("Say something.")
             await here.until(lambda: "only in the first" not in here.screen)
-            await here.until(lambda: here.screen.count("poster") >= 3)
-            here.ui.switch(first)
-            await here.sees("only in the first")
+            await here.press("ctrl+o")
+            await here.sees(EN("switcher.hint"), "Ann: only in the first")
+            await here.press(*"onyfst")
+            await here.press("enter")
+            await here.until(lambda: here.ui.talk.id == first)
+            await here.sees("only in the first", "Nobody was addressed")
 
     run(play())
 
@@ -227,9 +264,9 @@ def test_it_speaks_chinese() -> None:
     async def play() -> None:
         async with playing(chat_team(ai("bob", "好的。"), language="zh")) as here:
             await here.say("[NEXT: Bob] 你好，写一张海报")
-            await here.sees("你好，写一张海报", "好的。", "等你", "时间线", "本机", "停止")
+            await here.sees("你好，写一张海报", "好的。", "等你", "本机", "会话", "帮助")
             await here.say("/lang en")
-            await here.sees("Waiting for you", "Timeline", "On this machine")
+            await here.sees("Waiting for you", "On this machine")
 
     run(play())
 
@@ -253,14 +290,23 @@ def test_ctrl_c_stops_and_twice_leaves() -> None:
     run(play())
 
 
-def test_the_at_sign_is_no_key_of_a_list() -> None:
-    """A list that has the focus lets `@` pass: Textual calls methods named `key_…` for keys."""
+def test_what_is_typed_anywhere_goes_into_the_composer() -> None:
+    """A list, the conversation and a card let letters and `@` pass: nothing typed is lost, and no letter acts."""
 
     async def play() -> None:
-        async with playing(TEAM) as here:
-            await here.press("f2", "@")
-            await here.sees("Timeline")
-            assert here.ui.is_running
+        async with playing(TEAM, AMPLE) as here:
+            composer = here.ui.query_one(Composer)
+            await here.say("[NEXT: Bob] hello")
+            await here.sees("And from Carol.")
+            for keys in (("f2",), ("f3",), ("f4",), ("shift+f6",), ("shift+tab",)):
+                await here.press("escape", *keys)
+                await here.until(lambda: here.ui.focused is not composer)
+                await here.press("@", "r", "c", "y", "o")
+                await here.until(lambda: composer.text == "@rcyo")
+                assert here.ui.focused is composer
+                composer.text = ""
+            await here.press("tab", "x")
+            assert (composer.text, here.ui.focused) == ("x", composer)
 
     run(play())
 
@@ -272,7 +318,7 @@ def test_what_was_said_to_nobody_is_given_with_one_key() -> None:
         async with playing(TEAM) as here:
             await here.say("hello")
             await here.sees("Alt+1 Bob · Alt+2 Carol")
-            await here.press("trade_mark_sign")  # what Textual reads when a terminal sends Alt+2
+            await here.press("alt+2")
             await here.sees("And from Carol.")
 
     run(play())
@@ -289,8 +335,10 @@ def test_a_row_of_the_timeline_leads_to_its_message() -> None:
             await here.sees("line 59")
             conversation = here.ui.query_one(Conversation)
             assert conversation.scroll_y > 0
-            await here.press("f2", "home", "enter")
-            await here.until(lambda: conversation.scroll_y == 0 or "the very first thing" in here.screen.split("│")[1])
+            await here.press("f2")
+            await here.until(lambda: here.ui.focused is here.ui.query_one("#timeline"))
+            await here.press("home", "enter")
+            await here.until(lambda: conversation.scroll_y <= 2)
 
     run(play())
 
@@ -331,28 +379,30 @@ def test_a_thought_is_shown_while_it_is_thought() -> None:
 
 
 def test_the_panes_follow_the_size_of_the_terminal() -> None:
-    """Made narrow while it runs, first the list goes, then one pane is left; wide again, all are back."""
+    """With ample room there are three panes; with less the conversation has it all, unless one is wanted."""
 
     async def play() -> None:
-        async with playing(TEAM) as here:
+        async with playing(TEAM, AMPLE) as here:
             await here.say("[NEXT: Bob] hello")
-            await here.sees("And from Carol.", "Routed", "waits for you")
-            await here.pilot.resize_terminal(104, 32)
-            await here.until(lambda: "waits for you" not in here.screen and "Routed" in here.screen)
-            await here.press("shift+f6")
-            await here.sees("waits for you")
-            await here.press("f6")
+            await here.sees("And from Carol.", "Routed", "your turn")
+            await here.pilot.resize_terminal(*WIDE)
+            await here.until(lambda: "your turn" not in here.screen and "Routed" not in here.screen)
+            await here.press("f2")
+            await here.sees("Routed", "And from Carol.")
+            await here.press("shift+f6", "shift+f6")
+            await here.sees("your turn")
+            await here.press("escape")
             await here.pilot.resize_terminal(*NARROW)
             await here.until(lambda: "Routed" not in here.screen and "And from Carol." in here.screen)
-            await here.pilot.resize_terminal(*WIDE)
-            await here.sees("And from Carol.", "Routed", "waits for you")
+            await here.pilot.resize_terminal(*AMPLE)
+            await here.sees("And from Carol.", "Routed", "your turn")
 
     run(play())
 
 
 def test_a_message_is_copied_or_read_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the conversation ↑ ↓ choose a message, y copies what was written (OSC 52), o opens it; without a
-    pager it is shown on a screen of its own."""
+    """In the conversation ↑ ↓ choose a message, Ctrl+Y copies what was written (OSC 52), Enter opens it; without
+    a pager it is shown on a screen of its own."""
     monkeypatch.setenv("PAGER", "/nowhere/pager")
 
     async def play() -> None:
@@ -360,13 +410,13 @@ def test_a_message_is_copied_or_read_in_full(monkeypatch: pytest.MonkeyPatch) ->
             await here.say("[NEXT: Bob] write")
             await here.sees("Open on Sundays.", "Waiting for you")
             await here.press("shift+tab")
-            await here.sees("▸Bob", "y copies")
-            await here.press("y")
+            await here.sees("▸Bob", "Ctrl+Y copies")
+            await here.press("ctrl+y")
             await here.sees("Copied")
             assert here.ui.clipboard == "**Open** on Sundays."
             await here.press("up")
             await here.sees("▸Ann")
-            await here.press("o")
+            await here.press("enter")
             await here.until(lambda: isinstance(here.ui.screen, HelpScreen))
             await here.sees("write")
 
@@ -384,7 +434,7 @@ def test_a_supervisor_speaks_in_words() -> None:
             assert here.app is not None
             logged = await here.app.log.read(here.ui.talk.id)
             assert any("next_agent" in event.fact.text for event in logged if isinstance(event.fact, MessagePosted))
-            await here.press("f7", "2")
+            await here.say("2")
             await here.until(
                 lambda: any("✓ You: People who cook" in each.text for each in here.ui.viewer_state.story.items)
             )

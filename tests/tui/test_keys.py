@@ -7,9 +7,10 @@ import pytest
 from moot.cli.user_settings import read_keys
 from moot.config.own_folders import find_settings_file
 from moot.core.errors import ConfigError
-from moot.tui.help import help_content
+from moot.core.view import Question, View
 from moot.tui.keys import DEFAULTS, Keys, find_key_problems
-from moot.tui.top_lines import key_line
+from moot.tui.panes.top_lines import key_line
+from moot.tui.screens.help import help_content
 from moot.tui.words import Words
 from tests.client.deadline import run
 from tests.tui.screens import EN, ai, chat_team, messages, playing
@@ -29,9 +30,9 @@ def test_the_keys_there_are_do_not_clash() -> None:
 
 def test_keys_are_read_from_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One key or several for an action; the others stay; no file and an empty one change nothing."""
-    settle(monkeypatch, tmp_path, "keys:\n  quit: ctrl+x\n  send: [enter, f9]\n")
+    settle(monkeypatch, tmp_path, "keys:\n  quit: ctrl+x\n  send: [enter, f10]\n")
     keys = read_keys()
-    assert (keys["quit"], keys["send"], keys["help"]) == (("ctrl+x",), ("enter", "f9"), ("f1",))
+    assert (keys["quit"], keys["send"], keys["help"]) == (("ctrl+x",), ("enter", "f10"), ("f1",))
     settle(monkeypatch, tmp_path, "# nothing yet\n")
     assert read_keys().keymap == Keys().keymap
     monkeypatch.delenv("MOOT_CONFIG")
@@ -64,28 +65,28 @@ def test_what_is_wrong_is_said_with_its_line(
     assert str(raised.value).startswith(f"{path}:{told}")
 
 
-def test_letters_may_mean_two_things_in_two_places() -> None:
-    """`e` may copy in the conversation though it edits on a card; twice in one place it may not."""
-    assert list(find_key_problems({"copy": ("e",)})) == []
-    assert [action for action, _ in find_key_problems({"copy": ("o",)})] == ["copy"]
+def test_no_letter_is_a_key() -> None:
+    """What text could trigger is no key of anything; twice in one place a key may not be used either."""
+    assert [action for action, _ in find_key_problems({"copy": ("e",), "approve": ("shift+a",)})] == ["copy", "approve"]
+    assert [action for action, _ in find_key_problems({"copy": ("ctrl+l",)})] == ["copy"]
 
 
 def test_changed_keys_work_and_are_shown() -> None:
     """The changed key does it, the old one does not; the line at the bottom and the help say so."""
-    keys = Keys({"timeline": ("ctrl+t",), "send": ("f9",), "copy": ("c",)})
+    keys = Keys({"timeline": ("ctrl+t",), "send": ("f10",), "copy": ("alt+c",)})
 
     async def play() -> None:
         async with playing(chat_team(ai("bob", "Hello.")), keys=keys) as here:
-            await here.sees("^t Timeline", "F9 sends")
+            await here.sees("F10 sends")
             await here.press("ctrl+c")
             await here.sees("Ctrl+C again leaves")
             await here.press("f2")
             assert here.ui.pane == "talk"
             await here.press("ctrl+t")
             await here.until(lambda: here.ui.pane == "timeline")
-            await here.press("shift+f6")
+            await here.press("escape")
             await here.type("one")
-            await here.press("enter", *"two", "f9")
+            await here.press("enter", *"two", "f10")
             await here.until(lambda: [line.text for line in messages(here.ui)] == ["one\ntwo"])
             assert "Ctrl+T" in help_content(Words("en"), keys).plain
 
@@ -95,8 +96,9 @@ def test_changed_keys_work_and_are_shown() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120])
 def test_the_line_of_keys_fits(width: int) -> None:
     """No key is cut off; help, quitting and the question stay longest."""
-    for has_question in (False, True):
-        line = key_line(EN, Keys(), has_question, width)
+    asked = View(questions=(Question(step_id="s", kind="plan", text="?"),))
+    for view in (View(), asked):
+        line = key_line(EN, Keys(), view, width)
         assert line.cell_length <= width
         assert "^q quit" in line.plain
-        assert ("f7 answer" in line.plain) == has_question
+        assert ("f7 answer" in line.plain) == bool(view.questions)

@@ -10,7 +10,7 @@ from tests.tidy.sources import PACKAGE, list_python_files, parse, place
 from tests.tui.screens import ai, chat_team, messages, plan_team, playing
 
 MODULES = list_python_files(PACKAGE / "tui")
-DOOR = PACKAGE / "tui" / "plain.py"
+DOOR = PACKAGE / "tui" / "text" / "plain.py"
 # of textual.widgets these read no markup; all others are used through plain.py
 HARMLESS = {"Input", "TextArea", "DataTable"}  # DataTable: for its messages only
 READS_MARKUP = {"from_markup", "from_text", "render_markup", "border_title", "border_subtitle", "tooltip", "sub_title"}
@@ -68,7 +68,7 @@ def test_hostile_text_is_shown_as_it_is() -> None:
             await here.sees(SHOWN, "[blink]team[/]", "[@click=app.bell]y[/]")
             await here.press("@")
             await here.sees("[red]r[/]")
-            await here.until(lambda: here.screen.count(SHOWN) >= 3)
+            await here.until(lambda: here.screen.count(SHOWN) >= 3)  # said by Ann and Bob, and the thought
             for bad in ("\x1b", "\u202e", "\x07"):
                 assert bad not in here.screen
 
@@ -85,7 +85,7 @@ def test_a_hostile_plan_is_shown_as_it_is() -> None:
         async with playing(team, size=(140, 40)) as here:
             await here.say("Please prepare it.")
             await here.sees("Approve 2 tasks", "[bold red]x[/]", "[/] two")
-            await here.press("f7", "e")
+            await here.press("alt+e")
             await here.sees("Edit the plan", "[i]b[/i]")
             await here.press("ctrl+s", "f3")
             await here.until(lambda: here.ui.viewer_state.view.work and here.ui.viewer_state.view.work.tasks)

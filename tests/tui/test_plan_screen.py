@@ -5,9 +5,9 @@ import asyncio
 from textual.widgets import Input
 
 from moot.core.flows.turns import TurnInput
-from moot.tui.cards import Card
-from moot.tui.plain import Table, Ticks
-from moot.tui.plan_editor import PlanEditor
+from moot.tui.questions.cards import Card
+from moot.tui.questions.plan_editor import PlanEditor
+from moot.tui.text.plain import Table, Ticks
 from tests.client.deadline import run
 from tests.tui.screens import EN, Playing, ai, chat_team, plan_team, playing
 
@@ -18,20 +18,39 @@ async def until_asked(here: Playing) -> None:
 
 
 def test_a_plan_is_approved_with_one_key() -> None:
-    """The card is docked and takes no focus; F7 goes there, A approves exactly what it names."""
+    """The card is docked and takes no focus; Alt+A approves exactly what it names."""
 
     async def play() -> None:
         async with playing(plan_team()) as here:
             await until_asked(here)
             await here.until(lambda: here.ui.focused is here.ui.query_one("#composer"))
-            await here.press("f7", "a")
+            await here.press("alt+a")
             await here.sees("All of it.")
             await here.until(lambda: not here.ui.query("Card"))
             await here.press("f3")
             await here.sees("✓ Find readers", "3/3", "complete")
+            await here.until(lambda: here.ui.focused is here.ui.query_one("#board"))
             await here.press("home", "enter")
-            await here.sees("Result: Done.", "Who: Ben")
+            await here.sees("Result: Done.", "Who: Ben", EN("task.retry"), EN("task.cancel"))
             await here.press("escape")
+
+    run(play())
+
+
+def test_esc_pauses_work_and_again_stops_it() -> None:
+    """The bottom line says what Esc does: nothing, pause, then stop what has not come to its end."""
+
+    async def play() -> None:
+        async with playing(plan_team(works={"hang": True}, plan={"confirm": "never"})) as here:
+            await here.until(lambda: "esc" not in here.screen)
+            await here.say("Please prepare the reading night.")
+            await here.sees("Ben: Find readers ⏳", "esc pause")
+            await here.press("escape")
+            await here.sees("Pausing", "esc stop now")
+            await here.press("escape")
+            await here.sees("Paused", "Ctrl+R goes on")
+            assert not here.ui.viewer_state.view.running
+            assert "esc" not in here.screen
 
     run(play())
 
@@ -43,7 +62,7 @@ def test_a_plan_is_edited_in_a_table() -> None:
     async def play() -> None:
         async with playing(plan_team()) as here:
             await until_asked(here)
-            await here.press("f7", "e")
+            await here.press("alt+e")
             await here.until(lambda: here.ui.query(PlanEditor) and here.ui.focused is here.ui.query_one(Table))
             editor = here.ui.query_one(PlanEditor)
             await here.press("down", "down", "enter")
@@ -66,7 +85,9 @@ def test_a_plan_is_edited_in_a_table() -> None:
             editor.query_one("#after", Input).value = "b"
             await here.until(lambda: not editor.query_one("#approve").disabled)
             await here.press("ctrl+s")
-            await here.sees("Ann changed the plan and approved it", "All of it.")
+            await here.sees("All of it.")
+            told = [item.text for item in here.ui.viewer_state.story.items]
+            assert any("Ann changed the plan and approved it" in text for text in told)
             work = here.ui.viewer_state.view.work
             assert work
             assert [row.title for row in work.tasks.values()] == ["Find rooms", "Sweep up", "Write it down neatly"]
@@ -81,13 +102,13 @@ def test_a_draft_is_kept() -> None:
     async def play() -> None:
         async with playing(plan_team()) as here:
             await until_asked(here)
-            await here.press("f7", "e")
+            await here.press("alt+e")
             await here.until(lambda: here.ui.query(PlanEditor) and here.ui.focused is here.ui.query_one(Table))
             await here.press("enter")
             await here.until(lambda: here.ui.focused is here.ui.query_one("#title"))
             await here.press(*"!!", "escape")
-            await here.sees("Approve 3 tasks (a)")
-            await here.press("f7", "e")
+            await here.sees("Approve 3 tasks (alt+a)")
+            await here.press("alt+e")
             await here.sees("Find readers!!", "(1 changed)")
             assert not any(row.state == "RUNNING" for row in here.ui.viewer_state.view.work.tasks.values())  # type: ignore[union-attr]
 
@@ -100,14 +121,14 @@ def test_a_plan_goes_back_with_a_reason() -> None:
     async def play() -> None:
         async with playing(plan_team()) as here:
             await until_asked(here)
-            await here.press("f7", "r")
+            await here.press("alt+r")
             await here.until(lambda: here.ui.focused is here.ui.query_one("#feedback"))
             await here.press(*"cheaper", "enter")
             await here.until(
                 lambda: sum(row.name == "user_confirmation_required" for row in here.ui.viewer_state.timeline.rows) == 2
             )
             await here.until(lambda: here.ui.query_one(Card).question == here.ui.viewer_state.view.questions[0])
-            await here.press("f7", "r")
+            await here.press("alt+r")
             await here.until(lambda: here.ui.focused is here.ui.query_one("#feedback"))
             await here.pilot.click("#reject-now")
             await here.until(
@@ -169,7 +190,7 @@ def test_clearing_the_queue_asks_first() -> None:
             await here.say("/queue clear")
             await here.sees("Clear the queue?")
             assert here.ui.viewer_state.view.pending == ("carol",)
-            await here.press("f7", "1")
+            await here.press("f7", "enter")
             await here.until(lambda: here.ui.viewer_state.view.pending == ())
             may_end.set()
 

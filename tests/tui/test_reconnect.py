@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from moot.client.client import connect
-from moot.tui.app import MootApp
 from moot.tui.remote_host import RemoteHost
+from moot.tui.terminal import MootApp
 from tests.client.deadline import run
 from tests.client.real_server import TOKEN, real_server
 from tests.tui.screens import EN, WIDE, Playing, messages

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from textual.widgets import Input, TextArea
 
-from moot.tui.cards import Card
-from moot.tui.plain import Button, Ticks
+from moot.tui.questions.cards import Card
+from moot.tui.text.plain import Button, Ticks
 from tests.client.deadline import run
 from tests.tui.screens import Playing, playing
 
@@ -28,7 +28,7 @@ def test_an_output_is_put_right() -> None:
             here.ui.query_one("#send", Button).press()
             card = await until_asked(here, "review_output")
             await here.sees('draft: {"body": "Once upon a time"}', "3. Edit")
-            await here.press("f7", "3")
+            await here.press("f7", "down", "down", "enter")
             await here.until(lambda: here.ui.focused is card.query_one(TextArea))
             box = card.query_one(TextArea)
             box.text = "{ not json"

@@ -83,7 +83,7 @@ def test_a_chinese_session_in_a_terminal(terminal: Terminal) -> None:
     assert len(edges) <= 1  # the border of the panes is a straight line
     terminal.press("C-q")
     left = terminal.until(lambda screen: "END=0" in screen)
-    assert "小白: 好的：[bold]周日[/]开放。" in left
+    assert "小白 → Ann: 好的：[bold]周日[/]开放。" in left
     assert "会话 s_" in left
     assert "moot chat" in left
     assert "--session" in left

@@ -4,10 +4,10 @@ import ast
 
 from moot.core.session.team import LANGUAGES, Kind, Language, Member
 from moot.core.texts import find_text
-from moot.tui import plan_edit
-from moot.tui.completion import complete
-from moot.tui.help import help_content
+from moot.tui.composer.completion import complete
 from moot.tui.keys import Keys
+from moot.tui.questions import plan_edit
+from moot.tui.screens.help import help_content
 from moot.tui.words import Words
 from tests.tidy.sources import PACKAGE, list_python_files, parse
 

@@ -64,5 +64,11 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
 
 def is_bad(kind: str, text: str, ignore: str) -> bool:
     """Errors, but for those of a link that is cut on purpose and of requests that are refused on purpose."""
-    expected = ("WebSocket", "ERR_CONNECTION", "Failed to load resource", *([ignore] if ignore else []))
+    expected = (
+        "WebSocket",
+        "ERR_CONNECTION",
+        "Failed to load resource",
+        "fetching the script",
+        *([ignore] if ignore else []),
+    )
     return kind == "error" and not any(each in text for each in expected)

@@ -1,4 +1,4 @@
-"""Members that stream: one sixty words, fifty a second; one a thought that lasts until somebody lets it end."""
+"""Members that stream: one sixty words, fifty a second; a thought and a poem that last until somebody lets them end."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,6 +18,14 @@ async def recite(turn: TurnInput, ask: Ask) -> AsyncIterator[str]:
             await ask("Go on?")
         await asyncio.sleep(0.02)
         yield f"{word} "
+
+
+async def write(turn: TurnInput, ask: Ask) -> AsyncIterator[str]:
+    """The beginning of a poem with a heading; the rest when somebody lets it go on."""
+    yield "## A poem\n\n"
+    yield "The **first** line."
+    await ask("Go on?")
+    yield " The last line."
 
 
 async def think(turn: TurnInput, ask: Ask) -> AsyncIterator[Output | str]:

@@ -22,9 +22,14 @@ TOKEN = "owner-token-of-the-web-tests"  # noqa: S105
 START_S = 20.0
 
 
+NAMES = ("chat", "pair", "work", "failing", "checked", "stream", "studio", "stuck", "post", "live")
+
+
 class Server:
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, teams: tuple[str, ...] = ()) -> None:
+        """`teams`: files or built-in names; by default those of the tests."""
         self.data = data
+        self.teams = teams or tuple(str(TEAMS / f"{name}.yaml") for name in NAMES)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -34,21 +39,15 @@ class Server:
 
     def start(self) -> None:
         modules = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
-        environment = {**os.environ, "MOOT_TOKEN": TOKEN, "MOOT_DATA": str(self.data), "PYTHONPATH": modules}
+        own = {"MOOT_DATA": str(self.data), "XDG_CACHE_HOME": str(self.data / "cache")}
+        environment = {**os.environ, **own, "MOOT_TOKEN": TOKEN, "PYTHONPATH": modules}
         moot = [sys.executable, "-m", "moot.cli.main"]
-        subprocess.run(
-            [*moot, "trust", "add", str(TEAMS), "--yes"],
-            check=True,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-        )
-        teams = [
-            str(TEAMS / f"{name}.yaml")
-            for name in ("chat", "pair", "work", "failing", "checked", "stream", "studio", "stuck", "post")
-        ]
+        folders = {str(Path(team).parent) for team in self.teams if Path(team).is_file()}
+        if folders:
+            trust = [*moot, "trust", "add", *folders, "--yes"]
+            subprocess.run(trust, check=True, cwd=ROOT, env=environment, capture_output=True)
         self._process = subprocess.Popen(
-            [*moot, "serve", *teams, "--port", str(self.port)],
+            [*moot, "serve", *self.teams, "--port", str(self.port)],
             cwd=ROOT,
             env=environment,
             stdout=subprocess.DEVNULL,

@@ -2,21 +2,20 @@
 
 import re
 
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, expect
 
 from tests.web.conftest import Open
 from tests.web.server import Server
 from tests.web.talking import card, say
 
 
-def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
-    """Start a session, speak, see who acts and what they said; steps and markdown are shown."""
+def test_a_session_from_the_first_words_to_the_answer(open_page: Open) -> None:
+    """Home begins with what should be done: the words start a session, and whom they name answers."""
     page = open_page()
     page.locator("session-list .new").click()
-    page.get_by_label("Title", exact=True).fill("First words")
+    page.get_by_label("What should the team do?").fill("@Bob hello")
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_role("heading", name="First words")).to_be_visible()
-    say(page, "[NEXT: Bob] hello")
+    expect(page.get_by_role("heading", name="@Bob hello")).to_be_visible()
     answer = page.locator("article.message.ai", has_text="Hello from Bob.")
     expect(answer).to_be_visible()
     expect(answer.locator("strong")).to_have_text("Bob")
@@ -25,6 +24,15 @@ def test_a_session_from_the_dialog_to_the_answer(open_page: Open) -> None:
     expect(page.locator("top-bar .hops")).to_have_text(re.compile("1/"))
     expect(page.locator("top-bar .spent")).to_have_text("15 tokens")
     expect(page.locator("queue-bar")).to_be_hidden()
+
+
+def test_one_types_at_once(open_page: Open) -> None:
+    """Who opens the page types and presses Enter: nothing has to be clicked for an answer."""
+    page = open_page()
+    expect(page.locator("#goal")).to_be_focused()
+    page.keyboard.type("@Bob hello")
+    page.keyboard.press("Enter")
+    expect(page.locator("article.message.ai", has_text="Hello from Bob.")).to_be_visible()
 
 
 def test_the_queue_can_be_skipped_moved_and_cleared(open_page: Open, server: Server) -> None:
@@ -70,7 +78,7 @@ def test_members_and_commands_are_completed(open_page: Open, server: Server) -> 
     box.press_sequentially("hi @c")
     expect(offers).to_have_count(1)
     box.press("Tab")
-    expect(box).to_have_value("hi [NEXT: Carol] ")
+    expect(box).to_have_value("hi @Carol ")
     box.fill("")
     box.press_sequentially("/q")
     expect(offers.locator("b")).to_have_text(["/queue", "/queue skip", "/queue clear"])
@@ -125,7 +133,7 @@ def test_what_sends_can_be_chosen(open_page: Open, server: Server) -> None:
     """Ctrl+Enter sends if that is wanted, single letters can be off; both are remembered."""
     page = open_page(server.create("talk"))
     expect(page.locator("chat-log .blank")).to_contain_text("Say something")
-    page.locator("chat-log .log").press("?")
+    page.locator("session-list .gear").click()
     page.get_by_label("Ctrl+Enter sends").check()
     page.get_by_label("Single letters are keys").uncheck()
     page.keyboard.press("Escape")
@@ -193,7 +201,7 @@ def test_the_conversation_follows_only_at_its_end(open_page: Open, server: Serve
     page.locator("chat-log .log").evaluate("log => { log.scrollTop = 0 }")
     server.command(session_id, "user.message", content="news")
     newer = page.locator("chat-log .newer")
-    expect(newer).to_have_text("↓ 2 new")  # the message, and the notice that nobody was addressed
+    expect(newer).to_have_text("2 new")  # the message, and the notice that nobody was addressed
     expect(page.locator("article.message").first).to_be_in_viewport()
     newer.click()
     expect(page.get_by_text("news", exact=True)).to_be_in_viewport()
@@ -207,3 +215,64 @@ def test_sessions_are_found(open_page: Open, server: Server) -> None:
     page.get_by_role("searchbox").fill("persim")
     expect(page.locator("session-list li")).to_have_count(1)
     expect(page.locator("session-list li")).to_contain_text("Persimmon")
+
+
+def test_files_come_with_a_message(open_page: Open, server: Server) -> None:
+    """A chosen file goes with the next message and stands in it: a picture is shown, others can be saved."""
+    session_id = server.create("talk")
+    page = open_page(session_id)
+    expect(page.locator("chat-log .blank")).to_contain_text("Say something")
+    pixel = bytes.fromhex(
+        "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cf500f00038101803c"
+        "1c6d0d0000000049454e44ae426082"
+    )
+    files: list[FilePayload] = [
+        {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"buy herbs"},
+        {"name": "dot.png", "mimeType": "image/png", "buffer": pixel},
+    ]
+    page.locator("chat-composer").get_by_label("Attach files").set_input_files(files)
+    expect(page.locator("chat-composer .attached .chip:not(.busy)")).to_have_count(2)
+    say(page, "look at these")
+    message = page.locator("article.message.human")
+    expect(message.get_by_role("button", name="notes.txt")).to_be_visible()
+    expect(message.locator("img[alt='dot.png']")).to_be_visible()
+    expect(page.locator("chat-composer .attached .chip")).to_have_count(0)
+    with page.expect_download() as saved:
+        message.get_by_role("button", name="notes.txt").click()
+    assert saved.value.suggested_filename == "notes.txt"
+
+
+def test_one_button_sends_and_stops(open_page: Open, server: Server) -> None:
+    """While somebody writes and nothing is typed the button stops; what had been written stays, marked as stopped."""
+    session_id = server.create("stream")
+    page = open_page(session_id)
+    say(page, "@Poet recite, and wait")
+    expect(page.locator("article.writing .body")).not_to_be_empty()
+    button = page.locator("chat-composer .send")
+    expect(button).to_have_accessible_name("Stop")
+    page.locator("#composer").fill("wait")
+    expect(button).to_have_accessible_name("Send")
+    page.locator("#composer").fill("")
+    button.click()
+    stopped = page.locator("article.message.partial")
+    expect(stopped.locator(".pill")).to_have_text("Stopped")
+    expect(stopped.locator(".body")).not_to_be_empty()
+
+
+def test_a_new_message_moves_no_other(open_page: Open, server: Server) -> None:
+    """In a session that is longer than what is shown, the oldest message leaves and the others are left alone."""
+    session_id = server.create("talk")
+    for number in range(160):
+        server.command(session_id, "user.message", content=f"note {number}")
+    page = open_page(session_id)
+    expect(page.locator("article.message.human .body").last).to_have_text("note 159")
+    page.evaluate(
+        """() => {
+          window.added = [];
+          const look = new MutationObserver(all => all.forEach(each => window.added.push(...each.addedNodes)));
+          look.observe(document.querySelector("chat-log .items"), {childList: true});
+        }"""
+    )
+    say(page, "and one more")
+    expect(page.locator("article.message.human:not(.unsent) .body").last).to_have_text("and one more")
+    assert not page.evaluate("() => window.added.some(each => each.textContent.includes('note '))")

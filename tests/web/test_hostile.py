@@ -53,10 +53,10 @@ def test_hostile_tasks(open_page: Open, server: Server) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.reload()
-    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("tab", name="Work").click()
     expect(column(page, "done").locator(".task")).to_have_count(100, timeout=30_000)
     expect(page.locator("live-region")).to_contain_text("your turn", timeout=30_000)  # no more rows come
-    page.get_by_role("tab", name="Timeline").click()
+    page.get_by_role("tab", name="Trace").click()
     page.locator("time-line .row").last.click()
     expect(page.locator("time-line .details")).to_be_visible()
     check_harmless(page, server, asked)

@@ -19,14 +19,13 @@ def test_a_reload_shows_the_same_in_every_state(open_page: Open, server: Server)
     page.locator("#composer").fill("a draft")
     page.reload()
     expect(page.locator("queue-bar .running")).to_contain_text("Slow")
-    expect(page.locator("queue-bar .cancel")).to_be_visible()
     expect(page.locator("#composer")).to_have_value("a draft")
     say(page, "/queue clear")
     expect(card(page).locator("button")).to_have_text(["Clear the queue", "Keep it"])
     page.reload()
     card(page).get_by_role("button", name="Clear the queue").click()
     expect(page.locator("confirm-cards .card")).to_have_count(0)
-    page.get_by_role("button", name="Stop", exact=True).click()
+    page.locator("chat-composer .send.stop").click()
     expect(page.locator("top-bar .status")).to_have_text("Paused")
     page.reload()
     expect(page.locator("top-bar .status")).to_have_text("Paused")
@@ -48,7 +47,7 @@ def test_a_plan_that_waits_outlives_a_reload(open_page: Open, server: Server) ->
     page.get_by_role("button", name="Approve 3 tasks").click()
     expect(page.locator("article.message", has_text="All of it")).to_be_visible()
     page.reload()
-    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("tab", name="Work").click()
     expect(page.locator("task-board .column.done .task")).to_have_count(3)
 
 
@@ -157,3 +156,21 @@ def test_a_session_that_is_gone_is_said_to_be(open_page: Open, server: Server) -
     assert server.client.delete(f"/api/sessions/{session_id}").is_success
     expect(page.locator("chat-log .blank")).to_contain_text("Session not found")
     expect(page.locator("#composer")).to_be_hidden()
+
+
+def test_the_page_opens_without_a_network(open_page: Open, server: Server) -> None:
+    """The page itself is kept, nothing of a session: it opens, says that there is no server, and goes on with it."""
+    session_id = server.create("talk")
+    server.command(session_id, "user.message", content="before")
+    page = open_page(session_id)
+    expect(page.locator("article.message.human")).to_contain_text("before")
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => undefined)")
+    page.reload()  # now all of its files are kept
+    expect(page.locator("article.message.human")).to_contain_text("before")
+    server.kill()
+    page.reload()
+    expect(page.locator("chat-log .blank")).to_contain_text("cannot be reached")
+    expect(page.locator("top-bar .link")).to_have_attribute("data-state", "reconnecting")
+    server.start()
+    expect(page.locator("article.message.human")).to_contain_text("before")
+    expect(page.locator("top-bar .link")).to_have_attribute("data-state", "connected")

@@ -2,7 +2,9 @@
 
 from playwright.sync_api import expect
 
+from moot.agents.cli.memory import FOLDER, Conversations
 from moot.core.session.principal import Role
+from moot.core.session.usage import Usage
 from tests.web.conftest import Open
 from tests.web.server import Server
 from tests.web.talking import say
@@ -36,13 +38,14 @@ def test_an_answer_of_another_is_shown(open_page: Open, server: Server) -> None:
 
 
 def test_an_owner_says_for_whom_they_speak(open_page: Open, server: Server) -> None:
-    """With several humans a page that is nobody's chooses."""
+    """With several humans a page that is nobody's speaks for the first, or for whoever is chosen."""
     page = open_page(server.create("pair"))
+    expect(page.get_by_label("Speak as")).to_be_visible()
     say(page, "who am I?")
-    expect(page.locator("chat-composer .problem")).to_contain_text("Several humans share this session")
-    page.get_by_label("Speak as").select_option(label="Zoe")
-    page.locator("#composer").press("Enter")
-    expect(page.locator("article.message.mine b")).to_have_text("Zoe")
+    expect(page.locator("article.message.mine b")).to_have_text("Alice")
+    page.get_by_label("Speak as").select_option(label="as Zoe")
+    say(page, "and now?")
+    expect(page.locator("article.message.mine b").last).to_have_text("Zoe")
 
 
 def test_a_viewer_reads_and_nothing_else(open_page: Open, server: Server) -> None:
@@ -57,3 +60,40 @@ def test_a_viewer_reads_and_nothing_else(open_page: Open, server: Server) -> Non
     expect(page.locator("queue-bar .x")).to_be_disabled()
     server.command(session_id, "user.message", content="/queue clear")
     expect(page.locator("confirm-cards button").first).to_be_disabled()
+
+
+def test_two_browsers_answer_one_plan(open_page: Open, server: Server) -> None:
+    """A plan is answered once: whoever is second sees who was first, at once, and nothing runs twice."""
+    session_id = server.create("work")
+    one, other = open_page(session_id), open_page(session_id)
+    say(one, "Make a poster.")
+    approve = [page.locator("confirm-cards [data-key=a]") for page in (one, other)]
+    for button in approve:
+        expect(button).to_be_visible()
+    for handle in [button.element_handle() for button in approve]:
+        handle.evaluate("each => each.click()")  # the second may have seen nothing yet of the first
+    for page in (one, other):
+        expect(page.locator("confirm-cards .card")).to_have_count(0)
+        expect(page.locator(".note.answer")).to_have_count(1)
+        expect(page.locator(".note.answer .plan-block")).to_be_visible()
+    answers = [frame for frame in server.events(session_id) if frame["event"] == "agent.user_confirm_closed"]
+    assert len(answers) == 1
+
+
+def test_the_owner_goes_on_in_a_members_own_program(open_page: Open, server: Server) -> None:
+    """The tab Team gives the owner the command, to be copied; to a member it shows none."""
+    session_id, conversation = server.create("talk"), "3d57e54c-3152-485b-b6dd-cea9331b4f0d"
+    command = ("claude", "--resume", conversation)
+    kept = Conversations(server.data / FOLDER)
+    kept.keep(session_id, "bob", ("claude",), conversation, Usage(), takeover=command, folder="/srv/project")
+    page = open_page(session_id, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("tab", name="Team").click()
+    row = page.locator("team-panel li", has_text="Bob")
+    expect(row.locator(".copyable code")).to_have_text(f"cd /srv/project && claude --resume {conversation}")
+    row.locator(".copyable button").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"cd /srv/project && claude --resume {conversation}"
+    guest = open_page(session_id, server.issue(Role.VIEWER, session_id))
+    guest.get_by_role("tab", name="Team").click()
+    expect(guest.locator("team-panel li", has_text="Bob")).to_be_visible()
+    expect(guest.locator("team-panel .copyable")).to_have_count(0)

@@ -1,12 +1,19 @@
 """The plan flow in the browser: edit, approve, progress, retry, cancel, decisions, interruptions."""
 
 import re
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Open
 from tests.web.server import Server
 from tests.web.talking import card, column, say
+
+
+def wait_for(page: Page, row: Any, title: str) -> None:
+    """A task of the editor begins after another one."""
+    row.get_by_role("button", name="after…").click()
+    page.locator(".menu").get_by_role("menuitem", name=title).click()
 
 
 def plan(page: Page, text: str = "Make a booklet about the harbour") -> None:
@@ -32,21 +39,21 @@ def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> 
     expect(editor.locator(".row .problems")).to_contain_text(["A title is missing"])
     expect(approve).to_be_disabled()
     rows.nth(3).get_by_label("Title").fill("Check it")
-    rows.nth(3).get_by_label("write").check()
+    wait_for(page, rows.nth(3), "Write it up")
     expect(approve).to_have_text("Approve 4 tasks (3 changed)")
-    rows.nth(2).get_by_label("t4").check()
+    wait_for(page, rows.nth(2), "Check it")
     expect(editor.locator(".row .problems")).to_contain_text(["wait for each other"])
-    rows.nth(2).get_by_label("t4").uncheck()
+    rows.nth(2).get_by_role("button", name="Not after Check it").click()
     approve.click()
     expect(editor).to_be_hidden()
-    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("tab", name="Work").click()
     expect(column(page, "done").locator(".task b")).to_have_count(4)
     expect(page.locator("article.message", has_text="All of it on one page.")).to_be_visible()
     approved = next(each for each in server.events(session_id) if each["event"] == "workflow.plan_approved")
     assert [task["title"] for task in approved["metadata"]["tasks"]] == [
         *("Draw pictures", "Gather facts, quickly", "Write it up", "Check it"),
     ]
-    page.get_by_role("tab", name="Timeline").click()
+    page.get_by_role("tab", name="Trace").click()
     expect(page.locator("time-line .row.errors .what")).to_contain_text(["1/3 · Draw pictures"])
 
 
@@ -57,11 +64,12 @@ def test_a_retry_and_a_cancelled_task_are_told(open_page: Open, server: Server) 
     later = {"id": "write", "title": "Write it up", "depends_on": ["draw", "long"]}
     server.command(session_id, "user.solve_tasks", tasks=[*tasks, later])
     page = open_page(session_id)
-    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("tab", name="Work").click()
     expect(page.locator(".note.task_failed")).to_contain_text("Draw pictures: took too long: the pen was slow")
     expect(page.locator(".note.task_retried")).to_contain_text("Retry 1/3: Draw pictures")
     expect(page.locator(".note.task_done summary")).to_contain_text("Draw pictures · BenTwo pictures.")
-    page.locator("task-board [data-task=write]").get_by_role("button", name="Cancel").click()
+    page.locator("task-board [data-task=write] .more").click()
+    page.get_by_role("menuitem", name="Cancel").click()
     expect(page.locator("task-board [data-task=write]")).to_have_attribute("data-state", "CANCELLED")
     expect(column(page, "failed").locator(".task b")).to_have_text("Write it up")
 
@@ -71,17 +79,15 @@ def test_a_task_is_given_to_another(open_page: Open, server: Server) -> None:
     session_id = server.create("work")
     server.command(session_id, "user.solve_tasks", tasks=[{"id": "long", "title": "Wait for rain"}])
     page = open_page(session_id)
-    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("tab", name="Work").click()
     task = page.locator("task-board [data-task=long]")
     expect(task).to_have_attribute("data-state", "RUNNING")
-    task.get_by_role("button", name="Reassign…").click()
-    expect(task.get_by_label("Give it to")).to_be_focused()
-    expect(task.locator("option")).to_have_text(["Ben", "Eve"])
-    expect(task.get_by_label("Give it to")).to_have_value("eve")  # Ben has it already
     expect(page.locator("task-board .overall progress")).to_have_attribute("value", "0")
-    task.get_by_role("button", name="Give it", exact=True).click()
+    task.locator(".more").click()
+    expect(page.get_by_role("menuitem")).to_have_text(["Give it to Eve", "Cancel"])  # Ben has it already
+    page.get_by_role("menuitem", name="Give it to Eve").click()
     expect(page.locator(".note.task_done summary")).to_contain_text("Wait for rain · EveDrawn by Eve.")
-    expect(task.get_by_role("button", name="Reassign…")).to_be_hidden()
+    expect(task.locator(".more")).to_be_hidden()
 
 
 def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None:
@@ -91,6 +97,7 @@ def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None
     page = open_page(session_id)
     expect(page.locator(".note.task_sent_back")).to_contain_text("Iris sends back: Write a page · one word too many")
     expect(page.locator(".note.pipeline\\.complete")).to_be_visible()
+    page.get_by_role("tab", name="Trace").click()
     what = page.locator("time-line .row .what")
     expect(what.filter(has_text="sent back: Write a page · one word too many")).to_have_count(1)
     expect(what.filter(has_text="attempt 2 · Write a page")).to_have_count(1)
@@ -98,6 +105,7 @@ def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None
     expect(what.filter(has_text=re.compile(r"_|#1|[A-Z]{4}"))).to_have_count(0)
     page.locator("time-line .row", has_text="under way → done").click()
     expect(page.locator("time-line .details dl")).to_contain_text("EXECUTION")
+    page.locator("session-list .gear").click()
     page.get_by_role("button", name="中文").click()
     expect(page.locator(".note.task_sent_back")).to_contain_text("Iris 退回：Write a page · one word too many")
     expect(what.filter(has_text="执行中 → 已完成")).to_have_count(1)
@@ -116,6 +124,7 @@ def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server
     expect(page.locator(".note.answer")).to_contain_text(["Approve", "Go on without it"])
     say(page, "Forget that, write me a poem about cats instead")
     expect(card(page).locator("button").first).to_be_visible()
+    page.get_by_role("tab", name="Trace").click()
     expect(page.locator("time-line .row.semantic .what")).to_contain_text(["a new task"])
     page.get_by_role("button", name="Close the current work and start this").click()
     expect(card(page).locator(".tasks b")).to_have_text(["Ask somebody else"])
@@ -182,7 +191,7 @@ def test_machines_are_lit_where_they_stand(open_page: Open, server: Server) -> N
     """Drawn from the real tables; the current state is filled and named in text too."""
     page = open_page(server.create("work"))
     plan(page)
-    page.get_by_role("tab", name="State").click()
+    page.get_by_role("tab", name="Debug").click()
     expect(page.locator("state-map .node.current")).to_have_attribute("data-state", "WAIT_USER_DECISION")
     expect(page.locator("state-map .now")).to_contain_text("WAIT_USER_DECISION")
     expect(page.locator("state-map .edge.last")).to_have_count(1)
@@ -213,3 +222,19 @@ def test_two_tasks_of_one_title(open_page: Open, server: Server) -> None:
     expect(page).to_have_title(re.compile("Still alive"))
     page.locator("#tab-tasks").click()
     expect(page.locator("task-board [data-task]")).to_have_count(2)
+
+
+def test_what_a_task_writes_is_seen_while_it_is_written(open_page: Open, server: Server) -> None:
+    """Tasks that run side by side show their text as Markdown, each on its own card, and no more once they are done."""
+    page = open_page(server.create("live"))
+    say(page, "two poems, please")
+    card(page).locator("[data-key=a]").click()
+    page.locator("[data-view=board]").click()
+    for task in ("poem", "song"):
+        live = page.locator(f"task-board [data-task={task}] .live")
+        expect(live.locator(".heading")).to_have_text("A poem")
+        expect(live.locator("strong")).to_have_text("first")
+    for left in (2, 1):
+        card(page, left).get_by_role("button", name="Allow").click()
+    expect(page.locator("task-board .done .task")).to_have_count(2)
+    expect(page.locator("task-board .live:visible")).to_have_count(0)

@@ -11,7 +11,7 @@ def test_a_question_and_a_review_stop(open_page: Open, server: Server) -> None:
     """Decisions are told in words; a question is answered; an output is checked and put right."""
     session_id = server.create("studio")
     page = open_page(session_id)
-    page.get_by_role("tab", name="Tasks").click()
+    page.get_by_role("tab", name="Work").click()
     say(page, "A story for the evening")
     expect(card(page).locator(".what")).to_have_text("Who should read it?")
     expect(card(page).locator(".asker")).to_have_text("asked by Asker")
@@ -61,6 +61,7 @@ def test_a_supervisor_that_is_stuck_asks(open_page: Open, server: Server) -> Non
     done = page.locator(".note.mark", has_text="The work is done")
     expect(done.locator(".body .heading")).to_have_text("A story")
     expect(done.locator(".body em")).to_have_text("time")
+    page.get_by_role("tab", name="Trace").click()
     expect(page.locator("time-line .what", has_text="→ Writer")).to_have_count(1)
 
 

@@ -6,11 +6,12 @@ Sections without content are left out. All of it keeps within a budget of bytes.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.agents.supervised import Value, brief_values
 from moot.config.prompts import read_template
@@ -18,13 +19,15 @@ from moot.core.flows.plan.assignment import Assignment, TaskReport
 from moot.core.flows.plan.tasks import EXECUTOR, may_do_tasks
 from moot.core.flows.supervisor.agent_brief import AgentBrief
 from moot.core.flows.supervisor.prompt import build_prompt
-from moot.core.flows.turns import TurnInput
-from moot.core.session.state import Message
+from moot.core.flows.turns import TurnInput, list_files
+from moot.core.session.attachments import HandedFile
+from moot.core.session.state import Inquiry, Message
 from moot.core.session.team import Language, Member
-from moot.core.template import fill_present
+from moot.core.template import fill_present, list_placeholders
 from moot.core.texts import render
 
 BUDGET_BYTES = 65_536
+PRONOUNS = ("you", "me", "你", "我")
 LEAST_BYTES = 128  # of anything that is shown at all
 NO_PROMPTS: Mapping[str, str] = {}
 
@@ -40,6 +43,7 @@ _TEMPLATES = {
 }
 _GAP = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff*_`]*"
 _LIVE = re.compile(rf"\[(?={_GAP}(?:NEXT|DROP|DONE|FROM|TEAM_TASK)\b)", re.IGNORECASE | re.ASCII)
+_AT = re.compile(r"(?<![\w.])@(?=[^\s@])")
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -47,6 +51,7 @@ class Context(Struct, frozen=True, kw_only=True):
 
     system: str
     prompt: str
+    files: tuple[HandedFile, ...] = ()  # those that the prompt tells of
 
     @property
     def text(self) -> str:
@@ -61,6 +66,7 @@ def build_context(
     prompts: Mapping[str, str] = NO_PROMPTS,
     budget_bytes: int = BUDGET_BYTES,
     is_resumed: bool = False,
+    sees: Collection[str] = (),
 ) -> Context:
     """Build what an agent is told for a turn.
 
@@ -68,7 +74,46 @@ def build_context(
         prompts: the team's own templates, by phase; the built-in ones stand for the others.
         is_resumed: the agent remembers its own earlier turns. It is told who it is in one line, and only what was said
             since.
+        sees: the types of files whose content the agent is given besides the text.
     """
+    files = pick_files(turn, is_resumed=is_resumed)
+    told = describe_files(files, turn.language, budget_bytes // 4, sees) if files else ""
+    context = _describe_turn(turn, instructions, prompts, budget_bytes - len(told.encode()), is_resumed=is_resumed)
+    return replace(context, prompt=f"{context.prompt}\n\n{told}", files=files) if files else context
+
+
+def pick_files(turn: TurnInput, *, is_resumed: bool) -> tuple[HandedFile, ...]:
+    """Return the files that an agent has not seen: all of them, or those that came since it spoke last."""
+    if turn.job == "understand":
+        return turn.attachments
+    messages = list(turn.history)
+    recent = _since(messages, turn.member.id) if is_resumed else messages
+    new = {file.sha256 for file in list_files((*recent, turn.message))}
+    return tuple([file for file in turn.attachments if file.sha256 in new])
+
+
+def describe_files(
+    files: Sequence[HandedFile], language: Language, budget_bytes: int, sees: Collection[str] = ()
+) -> str:
+    """Tell an agent of attached files: where each is, or what it says."""
+    blocks = [f"## {render('context.files', language)}"]
+    share = max(budget_bytes // len(files), LEAST_BYTES)
+    for file in files:
+        name = _AT.sub("＠", defuse(file.tell()))
+        if file.path:
+            blocks.append(f"- {name}: {file.path}")
+        elif file.data is not None and file.media_type in sees:
+            blocks.append(f"- {name}: {render('context.file_seen', language)}")
+        elif file.text:
+            blocks.append(f"- {name}:\n{quote_within(file.text, share, language)}")
+        else:
+            blocks.append(f"- {name}: {render('context.file_unseen', language)}")
+    return "\n\n".join([blocks[0], "\n".join(blocks[1:])])
+
+
+def _describe_turn(
+    turn: TurnInput, instructions: str, prompts: Mapping[str, str], budget_bytes: int, *, is_resumed: bool
+) -> Context:
     if turn.job == "understand":  # the prompt of the phase says it all, and quotes what others said
         return Context(system="", prompt=turn.message.text if turn.message else "")
     if is_resumed:
@@ -76,13 +121,47 @@ def build_context(
     else:
         system = _describe_member(turn, fit(instructions, budget_bytes // 4, turn.language))
     left = budget_bytes - len(system.encode())
+    if turn.asked is not None:
+        return Context(system=system, prompt=_describe_aside(turn, turn.asked, left))
+    told = _describe_answers(turn, left // 4)
+    if not turn.is_conversation:  # otherwise the history has them
+        told += "".join(f"{describe_message(turn, message)}\n\n" for message in turn.messages)
+    left -= len(told.encode())
     if turn.brief is not None:
-        return Context(system=system, prompt=_describe_brief(turn, turn.brief, prompts, left))
+        return Context(system=system, prompt=told + _describe_brief(turn, turn.brief, prompts, left))
     if turn.assignment is not None and turn.job in _TEMPLATES:
         phase = _TEMPLATES[turn.job]
         template = prompts.get(phase) or _template(phase, turn.language)
-        return Context(system=system, prompt=_describe_job(turn, turn.assignment, template, left))
-    return Context(system=system, prompt=_describe_conversation(turn, left, is_resumed=is_resumed))
+        return Context(system=system, prompt=told + _describe_job(turn, turn.assignment, template, left))
+    return Context(system=system, prompt=told + _describe_conversation(turn, left, is_resumed=is_resumed))
+
+
+def _describe_aside(turn: TurnInput, asked: Inquiry, budget_bytes: int) -> str:
+    """What a member is told that answers a team-mate: the question, and before it what was said."""
+    language, who = turn.language, _name(turn, asked.member)
+    question = quote_within(asked.question, budget_bytes // 4, language)
+    start = f"{render('context.aside', language, who=who)}\n\n{question}"
+    history = _describe_history(turn, turn.history, budget_bytes - len(start.encode()))
+    return f"{start}\n\n## {render('context.history', language)}\n\n{history}" if history else start
+
+
+def _describe_answers(turn: TurnInput, budget_bytes: int) -> str:
+    """What the member asked earlier in this turn, and what it was told: its worker is another one now."""
+    if not turn.answers:
+        return ""
+    share = max(budget_bytes // (2 * len(turn.answers)), LEAST_BYTES)
+    blocks = [
+        f"{quote_within(each.question, share, turn.language)}\n"
+        f"{_name(turn, each.by)}: {fit(defuse(each.answer), share, turn.language)}"
+        for each in turn.answers
+    ]
+    return "\n\n".join([render("context.answers", turn.language), *blocks]) + "\n\n"
+
+
+def describe_message(turn: TurnInput, message: Message) -> str:
+    """What an agent is told when a person writes to it while it works."""
+    said = _show_request(message.text, BUDGET_BYTES // 2, turn.language)
+    return f"{render('context.meanwhile', turn.language, who=_name(turn, message.member))}\n\n{said}"
 
 
 def defuse(text: str) -> str:
@@ -91,8 +170,11 @@ def defuse(text: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Defused, and every line marked as somebody else's."""
-    return "\n".join(f"> {line}".rstrip() for line in defuse(text).splitlines()) or ">"
+    """Defused, and every line marked as somebody else's.
+
+    Command-line agents open the file that `@path` names, wherever it stands: another member's words must not do that.
+    """
+    return "\n".join(f"> {line}".rstrip() for line in _AT.sub("＠", defuse(text)).splitlines()) or ">"
 
 
 def quote_within(text: str, budget_bytes: int, language: Language) -> str:
@@ -134,7 +216,7 @@ def _describe_member(turn: TurnInput, instructions: str) -> str:
         "",
         *(_describe_other(each, language) for each in others),
     ]
-    if turn.job == "chat" and others:
+    if turn.is_conversation and others:
         lines += ["", _explain_routing(turn, others)]
     lines += ["", render("context.quoted", language), render("context.language", language)]
     return "\n".join(lines)
@@ -145,7 +227,7 @@ def _remind(turn: TurnInput) -> str:
     language = turn.language
     lines = [render("context.still_you", language, name=turn.member.display_name)]
     others = [each for each in turn.addressable if each.id != turn.member.id]
-    if turn.job == "chat" and others:
+    if turn.is_conversation and others:
         lines.append(_explain_routing(turn, others))
     return "\n".join([*lines, render("context.quoted", language)])
 
@@ -187,7 +269,7 @@ def _describe_conversation(turn: TurnInput, budget_bytes: int, *, is_resumed: bo
         start = f"{render('context.newest', language, who=who)}\n\n{words}"
     earlier = _earlier(turn, newest)
     if is_resumed:
-        earlier = _since(earlier, turn.member.id)
+        earlier = [*turn.unread, *_since(earlier, turn.member.id)]
     history = _describe_history(turn, earlier, budget_bytes - len(start.encode()))
     return f"{start}\n\n## {render('context.history', language)}\n\n{history}" if history else start
 
@@ -202,11 +284,12 @@ def _show_request(text: str, budget_bytes: int, language: Language) -> str:
 
 
 def _earlier(turn: TurnInput, newest: Message) -> list[Message]:
-    """What was said before the newest message that says something."""
+    """What was said before the newest message that says something, and the member's own answer if that came after."""
     history = list(turn.history)
-    while history and history.pop() != newest:
-        pass
-    return history
+    later: list[Message] = []
+    while history and (last := history.pop()) != newest:
+        later += [last] if newest.member != turn.member.id and last.member == turn.member.id else []
+    return [*history, *(message for message in reversed(later) if not message.is_partial)]
 
 
 def _since(messages: list[Message], member_id: str) -> list[Message]:
@@ -232,7 +315,13 @@ def _describe_history(turn: TurnInput, messages: Sequence[Message], budget_bytes
 
 
 def _name(turn: TurnInput, member_id: str) -> str:
-    return next((each.display_name for each in turn.addressable if each.id == member_id), member_id)
+    """What a member is called. A human called "You" is told apart from the agent, which is spoken to as "you"."""
+    member = next((each for each in turn.addressable if each.id == member_id), None)
+    if member is None:
+        return member_id
+    is_pronoun = member.is_human and member.display_name.casefold() in PRONOUNS
+    kind = f" ({render('context.human', turn.language)})" if is_pronoun else ""
+    return f"{member.display_name}{kind}"
 
 
 def _describe_brief(turn: TurnInput, brief: AgentBrief, prompts: Mapping[str, str], budget_bytes: int) -> str:
@@ -266,8 +355,25 @@ def _describe_tools(values: Mapping[str, str], language: Language) -> Iterator[s
 
 
 def _describe_job(turn: TurnInput, assignment: Assignment, template: str, budget_bytes: int) -> str:
-    values = _job_values(turn, assignment, max(budget_bytes - len(template.encode()), LEAST_BYTES))
-    return _fill(template, values)
+    """Fill the template of the job. A change that is to be judged takes half of the room at most.
+
+    The team's own template need not name it: then it stands at the end.
+    """
+    room = max(budget_bytes - len(template.encode()), LEAST_BYTES)
+    diff = _describe_diff(turn, room // 2)
+    values = _job_values(turn, assignment, room - len(diff.encode()))
+    filled = _fill(template, {**values, "diff": diff})
+    is_named = not diff or "diff" in list_placeholders(template)
+    return filled if is_named else f"{filled}\n\n{render('context.diff', turn.language)}\n{diff}"
+
+
+def _describe_diff(turn: TurnInput, budget_bytes: int) -> str:
+    """What the work changed, quoted like everything that others made."""
+    if not turn.diff.strip():
+        return ""
+    note = render("context.diff_at", turn.language)
+    shown = quote_within(turn.diff, budget_bytes - len(note.encode()), turn.language)
+    return f"{shown}\n{note}" if "＠" in shown else shown
 
 
 def _fill(template: str, values: Mapping[str, str]) -> str:
@@ -276,7 +382,8 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
         is_block = "\n" in value or value.startswith((">", "-"))
         return f"\n{value}" if is_block else value
 
-    return re.sub(r"\n{3,}", "\n\n", fill_present(template, find)).strip()
+    filled = fill_present(template, find).replace(": \n", ":\n")
+    return re.sub(r"\n{3,}", "\n\n", filled).strip()
 
 
 @cache
@@ -293,18 +400,20 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
         return quote_within(text, eighths * eighth, language) if text.strip() else ""
 
     done = [each for each in tasks if each.result]
-    results = _describe_results(done, 3 * eighth, language)
+    own = next((each for each in done if task and each.task.id == task.id), None)
+    others = [each for each in done if each is not own]
+    said = [message for message in turn.history if message.text.strip() != assignment.question.strip()]
     return {
         "goal": _show_request(assignment.question, eighth, language),
-        "history": _describe_history(turn, turn.history, 2 * eighth),
+        "history": _describe_history(turn, said, 2 * eighth),
         "members": "\n".join(_describe_worker(each, language) for each in _list_doers(turn.addressable)),
         "snapshot": show("\n".join(map(_describe_task, tasks)), 2),
         "feedback": show(_describe_feedback(turn, assignment), 1),
         "task": show(_dump(task.document), 2) if task else "",
-        "inputs": results,
-        "results": results,
+        "inputs": _describe_results(others, (2 if own else 3) * eighth, language),
+        "results": _describe_results(done, 3 * eighth, language),
         "missing": show("\n".join(_describe_task(each) for each in tasks if not each.result), 2),
-        "result": show(done[0].result, 3) if done else "",
+        "result": show(own.result, 3) if own else "",
         "change": _show_request(assignment.feedback, 2 * eighth, language),
         "before": show(assignment.before, 1),
         "answer": show(assignment.answer, 3),

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 # Not secret; without them most programs do not find their files or the user's language.
 PLAIN_NAMES = (
@@ -14,7 +15,7 @@ NETWORK_NAMES = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
 )
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH", re.IGNORECASE)
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH(?!OR(?!IZ))", re.IGNORECASE)  # not AUTHOR
 _SHORTEST_SECRET = 8  # shorter values may be ordinary words
 
 
@@ -27,19 +28,27 @@ def pick_environment(
     return {**picked, "TERM": "dumb", "NO_COLOR": "1", **(fixed or {})}
 
 
+@cache
+def _is_secret(name: str) -> bool:
+    return _SECRET_NAME.search(name) is not None
+
+
+def find_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables whose names look secret."""
+    return {name: value for name, value in environment.items() if len(value) >= _SHORTEST_SECRET and _is_secret(name)}
+
+
 def hide_secrets(text: str, environment: Mapping[str, str]) -> str:
     """Replace the values of variables whose names look secret by `[NAME]`: a program may print what it was given."""
     for name, value in environment.items():
-        if len(value) >= _SHORTEST_SECRET and value in text and _SECRET_NAME.search(name):
+        if len(value) >= _SHORTEST_SECRET and value in text and _is_secret(name):
             text = text.replace(value, f"[{name}]")
     return text
 
 
 def count_secret_start(text: str, environment: Mapping[str, str]) -> int:
     """Return how many characters at the end of a text may be the beginning of a secret."""
-    secrets = [
-        value for name, value in environment.items() if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name)
-    ]
+    secrets = list(find_secrets(environment).values())
     longest = max(map(len, secrets), default=1) - 1
     for length in range(min(longest, len(text)), 0, -1):
         if any(value.startswith(text[-length:]) for value in secrets):

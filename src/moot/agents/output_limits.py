@@ -1,10 +1,16 @@
 """Limits what an agent's program may output, and removes the secrets that it was given."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from moot.agents.environment import count_secret_start, hide_secrets
+from msgspec.structs import replace
+
+from moot.agents.environment import count_secret_start, find_secrets, hide_secrets
+from moot.agents.tool_steps import localize
 from moot.core import limits
 from moot.core.errors import AgentError
+from moot.core.session.tool_use import ToolUse
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 
 PartialOutput = Step | Delta | Thinking  # what comes before the result
@@ -52,11 +58,13 @@ class OutputLimiter:
 class Censor:
     """Removes secrets from the outputs of one turn, also from text that is shown while it is written.
 
-    The end of a piece that may be the beginning of a secret is held back until the next output.
+    The end of a piece that may be the beginning of a secret is held back until the next output. Paths in `folder`
+    become relative to it.
     """
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
+    def __init__(self, environment: Mapping[str, str], folder: Path | None = None) -> None:
+        self._environment = find_secrets(environment)
+        self._folder = folder
         self._held = ""
         self._kind: type[Delta | Thinking] = Delta
 
@@ -75,11 +83,40 @@ class Censor:
                 if shown:
                     yield self._kind(text[:shown])
             case Step():
+                output = localize(output, self._folder)
                 texts = (output.thought, output.action, output.observation)
                 thought, action, observation = (text and hide_secrets(text, self._environment) for text in texts)
-                yield Step(thought=thought, action=action, observation=observation)
-            case Result(text=text):
-                yield Result(text=hide_secrets(text, self._environment), usage=output.usage)
+                yield replace(
+                    output,
+                    thought=thought,
+                    action=action,
+                    observation=observation,
+                    tool=output.tool and self._hide_in_tool(output.tool),
+                    diff=output.diff and hide_secrets(output.diff, self._environment),
+                )
+            case Result():
+                yield self._hide_in_result(output)
+
+    def _hide_in_result(self, result: Result) -> Result:
+        if not self._environment:
+            return result
+        fields = {name: self._hide_deep(getattr(result, name)) for name in result.__struct_fields__ if name != "usage"}
+        return Result(usage=result.usage, **fields)
+
+    def _hide_deep(self, value: Any) -> Any:
+        match value:
+            case str():
+                return hide_secrets(value, self._environment)
+            case dict():
+                return {self._hide_deep(key): self._hide_deep(each) for key, each in value.items()}
+            case list() | tuple():
+                return type(value)(map(self._hide_deep, value))
+            case _:
+                return value
+
+    def _hide_in_tool(self, tool: ToolUse) -> ToolUse:
+        paths = tuple(hide_secrets(path, self._environment) for path in tool.paths)
+        return replace(tool, title=hide_secrets(tool.title, self._environment), paths=paths)
 
 
 def censor_error(error: AgentError, environment: Mapping[str, str]) -> AgentError:

@@ -37,6 +37,7 @@ from moot.runtime.process_table import (
 )
 
 CHUNK_BYTES = 65_536
+STDERR_LINE_CHARS = 500
 _POLL_S = 0.05
 _DRAIN_S = 1.0  # for reading what a program wrote before it ended
 _REAP_S = 2.0
@@ -110,10 +111,20 @@ class Child:
         self._has_ended = asyncio.Event()
         self._is_alone = False
         self.is_waiting_for_us = False  # then the limit on silence does not count
+        self.on_stderr: Callable[[str], None] | None = None  # told each line, while somebody listens
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the program is over."""
+        return self._has_ended.is_set() or _is_over(self._popen)
 
     @property
     def pid(self) -> int:
         return self._popen.pid
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return self._program.environment
 
     @property
     def folder(self) -> Path | None:
@@ -250,9 +261,16 @@ class Child:
         self._has_ended.set()
 
     async def _keep_errors(self, errors: asyncio.StreamReader) -> None:
+        rest = b""
         while chunk := await errors.read(CHUNK_BYTES):
             self._stderr += chunk
             del self._stderr[: -self._bounds.stderr_bytes]
+            *lines, rest = (rest + chunk).split(b"\n")
+            rest = rest[-self._bounds.stderr_bytes :]
+            for line in lines if self.on_stderr else ():
+                text = clean(line.decode(errors="replace")).strip()
+                if text and self.on_stderr:
+                    self.on_stderr(text[:STDERR_LINE_CHARS])
 
     async def _read(self) -> bytes:
         """Read the next bytes; none after its end, even if another process holds the pipe open."""

@@ -1,6 +1,6 @@
 """Makes the agents of AI members from the team files on disk, never from anything that was logged or received."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 
 from moot.agents.agent_type import AgentType, Seat
@@ -12,6 +12,7 @@ from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.core.flows.registry import FLOWS
 from moot.runtime.ports import Agent, Clock
+from moot.runtime.telemetry import Player
 
 
 class Roster:
@@ -34,9 +35,16 @@ class Roster:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
         self._clock = clock
-        self._environments = environments or {}
+        self._environments = dict(environments or {})
         self._toolbox = toolbox or Toolbox(self._teams.values(), {})
         self._agents: dict[tuple[str, str], Agent] = {}
+
+    def load(self, team: TeamFile, environment: RunEnvironment) -> None:
+        """Add a team, or take its file as it is now: its agents are made anew for their next turns."""
+        self._teams[team.name] = team
+        self._environments[team.name] = environment
+        self._agents = {key: agent for key, agent in self._agents.items() if key[0] != team.name}
+        self._toolbox.load(team, environment)
 
     def find(self, team_name: str, member_id: str) -> Agent:
         """Return the agent of a member. Raises AgentError if the team is not loaded or the agent cannot be made."""
@@ -46,6 +54,23 @@ class Roster:
         if key not in self._agents:
             self._agents[key] = self._make(team_name, member_id)
         return self._agents[key]
+
+    def describe(self, team_name: str, member_id: str) -> Player:
+        """What plays a member, for telemetry."""
+        team = self._teams.get(team_name)
+        agents = (member.agent for member in (team.members if team else ()) if member.id == member_id)
+        agent = next(agents, None)
+        if agent is None or member_id in self._overrides:
+            return Player()
+        provider, model = agent.name_model()
+        return Player(provider=provider, model=model, traces_tools=agent.traces_tools)
+
+    def find_pool(self, played_here: Collection[str], team_name: str, member_id: str) -> str | None:
+        """The pool of workers that plays a member; None if it is one of those that are played here, or has none."""
+        team = self._teams.get(team_name)
+        members = team.members if team and member_id not in self._overrides else ()
+        pool = next((member.runs_on for member in members if member.id == member_id), "")
+        return pool if pool and pool not in played_here else None
 
     def find_understander(self, team_name: str) -> Agent:
         """The agent that understands inputs of a team: a member's, or the team file's own. Raises AgentError."""

@@ -25,7 +25,8 @@ PROBE_S = 10.0
 # What the data folder holds, for a team whose programs run in that very folder: it cannot be hidden as a whole.
 MOOT_FILES = (
     *("owner.token", "tokens.json", "signing.key", "trust.json", "moot.db", "moot.db-wal", "moot.db-shm"),
-    *("processes", "conversations"),
+    *("moot-search.db", "moot-search.db-wal", "moot-search.db-shm"),
+    *("processes", "conversations", "files", "handed"),
 )
 # Root could undo the sandbox with these: unmount, look into other processes, read disks, open files by their number.
 _ROOT_CAPABILITIES = ("SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "SYS_RAWIO", "MKNOD", "DAC_READ_SEARCH")
@@ -37,19 +38,30 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     Args:
         bubblewrap: path of the program; None starts programs without a sandbox.
         hidden: files and folders that a program does not see.
-        folder: that of the team file, which stays visible.
+        folder: that of the team file, or the tree of a turn, which stays visible.
+        shown: folders among the hidden ones that this program sees all the same, such as the git directory of a tree.
+        read_only: what a program may read but not change: the git directory of the person's repository.
     """
 
     bubblewrap: str | None = None
     hidden: tuple[Path, ...] = ()
     folder: Path | None = None
+    shown: tuple[Path, ...] = ()
+    read_only: tuple[Path, ...] = ()
 
     def wrap(self, argv: Sequence[str], folder: Path | None = None) -> tuple[str, ...]:
         """Return the command that runs `argv` in `folder`, inside of the sandbox if there is one."""
         if self.bubblewrap is None:
             return tuple(argv)
-        visible = [place.resolve() for place in (self.folder, folder) if place]
-        return (self.bubblewrap, *_list_options(), *self._hide(visible), "--", *argv)
+        visible = [place.resolve() for place in (self.folder, folder, *self.shown) if place]
+        return (self.bubblewrap, *_list_options(), *self._hide(visible), *self._protect(), "--", *argv)
+
+    def _protect(self) -> Iterator[str]:
+        """The person's refs and hooks, and what Moot's own git reads of a clone, cannot be changed from inside."""
+        own = [clone / name for clone in self.shown for name in ("config", "hooks", "info")]
+        for place in (*self.read_only, *own):
+            if place.exists():
+                yield from ("--ro-bind", str(place.resolve()), str(place.resolve()))
 
     def _hide(self, visible: list[Path]) -> Iterator[str]:
         for place in self.hidden:

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from pathlib import Path as FilePath
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from moot.agents.agent_type import AgentType, Seat
 from moot.config.agent_specs import Json
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.config.quantities import Delay, Text
 from moot.config.trust import Start
@@ -73,13 +75,16 @@ class ScriptQuestion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class ScriptEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One turn, played in this order: nack, delay, steps, then error or hang or the result."""
+    """One turn, played in this order: nack, delay, steps, files, then error or hang or the result."""
 
     nack: Annotated[str | None, Meta(description="refuses before the start, with this reason")] = None
     delay_s: Annotated[Delay, Meta(description="waits")] = 0.0
     steps: Annotated[
         tuple[ScriptStep, ...], Meta(description="each is logged: plan.step_completed, solver.progress or turn.step")
     ] = ()
+    files: Annotated[
+        dict[str, str | None], Meta(description="written into the member's tree, by path; null deletes (workspace)")
+    ] = {}
     error: Annotated[ScriptError | None, Meta(description="fails the turn")] = None
     hang: Annotated[bool, Meta(description="never ends, until the timeout")] = False
     text: Annotated[str | None, Meta(description="what is said; the decision of a supervisor")] = None
@@ -122,6 +127,11 @@ class ScriptAgent(
     def starts(self, member: str) -> tuple[Start, ...]:  # noqa: ARG002
         return ()
 
+    @property
+    def may_edit(self) -> bool:
+        entries = [*self.replies, *(entry for entries in self.by_task.values() for entry in entries)]
+        return any(isinstance(entry, ScriptEntry) and entry.files for entry in entries)
+
     def make(self, seat: Seat) -> "ScriptedMember":
         return ScriptedMember(self, seat.clock)
 
@@ -130,7 +140,7 @@ class ScriptAgent(
         for path, reply in _list_replies(entry):
             for number, step in enumerate(_as_list(reply.get("steps"))):
                 if step == {}:
-                    empty = "a step needs a thought, an action or an observation"
+                    empty = Phrase("team.agent.step")
                     yield Problem(path=(*path, "steps", number), text=empty)
 
 
@@ -174,6 +184,8 @@ class ScriptedMember:
             await self._clock.sleep(entry.delay_s)
         for step in entry.steps:
             yield Step(thought=step.thought, action=step.action, observation=step.observation, total=len(entry.steps))
+        if entry.files:
+            await asyncio.to_thread(_write_files, turn.folder, entry.files)
         if entry.error is not None:
             raise AgentError(entry.error.type, entry.error.message)
         if entry.hang:
@@ -222,6 +234,22 @@ class ScriptedMember:
         else:
             entry = ""
         return ScriptEntry(text=entry) if isinstance(entry, str) else entry
+
+
+def _write_files(folder: str, files: Mapping[str, str | None]) -> None:
+    """Write files of a script into the tree of a turn, and nowhere else. Raises AgentError."""
+    if not folder:
+        raise AgentError("config", "a script writes files only in a tree: the team needs workspace: {type: worktree}")
+    top = FilePath(folder).resolve()
+    for name, text in files.items():
+        target = top / name
+        if not target.parent.resolve().is_relative_to(top) or target.is_symlink() or ".git" in target.parts:
+            raise AgentError("config", f"{name!r} leads out of the tree")
+        if text is None:
+            target.unlink(missing_ok=True)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
 
 
 def find_mock(turn: TurnInput) -> str | None:

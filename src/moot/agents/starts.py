@@ -3,7 +3,10 @@
 Each agent type lists its own (`AgentSpec.starts`).
 """
 
+import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -20,6 +23,8 @@ def list_starts(team: TeamFile) -> list[Start]:
     starts = [start for member in team.members for start in _list_member_starts(member)]
     if understanding.agent is not None:
         starts = [*understanding.agent.starts("understanding"), *starts]
+    for argv in (*team.workspace.setup, *team.workspace.check) if team.workspace else ():
+        starts.append(Start(member="workspace", argv=argv))
     if team.sandbox == "off":
         starts = [replace(start, is_unconfined=start.kind == "program") for start in starts]
     return [*list_addresses("understanding", address), *starts]
@@ -50,6 +55,17 @@ def list_tools(member: str, functions: Iterable[str], servers: Iterable[McpServe
             yield Start(member=member, argv=server.command, names=server.env)
         elif server.url:
             yield from _ask_about(member, server.url, server.key or "")
+
+
+def name_servers(servers: Iterable[McpServer]) -> dict[str, McpServer]:
+    """Give each MCP server a name that an agent can show: that of its program or host, each once."""
+    named: dict[str, McpServer] = {}
+    for server in servers:
+        plain = Path(server.command[0]).stem if server.command else urlsplit(server.url or "").hostname or "server"
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
+        count = sum(other == name or other.startswith(f"{name}_") for other in named)
+        named[f"{name}_{count + 1}" if count else name] = server
+    return named
 
 
 def _ask_about(member: str, url: str, key: str) -> Iterator[Start]:

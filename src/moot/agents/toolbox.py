@@ -32,8 +32,14 @@ class Toolbox:
     ) -> None:
         self._teams = {team.name: team for team in teams}
         self._overrides = overrides
-        self._environments = environments or {}
+        self._environments = dict(environments or {})
         self._functions: dict[tuple[str, str], ToolFunction] = {}
+
+    def load(self, team: TeamFile, environment: RunEnvironment) -> None:
+        """Add a team, or take its file as it is now."""
+        self._teams[team.name] = team
+        self._environments[team.name] = environment
+        self._functions = {key: function for key, function in self._functions.items() if key[0] != team.name}
 
     def find(self, team_name: str, member_id: str, name: str) -> ToolFunction:
         """Find a tool by the name of its function, or by its server's name for it. Raises AgentError."""

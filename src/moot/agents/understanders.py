@@ -11,6 +11,7 @@ from moot.config.prompts import insert, read_template
 from moot.config.team_file import TeamFile
 from moot.core.errors import AgentError
 from moot.core.flows.turns import TurnInput
+from moot.core.session.attachments import HandedFile
 from moot.core.session.state import Message
 from moot.core.session.team import Kind, Language, Member, member
 from moot.runtime.ports import Agent, Result, Understander
@@ -31,6 +32,10 @@ class Understanders:
         self._rules = RulesUnderstander()
         self._find_agent = find_agent
         self._by_team = {team.name: self._make(team) for team in teams}
+
+    def load(self, team: TeamFile) -> None:
+        """Add a team, or take its file as it is now."""
+        self._by_team[team.name] = self._make(team)
 
     def find(self, team_name: str) -> Understander:
         """Return the understander of a team; the rules if its team file is not loaded here."""
@@ -63,8 +68,13 @@ class AgentCompletion:
         self._language = language
         self._numbers = count()
 
-    async def complete_json(self, prompt: str, schema: dict[str, Any]) -> str:  # noqa: ARG002 - the prompt has it
-        """Return the text of the agent's result. Raises AgentError."""
+    async def complete_json(
+        self,
+        prompt: str,
+        schema: dict[str, Any],  # noqa: ARG002 - the prompt has it
+        images: tuple[HandedFile, ...] = (),
+    ) -> Result:
+        """Return the agent's result. Raises AgentError."""
         number = next(self._numbers)
         turn = TurnInput(
             session_id="",
@@ -77,9 +87,10 @@ class AgentCompletion:
             addressable=(),
             language=self._language,
             job="understand",
+            attachments=images,
         )
         async with aclosing(self._find().act(turn)) as outputs:
             async for output in outputs:
                 if isinstance(output, Result):
-                    return output.text
+                    return output
         raise AgentError("agent", "the agent that understands ended without a result")

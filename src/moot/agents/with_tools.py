@@ -6,7 +6,8 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from moot.core.flows.turns import TurnInput
-from moot.runtime.ports import Agent, Ask, Output
+from moot.core.session.state import Message
+from moot.runtime.ports import Agent, Ask, Delivery, Output
 
 
 class WithTools:
@@ -29,6 +30,10 @@ class WithTools:
         asking: Callable[[TurnInput, Ask], AsyncGenerator[Output, None]] | None
         asking = getattr(self._agent, "act_asking", None)
         return self._act(turn, lambda equipped: asking(equipped, ask) if asking else self._agent.act(equipped))
+
+    async def steer(self, turn: TurnInput, message: Message) -> Delivery | None:
+        steer: Callable[[TurnInput, Message], Awaitable[Delivery | None]] | None = getattr(self._agent, "steer", None)
+        return await steer(turn, message) if steer else None
 
     async def _act(
         self, turn: TurnInput, play: Callable[[TurnInput], AsyncGenerator[Output, None]]

@@ -13,7 +13,7 @@ from moot.config.loading import list_built_in_teams
 SESSIONS, TEAMS, FILES, FOLDERS = "@sessions", "@teams", "@files", "@folders"
 
 BASH = """\
-# moot completions for bash: eval "$(moot completions bash)"
+# moot completions for bash: moot completions bash > ~/.local/share/bash-completion/completions/moot
 _moot_sessions() {{ # of the folder that --data names, if one is typed
   local at data=()
   for ((at = 1; at < COMP_CWORD; at++)); do
@@ -51,7 +51,7 @@ _moot() {{
 complete -o filenames -F _moot moot
 """
 ZSH = """\
-# moot completions for zsh: eval "$(moot completions zsh)"
+# moot completions for zsh: moot completions zsh > ~/.moot-completion, then `source` it in .zshrc
 autoload -U +X bashcompinit && bashcompinit
 """
 FISH = {
@@ -71,7 +71,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="whose Tab")
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell to complete in")
 
 
 def run(options: Namespace) -> int:
@@ -88,7 +88,7 @@ def list_offers() -> Iterator[Offer]:
 
     for command in COMMANDS:
         parser = ArgumentParser(prog=f"moot {command}")
-        importlib.import_module(f"moot.cli.{command}").add_arguments(parser)
+        importlib.import_module(f"moot.cli.{command.replace('-', '_')}").add_arguments(parser)
         yield from _read(command, parser)
 
 
@@ -144,7 +144,7 @@ def write_bash(offers: list[Offer]) -> str:
 def write_fish(offers: list[Offer]) -> str:
     from moot.cli.main import COMMANDS
 
-    lines = ["# moot completions for fish: moot completions fish | source"]
+    lines = ["# moot completions for fish: moot completions fish > ~/.config/fish/completions/moot.fish"]
     for name, line in COMMANDS.items():
         description = line.replace("'", "’")
         lines.append(f"complete -c moot -n __fish_use_subcommand -f -a {name} -d '{description}'")

@@ -27,12 +27,14 @@ def add_data_argument(parser: ArgumentParser) -> None:
     )
 
 
-def add_store_arguments(parser: ArgumentParser) -> None:
+def add_store_arguments(parser: ArgumentParser, *, is_inner: bool = False) -> None:
+    """Add `--data` and `--store`; `is_inner`: to an action of a command that has them, too."""
     add_data_argument(parser)
     parser.add_argument(
         "--store",
         metavar="URL",
-        help="where the sessions are, if not in that folder: sqlite:DIR or that of an installed store ($MOOT_STORE)",
+        default=SUPPRESS if is_inner else None,
+        help="where the sessions are, if not in that folder: postgresql://…, sqlite:DIR ($MOOT_STORE)",
     )
 
 

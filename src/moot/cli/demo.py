@@ -1,20 +1,21 @@
 """`moot demo`: shows a built-in scripted team at work. It needs no key and no network and keeps nothing."""
 
-import importlib
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from moot.cli.terminal import has_screen, opening
+from moot.core.session.team import LANGUAGES
 
 if TYPE_CHECKING:
-    from moot.cli.demos.scenes import Demo
+    from moot.telling.demos.scenes import Demo
 
-FLOWS = ("chat", "supervisor", "plan")  # each is a module of `cli/demos`
+FLOWS = ("chat", "supervisor", "plan")
 WATCHED, TOLD = "plan", "chat"  # the defaults: the richest demo on a screen, the shortest line by line
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--flow", choices=FLOWS, help=f"default: {WATCHED}; line by line: {TOLD}")
+    parser.add_argument("--language", choices=LANGUAGES, help="default: the language of your locale")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--plain", action="store_true", help="line by line, unattended (the default without a terminal)")
     how.add_argument("--web", action="store_true", help="in the browser")
@@ -25,18 +26,22 @@ async def run(options: Namespace) -> int:
     if options.web:
         from moot.cli.demos.watching import show_in_browser
 
-        return await show_in_browser(find(options.flow or WATCHED))
+        flow = options.flow or WATCHED
+        return await show_in_browser(find(flow, options.language), flow)
     if options.plain or not has_screen():
         from moot.cli.demos.lines import tell
 
-        return await tell(find(options.flow or TOLD))
+        return await tell(find(options.flow or TOLD, options.language))
     with opening("demo"):
         from moot.cli.demos.watching import show_on_screen
 
-        demo = find(options.flow or WATCHED)
+        demo = find(options.flow or WATCHED, options.language)
     return await show_on_screen(demo)
 
 
-def find(flow: str) -> "Demo":
-    demo: Demo = importlib.import_module(f"moot.cli.demos.{flow}_demo").DEMO
-    return demo
+def find(flow: str, language: str | None) -> "Demo":
+    """Return the demo of a flow in a language, by default that of the locale."""
+    from moot.config.team_file import find_locale_language
+    from moot.telling.demos.catalogue import DEMOS
+
+    return DEMOS[flow][language or find_locale_language()]

@@ -7,10 +7,12 @@ import socket
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Literal
 
 from moot import __version__
 from moot.agents.cli.discovery import FoundCli, find_clis
+from moot.agents.member_sockets import has_library
 from moot.agents.sandbox import find_bubblewrap
 from moot.cli import exits
 from moot.cli.checks import Check
@@ -18,8 +20,12 @@ from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_port
 from moot.cli.progress import Progress
 from moot.cli.repair import repair
-from moot.cli.storage_checks import check_folder, check_sessions
+from moot.cli.storage_checks import check_folder, check_sessions, check_sqlite
+from moot.cli.tree_checks import check_trees
 from moot.config.agent_specs import list_agent_types
+from moot.config.loading import load_team
+from moot.config.own_folders import find_settings_file, find_trees_folder
+from moot.core.errors import ConfigError
 from moot.gateway.settings import GatewaySettings
 
 OLDEST = (3, 11)
@@ -31,11 +37,22 @@ KEYS = (  # variables that models and CLIs read; only their names are ever print
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--repair", action="store_true", help="export what is intact of damaged sessions; removes nothing"
+        "--repair",
+        action="store_true",
+        help="export what is intact of damaged sessions and finish trees that are half made; removes no work",
+    )
+    parser.add_argument("--prune", action="store_true", help="remove trees that nobody needs any more; never work")
+    parser.add_argument(
+        "--notify",
+        action="store_true",
+        help="only send a test notification, as `notify:` of your settings says",
     )
     parser.add_argument("--json", action="store_true", help="JSON Lines")
     parser.add_argument(
-        "--port", type=read_port, default=GatewaySettings().port, help="the one that `moot serve` would take"
+        "--port",
+        type=read_port,
+        default=GatewaySettings().port,
+        help="the port to check (default: that of `moot serve`)",
     )
     add_store_arguments(parser)
 
@@ -53,8 +70,12 @@ async def run(options: Namespace) -> int:
 
 
 async def examine(options: Namespace) -> AsyncIterator[Check]:
+    if options.notify:
+        yield await check_notify()
+        return
     data, store = data_folder(options), find_sessions(options)
     yield check_python()
+    yield check_sqlite()
     for check in check_folder(data):
         yield check
     async for check in check_sessions(store):
@@ -62,12 +83,47 @@ async def examine(options: Namespace) -> AsyncIterator[Check]:
     if options.repair:
         async for check in repair(store, data):
             yield check
+    trees = find_trees_folder()
+    async for check in check_trees(store, trees, does_repair=options.repair, does_prune=options.prune):
+        yield check
+    if options.repair or options.prune:
         return
     yield check_port(options.port)
     with Progress("asking the agents' programs for their versions"):
         clis = await find_clis()
-    for check in (*map(describe_cli, clis), check_sandbox(), check_keys(), *check_extras()):
+    for check in (*map(describe_cli, clis), check_sandbox(), check_keys(), *check_extras(), check_member_tools()):
         yield check
+    for check in check_costs(Path("moot.yaml")):
+        yield check
+
+
+def check_costs(file: Path) -> Iterator[Check]:
+    """Name the limits in USD of the team file in this folder that cannot work."""
+    from moot.cli.readiness import list_uncounted
+
+    try:
+        team = load_team(str(file)) if file.is_file() else None
+    except ConfigError:  # `moot validate` says what is wrong with it
+        return
+    for path, says, fix in list_uncounted(team) if team else ():
+        yield Check(name="budget", status="note", says=f"{file}: {'.'.join(map(str, path))}: {says}", fix=fix)
+
+
+async def check_notify() -> Check:
+    """Send a notification as a session would."""
+    from moot.cli.notifying import Need, NotSent, send
+    from moot.cli.user_settings import read_settings
+
+    notify, path = read_settings().notify, find_settings_file()
+    if not notify.command and not notify.url:
+        fix = f"write `notify: [notify-send, Moot, '{{title}}: {{question}}']` into {path}, or `notify: URL`"
+        return Check(name="notify", status="note", says="no command and no URL is set", fix=fix)
+    question = "This is a test: you would be told like this that somebody waits for you."
+    try:
+        await send(Need(session="s_test", title="Moot", kind="question", question=question), notify)
+    except NotSent as error:
+        return Check(name="notify", status="fail", says=str(error), fix=f"see notify: in {path}")
+    return Check(name="notify", status="ok", says=f"sent to {notify.command[0] if notify.command else 'the URL'}")
 
 
 def check_python() -> Check:
@@ -134,3 +190,11 @@ def check_extras() -> Iterator[Check]:
             yield Check(name=extra, status="ok", says=f"installed, for {use}")
         else:
             yield Check(name=extra, status="note", says=f"not installed, for {use}", fix=f"pip install 'moot[{extra}]'")
+
+
+def check_member_tools() -> Check:
+    """Whether CLI and ACP members have Moot's own tools."""
+    if has_library():
+        return Check(name="mcp", status="ok", says="CLI and ACP members can ask people and team-mates during a turn")
+    says = "not installed: CLI and ACP members cannot ask people or team-mates during a turn"
+    return Check(name="mcp", status="note", says=says, fix="pip install 'moot[mcp]'")

@@ -35,7 +35,13 @@ def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
     except BrokenPipeError:  # not a failure: `main` handles it
         raise
     except tuple(kind for kind, _ in codes) as error:
+        if getattr(options, "debug", False):
+            import traceback
+
+            traceback.print_exc()
         print(f"moot: {_sentence(error)}", file=sys.stderr)
+        if getattr(error, "code", "") == "unknown_team":  # a server says so; here it is a team file that is missing
+            return INVALID_CONFIG
         return next(code for kind, code in codes if isinstance(error, kind))
 
 

@@ -1,5 +1,6 @@
 """What people read when they leave a session: its id, and the command to resume it."""
 
+import os
 import shlex
 import sys
 from argparse import Namespace
@@ -14,7 +15,9 @@ def resume_command(session_id: str, options: Namespace) -> str:
     who = ["--as", options.speaks_as] if options.speaks_as else []
     how = ["--plain"] if options.plain else []
     file = [options.file] if options.file else []
-    return shlex.join(["moot", "chat", *file, "--session", session_id, *who, *how, *where])
+    command = shlex.join(["moot", "chat", *file, "--session", session_id, *who, *how, *where])
+    needs_token = options.connect and not os.environ.get("MOOT_TOKEN")
+    return f"MOOT_TOKEN=… {command}" if needs_token else command  # the token itself is not shown
 
 
 def say_where(session_id: str, resume: str | None, words: Words) -> None:

@@ -8,34 +8,41 @@ work is done. A person at a terminal gets a prompt, does not see their own lines
 import asyncio
 import sys
 from argparse import Namespace
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from threading import Thread
+from time import monotonic
 from typing import Any
 
 from moot.cli import exits
-from moot.cli.hosting import LineSession, opened
+from moot.cli.hosting import LineSession, check_speaker, opened
 from moot.cli.leaving import resume_command, say_where
 from moot.cli.prompt import Prompt
 from moot.cli.terminal import is_terminal, sizes
+from moot.cli.user_settings import read_settings
 from moot.core.codec import Event
-from moot.core.errors import Refused
+from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
 from moot.core.session.commands import Post
+from moot.core.session.events import MessagePosted, NoticePosted, SessionActivated
 from moot.core.session.notices import explain
-from moot.core.session.team import DEFAULT_LANGUAGE, Language
+from moot.core.session.team import DEFAULT_LANGUAGE, Language, Member
 from moot.core.session.typed_answers import read_answer
 from moot.protocol.happenings import Moved
 from moot.telling.teller import Teller
+from moot.tui.alerts import Alert, write_alert, write_title
+from moot.tui.attaching import ATTACH, add_files
 from moot.tui.words import Words
 
+ALERT_AFTER_S = 5.0  # work that took longer is worth an alert
 SHOWN_LINES = 40  # of the history, when a session is opened again
 
 
 async def run_lines(options: Namespace) -> int:
     async with opened(options) as (host, session, is_new):
-        mode = LineMode(session, options.speaks_as)
+        await check_speaker(session, options.speaks_as)
+        mode = LineMode(session, options.speaks_as, read_settings().notify.terminal)
         if not options.plain and is_terminal():
             print(Words((await session.view()).language)("line.small", **sizes()), file=sys.stderr)
         link_task = asyncio.create_task(mode.tell_link(host.moves()))
@@ -43,12 +50,12 @@ async def run_lines(options: Namespace) -> int:
             return await mode.run(is_new=is_new)
         finally:
             await _cancel(link_task)
-            if not mode.is_over:
+            if not mode.is_over and mode.is_used:
                 say_where(session.id, resume_command(session.id, options), Words(mode.language))
 
 
 class LineMode:
-    def __init__(self, session: LineSession, speaks_as: str | None) -> None:
+    def __init__(self, session: LineSession, speaks_as: str | None, alerts: Sequence[Alert] = ()) -> None:
         self._session = session
         self._speaks_as = speaks_as
         self._teller = Teller()
@@ -57,6 +64,9 @@ class LineMode:
         self._accepted_seq = 1
         self._refusals = 0
         self._is_typed = sys.stdin.isatty()
+        self._is_unaddressed = False  # what was said last was for nobody
+        self._alerts = alerts
+        self._typed_at = monotonic()
 
     async def run(self, *, is_new: bool) -> int:
         print(f"session {self._session.id}", file=sys.stderr, flush=True)
@@ -113,8 +123,18 @@ class LineMode:
         print("\n".join(lines[-SHOWN_LINES:]), flush=True)
 
     def _ask_for_a_line(self) -> None:
-        if self._teller.state and not self.is_over and (self._is_settled or self._is_asked):
-            self._prompt.open(self._teller.state)
+        state = self._teller.state
+        if state is None or self.is_over or not (self._is_settled or self._is_asked):
+            return
+        is_new = self._prompt.open(state)
+        if is_new and monotonic() - self._typed_at >= ALERT_AFTER_S:
+            self._alert()
+
+    def _alert(self) -> None:
+        """Make the terminal tell a person who has looked elsewhere while others worked."""
+        words = Words(self.language)
+        sys.stderr.write(write_alert(self._alerts, "Moot", words("line.your_turn")))
+        sys.stderr.flush()
 
     @property
     def _is_settled(self) -> bool:
@@ -133,36 +153,73 @@ class LineMode:
         return state.language if state else DEFAULT_LANGUAGE
 
     @property
+    def is_used(self) -> bool:
+        """Whether something has happened since the session was made; one without anything is not kept."""
+        return self._accepted_seq > 1 or self._seq > 1
+
+    @property
     def is_over(self) -> bool:
         state = self._teller.state
         return state is not None and state.status is Status.COMPLETED
 
     def _show(self, events: list[Event]) -> None:
         for event in events:
-            lines = self._teller.lines(event.fact)
-            assert self._teller.state is not None  # noqa: S101 - it has just folded an event
-            for line in self._prompt.lines(event.fact, lines, self._teller.state):
+            told = self._teller.tell(event.fact)
+            for line in self._prompt.lines(event.fact, told.lines, told.state):
                 self._prompt.close()
                 print(line, flush=True)
+            if isinstance(event.fact, NoticePosted) and event.fact.code == "nobody_addressed":
+                self._is_unaddressed = True
+                self._offer_members()
+            elif isinstance(event.fact, MessagePosted | SessionActivated):
+                self._is_unaddressed = False
         self._seq = events[-1].seq
 
     async def _say(self, line: str | None) -> None:
         if line is None:
             return
         self._prompt.take()
+        self._typed_at = monotonic()
+        if self._alerts and self._prompt.is_shown:
+            sys.stderr.write(write_title(self._alerts, "Moot"))
         if not line.strip():
             return
         view = await self._session.view()
         question = next(iter(view.questions), None)
+        if given := self._find_given(line):
+            await self._submit(Post(text="", to=(given,), by=self._speaks_as), view.language)
+            return
         if not (question and read_answer(question, line)):  # an answer is shown as the session tells it
             self._prompt.expect(line)
         step_id = question.step_id if question else None
+        await self._submit(Post(text=line, by=self._speaks_as, step_id=step_id), view.language)
+
+    async def _submit(self, post: Post, language: Language) -> None:
         try:
-            post = Post(text=line, by=self._speaks_as, step_id=step_id)
-            self._accepted_seq = (await self._session.submit(post)).seq
-        except Refused as refusal:
+            command = await add_files(post, self._session.attach, Words(language))
+            self._accepted_seq = (await self._session.submit(command)).seq
+        except MootError as error:
+            if not isinstance(error, Refused) and not post.text.startswith(ATTACH):
+                raise
             self._refusals += 1
-            print(f"moot: {explain(refusal, view.language)}", file=sys.stderr, flush=True)
+            sentence = explain(error, language) if isinstance(error, Refused) else str(error)
+            print(f"moot: {sentence}", file=sys.stderr, flush=True)
+
+    def _list_ais(self) -> tuple[Member, ...]:
+        return self._teller.state.team.ais if self._teller.state else ()
+
+    def _offer_members(self) -> None:
+        """Say at a terminal which number gives what was said to whom."""
+        if self._prompt.is_shown:
+            choices = " · ".join(f"{number} {ai.display_name}" for number, ai in enumerate(self._list_ais(), 1))
+            print(Words(self.language)("line.give", choices=choices), file=sys.stderr, flush=True)
+
+    def _find_given(self, line: str) -> str | None:
+        """Return the AI whose number was typed after something was said to nobody."""
+        ais, typed = self._list_ais(), line.strip()
+        if self._is_unaddressed and self._prompt.is_shown and typed.isdecimal() and 1 <= int(typed) <= len(ais):
+            return ais[int(typed) - 1].id
+        return None
 
 
 def read_lines() -> "asyncio.Queue[str | None]":

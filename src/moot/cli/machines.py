@@ -8,7 +8,7 @@ from moot.cli import exits
 
 def add_arguments(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="one JSON array")
+    form.add_argument("--json", action="store_true", help="print one JSON array")
     form.add_argument("--mermaid", action="store_true", help="Mermaid state diagrams")
 
 

@@ -4,11 +4,12 @@ import importlib
 import io
 import os
 import sys
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
 from moot import __version__
 from moot.cli import exits
-from moot.cli.parser import Parser
+from moot.cli.parser import Parser, list_subparsers
 
 GREETING = """\
 Moot: sessions in which people and AI agents work together. The floor always comes back to a human.
@@ -24,22 +25,28 @@ Moot: sessions in which people and AI agents work together. The floor always com
 # each is a module of this package; in the order of --help
 COMMANDS: dict[str, str] = {
     "demo": "play a built-in scripted team: no key, no network",
-    "init": "write a team file that runs, from what this machine has",
+    "init": "detect the installed agents and write a team file",
     "chat": "talk to a team in the terminal; --plain line by line",
     "validate": "check a team file: every problem with its line",
     "run": "run a session without a screen",
     "serve": "serve the web page and the gateway: WebSocket, SSE, REST",
+    "worker": "play members with `runs_on` on this machine, for servers elsewhere",
+    "stop": "end the server that `moot serve --background` started, or another one on the same data",
     "trust": "say which programs team files may start: add, list, remove",
     "token": "print your token, or let others connect: create, list, revoke",
-    "route": "try the routing, JSON Lines in and out: chat, supervisor, intent",
+    "route": "dry-run the routing, JSON Lines in and out: chat, supervisor, intent",
     "machines": "print every state machine, from its table",
-    "sessions": "look after sessions: list, show, export, replay, verify, fork, import, rename, rm, restore",
-    "doctor": "say what this machine has and what it lacks, each with its fix",
+    "sessions": "manage sessions: list, search, show, export, replay, verify, fork, diff, take, import, rename, rm",
+    "db": "the database that several machines share: init, migrate, status, maintain, copy",
+    "doctor": "check this machine: what is there, what is missing, and how to fix it",
     "schema": "print the JSON Schema of the team file, for editors",
-    "completions": "print what Tab offers, for bash, zsh or fish",
+    "completions": "print the script for Tab completion in bash, zsh or fish",
+    "mcp-member": "internal: give an agent its member's tools; agents start it themselves",
 }
 
-HOSTS = (["chat"], ["run"], ["serve"])  # commands that start agents' programs
+WORDS = {"help": "--help", "version": "--version"}  # what people type instead
+DEBUG = ("-v", "--verbose", "--debug")
+HOSTS = (["chat"], ["run"], ["serve"], ["worker"])  # commands that start agents' programs
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,11 +73,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(arguments: list[str]) -> int:
+    arguments = [WORDS.get(argument, argument) if at == 0 else argument for at, argument in enumerate(arguments)]
+    debugs = [argument for argument in arguments[:1] if argument in DEBUG]  # `moot -v run …`, as many programs have it
+    arguments = arguments[len(debugs) :]
     if not arguments:
         print(GREETING, end="")
         return exits.OK
-    options = make_parser(arguments[0]).parse_args(arguments)
+    parser = make_parser(arguments[0])
+    if arguments[0].startswith("-"):
+        parser.check_option(arguments[0])
+    options = parser.parse_args(arguments)
+    if debugs or getattr(options, "debug", False):
+        options.debug = True
+        log_details()
     return exits.run(options.run, options)
+
+
+def log_details() -> None:
+    """Write what Moot does to stderr. The libraries are left alone: at this level they write tokens."""
+    import logging
+
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("moot").setLevel(logging.DEBUG)
 
 
 def prepare_streams() -> None:
@@ -92,16 +116,35 @@ def drop_stdout() -> None:
 def make_parser(wanted: str) -> Parser:
     """Return the parser of all commands. Only the module of the wanted one is imported."""
     parser = Parser(prog="moot", description="Sessions in which people and AI agents work together.")
-    parser.add_argument("--version", action="version", version=f"moot {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"moot {__version__}")
+    add_debug_argument(parser)
     parser.set_defaults(data=None)  # for every command; see add_data_argument
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     for name, line in COMMANDS.items():
         subparser = commands.add_parser(name, help=line, description=line)
         if name == wanted:
-            module = importlib.import_module(f"moot.cli.{name}")
+            module = importlib.import_module(f"moot.cli.{name.replace('-', '_')}")
             module.add_arguments(subparser)
             subparser.set_defaults(run=subparser.get_default("run") or module.run)
+            finish(subparser, name)
     return parser
+
+
+def finish(parser: ArgumentParser, name: str) -> None:
+    """Give a command, and each of its actions, its examples and what every command has."""
+    from moot.cli.examples import EXAMPLES
+
+    add_debug_argument(parser)
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = "examples:\n" + "\n".join(f"  {example}" for example in EXAMPLES[name])
+    for action, inner in list_subparsers(parser).items():
+        finish(inner, f"{name} {action}")
+
+
+def add_debug_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        *DEBUG, dest="debug", action="store_true", default=SUPPRESS, help="say on stderr what happens; errors in full"
+    )
 
 
 if __name__ == "__main__":

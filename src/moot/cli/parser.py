@@ -6,6 +6,8 @@ parser takes, and the hook `_check_value`, to word a wrong choice. Both are unch
 
 import argparse
 import math
+import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -13,6 +15,20 @@ from typing import Any, NoReturn
 from moot.cli import exits
 
 MAX_PORT = 65_535
+
+# what people know from other programs, by the command where they type it
+INSTEAD = {
+    ("run", "--as"): "name who speaks in the text: --say 'ann: hello'",
+    ("chat", "--lang"): "type /lang zh or /lang en in the session",
+    ("chat", "--language"): "type /lang zh or /lang en in the session",
+    ("sessions", "delete"): "did you mean 'rm'?",
+    ("sessions", "remove"): "did you mean 'rm'?",
+}
+# the messages of argparse that are no sentences
+REWORDED = (
+    (r"(--\S+): expected .*argument", r"\1 needs a value"),
+    (r"(--\S+): not allowed with argument (--\S+)", r"\1 does not go with \2"),
+)
 
 
 def list_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
@@ -41,26 +57,46 @@ class Parser(argparse.ArgumentParser):
             self._refuse(kind, unknown[0], [name for action in list_actions(self) for name in action.option_strings])
         return options, unknown
 
+    def check_option(self, written: str) -> None:
+        """Refuse an option that this parser does not have, before it asks for the command that is missing too."""
+        known = [name for action in list_actions(self) for name in action.option_strings]
+        if written.partition("=")[0] not in known:
+            self._refuse("option", written, known)
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
         if action.option_strings:
-            self.error(f"{action.option_strings[0]} is one of {', '.join(choices)}, not {value!r}")
+            several = "one of " if len(choices) > 1 else ""
+            self.error(f"{action.option_strings[0]} is {several}{', '.join(choices)}, not {value!r}")
         self._refuse(_name(action).lower(), value, choices)
 
     def _refuse(self, kind: str, value: str, known: Sequence[str]) -> NoReturn:
         from moot.config.message_format import shorten, suggest  # here, because only wrong command lines need it
 
         subject = f"{self._command} has no" if self._command else "there is no"
-        instead = "leave it out" if kind == "argument" else suggest(value, known, f"{kind}s")
+        instead = INSTEAD.get((self._command, value)) or suggest(value, known, f"{kind}s")
+        if kind == "argument":
+            import shlex
+
+            is_text = "--say" in known and not os.path.exists(value)
+            instead = f"did you mean --say {shlex.quote(value)}?" if is_text else "leave it out"
+        elif kind == "option" and not self._command and not instead.endswith("?"):
+            instead = "options of a command stand behind its name"
         self.error(f"{subject} {kind} {shorten(value)}; {instead}")
 
     def _explain(self, message: str) -> str:
         """Return a message of argparse in the style of our own."""
         needed = message.removeprefix("the following arguments are required: ")
         if needed == message:
-            return message.removeprefix("argument ")
+            exclusive = re.fullmatch(r"one of the arguments (.*) is required", message)
+            if exclusive:
+                return f"{self._command} needs one of {', '.join(exclusive[1].split())}"
+            sentence = message.removeprefix("argument ")
+            for pattern, replacement in REWORDED:
+                sentence = re.sub(pattern, replacement, sentence)
+            return sentence
         for action in list_actions(self):
             if action.choices and needed == _name(action):
                 needed = f"one of {', '.join(str(choice) for choice in action.choices)}"
@@ -101,5 +137,5 @@ def read_number(text: str) -> float:
     except ValueError:
         number = math.nan
     if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number, 0 or more")
     return number

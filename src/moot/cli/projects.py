@@ -1,8 +1,7 @@
-"""Which team file each session belongs to, kept in the data folder beside the sessions.
+"""The team file that a command was started with, and the sessions that belong to it.
 
-A session stores the name of its team, and teams of different folders may have the same name. For each session that
-`moot chat` or `moot run` starts, a small file remembers the team file. It is no part of the log: without it a session
-can still be opened if the name of its team fits.
+A session stores the name of its team, and teams of different folders may have the same name. So the store remembers
+which file started it. That is no part of the log: without it a session can still be opened if its team's name fits.
 """
 
 import os
@@ -10,47 +9,75 @@ import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
+from msgspec import Struct
+
+from moot.cli.trusting import folder_of, load_trusted
+from moot.cli.usage import UsageError
 from moot.config.loading import list_built_in_teams
 from moot.config.message_format import show_name
-from moot.config.private_files import write_private
+from moot.config.team_file import TeamFile
 from moot.core.errors import ConfigError, NotFound
 from moot.core.machines.session import Status
-from moot.runtime.ports import Listing
+from moot.runtime.ports import Listing, Project
 
 
-class Project:
-    """A team file, or a built-in team, and the sessions that it started."""
+class OwnTeam(Struct, frozen=True, kw_only=True):
+    """A trusted team with its file, which is its identity, and the folder in which its programs run."""
 
-    def __init__(self, file: str, team: str, data: Path) -> None:
-        self._file = file if file in list_built_in_teams() else os.path.abspath(file)
-        self._team = team
-        self._folder = data / "projects"
-
-    def remember(self, session_id: str) -> None:
-        write_private(self._folder / session_id, os.fsencode(self._file))
+    team: TeamFile
+    project: Project
+    folder: Path
 
     def check(self, session: Listing) -> None:
         """Raise ConfigError if the session belongs to another team file. One that was moved is found by its team."""
-        file = self._read(session.session_id)
-        if file and file != self._file and (file in list_built_in_teams() or Path(file).exists()):
-            command = shlex.join(["moot", "chat", file, "--session", session.session_id])
-            raise ConfigError(f"session {session.session_id} belongs to {show_name(file)}; `{command}` goes on with it")
-        if session.summary.team != self._team:
+        file = find_file(session)
+        if file and file != self.project.file:
+            raise belongs_elsewhere(session.session_id, file)
+        if session.summary.team != self.team.name:
             name = session.summary.team
             raise ConfigError(
-                f"session {session.session_id} belongs to the team {name!r} and {show_name(self._file)} is the team"
-                f" {self._team!r}; name the team file of {name!r}"
+                f"session {session.session_id} belongs to the team {name!r} and {show_name(self.project.file)} is the"
+                f" team {self.team.name!r}; name the team file of {name!r}"
             )
 
     def find_last(self, sessions: Iterable[Listing]) -> str:
         """Return the last active session of this team file that is not over. Raises NotFound."""
         for session in sessions:
-            if session.summary.status is not Status.COMPLETED and self._read(session.session_id) == self._file:
+            if session.summary.status is not Status.COMPLETED and session.project == self.project:
                 return session.session_id
-        raise NotFound(f"no session of {show_name(self._file)} to go on with; leave --continue out to start one")
+        file = show_name(self.project.file)
+        raise NotFound(f"no session of {file} to go on with; leave --continue out to start one")
 
-    def _read(self, session_id: str) -> str | None:
-        try:
-            return os.fsdecode((self._folder / session_id).read_bytes())
-        except FileNotFoundError:
-            return None
+
+def load_own(file: str) -> OwnTeam:
+    """Load a team that the command line names. Asks for trust if that is needed; raises what `load_trusted` raises."""
+    return OwnTeam(team=load_trusted(file), project=find_project(file), folder=folder_of(file))
+
+
+def find_file(session: Listing) -> str | None:
+    """Return the team file of a session, or its built-in team; None if that is not known or gone."""
+    file = session.project.file if session.project else ""
+    return file if file in list_built_in_teams() or (file and Path(file).exists()) else None
+
+
+def belongs_elsewhere(session_id: str, file: str) -> ConfigError:
+    command = shlex.join(["moot", "chat", file, "--session", session_id])
+    return ConfigError(f"session {session_id} belongs to {show_name(file)}; `{command}` goes on with it")
+
+
+FOUND_FILE = "moot.yaml"
+
+
+def find_here() -> str:
+    """Return the team file of the current folder. Raises UsageError if there is none."""
+    if Path(FOUND_FILE).exists():
+        return FOUND_FILE
+    others = [str(file) for file in sorted(Path().glob("*.y*ml"))][:5]
+    hint = f"here are {', '.join(others)}" if others else "`moot init` writes one"
+    raise UsageError(f"name a team file: there is no {FOUND_FILE} in this folder; {hint}")
+
+
+def find_project(file: str) -> Project:
+    if file in list_built_in_teams():
+        return Project(file)
+    return Project(os.path.abspath(file), str(folder_of(file)))

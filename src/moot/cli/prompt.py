@@ -23,15 +23,18 @@ class Prompt:
     def greet(self, view: View) -> None:
         """Explain once how line mode works."""
         if self.is_shown:
-            code = "line.chat" if view.flow == "chat" else "line.work"
+            code = "line.work" if view.is_steered else "line.chat"
             ais = sorted((member for member in view.members if not member.is_human), key=lambda member: member.order)
             name = ais[0].display_name if ais else ""
             print(Words(view.language)(code, name=name), file=sys.stderr, flush=True)
 
-    def open(self, state: State) -> None:
-        if self.is_shown and not self._is_open:
-            print(f"{self._who(state).display_name}> ", end="", file=sys.stderr, flush=True)
-            self._is_open = True
+    def open(self, state: State) -> bool:
+        """Print the prompt if it is not there. Return whether it was printed."""
+        if not self.is_shown or self._is_open:
+            return False
+        print(f"{self._who(state).display_name}> ", end="", file=sys.stderr, flush=True)
+        self._is_open = True
+        return True
 
     def close(self) -> None:
         """End the line of the prompt, because other output follows."""

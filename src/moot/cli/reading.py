@@ -22,8 +22,14 @@ class Readable(Protocol):
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]: ...
 
 
+class ReadableWithFiles(Readable, Protocol):
+    """The same, with what was attached."""
+
+    async def get_file(self, session_id: str, sha256: str) -> bytes | None: ...
+
+
 @asynccontextmanager
-async def reading(options: Namespace) -> AsyncIterator[Readable]:
+async def reading(options: Namespace) -> AsyncIterator[ReadableWithFiles]:
     """Open the sessions that the options name. Raises NotFound if the store is still empty."""
     if options.connect:
         from moot.cli.remote import reading_from  # here, because only --connect needs it

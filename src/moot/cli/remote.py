@@ -15,9 +15,10 @@ from moot.client.client import Client, connect
 from moot.client.rest import Rest
 from moot.config.loading import load_team
 from moot.core.codec import Event, Head, decode, place
-from moot.core.errors import ConfigError, Corrupt
+from moot.core.errors import ConfigError, Corrupt, NotFound
 from moot.protocol.following import Following, Verdict
-from moot.runtime.ports import Listing, Summary
+from moot.runtime.ports import Listing, Project, Summary
+from moot.runtime.searching import Found
 
 
 def address_of(options: Namespace) -> Address:
@@ -64,6 +65,15 @@ class RemoteLog:
     async def sessions(self, *, removed: bool = False) -> list[Listing]:
         return [_read_listing(entry) for entry in await self._rest.sessions(removed=removed)]
 
+    async def find_said(self, query: str, session_id: str | None) -> list[Found]:
+        return msgspec.convert(await self._rest.search(query, session_id), list[Found])
+
+    async def get_file(self, session_id: str, sha256: str) -> bytes | None:
+        try:
+            return await self._rest.read_file(session_id, sha256)
+        except NotFound:
+            return None
+
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
         """Return events after seq `after`. Raises NotFound, or Corrupt if the hash of an event does not match."""
         known = self._heads.get(session_id, Head())
@@ -86,4 +96,5 @@ def _read_listing(entry: dict[str, object]) -> Listing:
         head=msgspec.convert(entry, Head),
         summary=msgspec.convert(entry, Summary),
         removed_at=msgspec.convert(entry.get("removed_at"), str | None),
+        project=msgspec.convert(entry.get("project"), Project | None),
     )

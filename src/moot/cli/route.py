@@ -20,6 +20,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     module = importlib.import_module(f"moot.cli.routes.{options.kind}")
     code = exits.OK
+    if sys.stdin.isatty():
+        print("reading JSON objects from the terminal, one a line; Ctrl-D ends", file=sys.stderr)
     for line in sys.stdin.buffer:  # bytes, so that a line which is not UTF-8 fails alone
         if not line.strip():
             continue

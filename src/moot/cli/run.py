@@ -2,36 +2,53 @@
 
 import asyncio
 import json
+import shlex
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import aclosing, contextmanager
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, contextmanager
+from pathlib import Path
+from typing import Any
 
 from moot.app import App, open_app
 from moot.cli import exits
+from moot.cli.attaching import Attached, open_or_attach
+from moot.cli.changing import HeldSessions, kept_if_used
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
+from moot.cli.holding import shared
 from moot.cli.parser import read_number
-from moot.cli.projects import Project
-from moot.cli.trusting import folder_of, load_trusted
+from moot.cli.projects import OwnTeam, find_here, load_own
 from moot.cli.usage import UsageError
+from moot.cli.user_settings import read_kept_programs
+from moot.conversation import Conversation
+from moot.core import limits
 from moot.core.codec import Event, frame
 from moot.core.errors import NotFound, Refused
 from moot.core.facts import Fact
 from moot.core.flows.plan.plan_events import PipelineCompleted, TaskFailed
-from moot.core.session.commands import Answer, HumanCommand
+from moot.core.session.attachments import Attachment
+from moot.core.session.commands import Answer
 from moot.core.session.events import StepAsked, TurnFailed
 from moot.core.session.notices import explain
 from moot.core.session.typed_answers import read_answer
-from moot.core.view import Question, View
+from moot.core.texts import render
+from moot.core.view import Question
+from moot.runtime.ports import Listing, Store
 from moot.telling.teller import Teller
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a team file, or the name of a built-in team")
     parser.add_argument(
-        "--say", nargs="+", action="extend", default=[], metavar="TEXT", help="'id: text' names the human"
+        "file", metavar="FILE", nargs="?", help="a team file, or the name of a built-in team (default: ./moot.yaml)"
+    )
+    parser.add_argument(
+        "--say",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="TEXT",
+        help="what to say; 'ann: text' is said by the human ann; - reads standard input",
     )
     parser.add_argument(
         "--answer",
@@ -39,27 +56,36 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ANSWER",
-        help="approve, reject, an option's id, text",
+        help="answers to the questions that come: approve, reject, an option's id, or text",
     )
     parser.add_argument(
         "--input",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="with the first text, supervisor flow: a key that people give, as JSON or as text",
+        help="supervisor flow: a key of the state that goes with the first text; the value is JSON or text",
     )
-    parser.add_argument("--session", metavar="ID", help="go on with this session instead of a new one")
-    parser.add_argument("--title", default="", help="of a new session")
-    parser.add_argument("--json", action="store_true", help="one event frame a line")
-    parser.add_argument("--timeout", type=read_number, metavar="S", help="give up after so many seconds (exit 7)")
     parser.add_argument(
-        "--fail-on", choices=["agent"], help="exit 8 if a turn or a task failed, or a plan ended in part"
+        "--attach",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="FILE",
+        help="send files with the first text: pictures, PDF or text",
+    )
+    parser.add_argument("--session", metavar="ID", help="continue this session instead of starting a new one")
+    parser.add_argument("--title", default="", help="title of a new session")
+    parser.add_argument("--json", action="store_true", help="print events as JSON, one frame per line")
+    parser.add_argument("--timeout", type=read_number, metavar="S", help="give up after S seconds (exit 7)")
+    parser.add_argument(
+        "--fail-on", choices=["agent"], help="exit 8 if a turn or a task failed, or a plan was only partly done"
     )
     parser.add_argument(
         "--on-question",
-        choices=["wait", "fail"],
-        default="wait",
-        help="what a question means that no --answer was left for: wait (the default) leaves it open, fail is exit 8",
+        choices=["reject", "fail", "wait"],
+        default="reject",
+        help="when a running turn asks and no --answer is left: reject (the default) answers no, or that nobody is "
+        "there; fail ends with exit 8, also if a question is still open at the end; wait leaves the turn waiting",
     )
     add_store_arguments(parser)
     parser.add_argument(
@@ -68,16 +94,34 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 async def run(options: Namespace) -> int:
+    """Run a session with what --say says. Raises UsageError if a new session would have nothing to start with."""
+    if "-" in options.say:
+        options.say = [sys.stdin.read() if text == "-" else text for text in options.say]
+    options.file = options.file or find_here()
+    options.attach = [read_attached(file) for file in options.attach]
+    if options.attach and not options.say:
+        raise UsageError("--attach goes with a text: add --say TEXT")
+    if not options.say and not options.session:
+        raise UsageError(
+            "nothing to say: add --say TEXT, --say - for standard input, or --session ID to go on with one"
+        )
+    return await run_stoppably(options)
+
+
+async def run_stoppably(options: Namespace) -> int:
     """Run a session. After a signal the programs that play members are stopped first; the exit code is 128 + signal."""
     with cancelled_by(signal.SIGTERM, signal.SIGHUP) as caught:
         try:
-            return await (run_there(options) if options.connect else run_here(options))
+            if options.connect:
+                return await run_there(options)
+            return await run_here(options, ends_now=lambda: signal.SIGTERM in caught)
         except TimeoutError:
-            raise TimeoutError(f"--timeout {options.timeout:g} is over; `--session ID` goes on") from None
+            on = f"`--session {options.session}` goes on" if options.session else "no session was started"
+            raise TimeoutError(f"--timeout {options.timeout:g} is over; {on}") from None
         except asyncio.CancelledError:
             if not caught:
                 raise
-            return 128 + caught[0]
+            return 128 + int(caught[0])
 
 
 @contextmanager
@@ -99,17 +143,56 @@ def cancelled_by(*signals: signal.Signals) -> Iterator[list[signal.Signals]]:
             loop.remove_signal_handler(number)
 
 
-async def run_here(options: Namespace) -> int:
-    data, store = data_folder(options), find_sessions(options)
-    team = load_trusted(options.file)
-    folders = {team.name: folder_of(options.file)}
-    project = Project(options.file, team.name, data)
-    async with open_app(team, data=data, store=store, folders=folders) as app, asyncio.timeout(options.timeout):
-        if options.session is None:
+async def run_here(options: Namespace, *, ends_now: Callable[[], bool]) -> int:
+    """Run a session in this process or, if another one holds the data, in that one."""
+    data, store, own = data_folder(options), find_sessions(options), load_own(options.file)
+    async with AsyncExitStack() as stack:
+        app = await open_or_attach(stack, lambda: open_own(own, data, store), data, store)
+        if isinstance(app, Attached):
+            return await run_attached(options, app, own)
+        await stack.enter_async_context(shared(app, store, data, "run", ends_now=ends_now))
+        if options.session is None:  # made before the time runs, so that it is known if nothing is said in it
             session = await app.session(title=options.title)
-            project.remember(session.id)
-            return await Run(session, options).play(await app.log.read(session.id))
-        return await Run(await app.session(await find_own_session(app, options.session, project)), options).play([])
+            async with kept_if_used(app.log.read, forgetting(options, app.sessions.delete), session.id) as created:
+                async with asyncio.timeout(options.timeout):
+                    return await Run(session, options).play(created)
+        async with asyncio.timeout(options.timeout):
+            session_id = pick_own_session(await app.log.sessions(), options.session, own)
+            return await Run(await app.session(session_id), options).play([])
+
+
+def forgetting(options: Namespace, delete: Callable[[str], Awaitable[None]]) -> Callable[[str], Awaitable[None]]:
+    """Return `delete` for an unused session: the sentence about a timeout then names none."""
+
+    async def forget(session_id: str) -> None:
+        await delete(session_id)
+        options.session = None
+
+    return forget
+
+
+def open_own(own: OwnTeam, data: Path, store: Store) -> AbstractAsyncContextManager[App]:
+    """Open the sessions of a team in this process."""
+    name, kept = own.team.name, read_kept_programs()
+    folders, projects = {name: own.folder}, {name: own.project}
+    return open_app(own.team, data=data, store=store, folders=folders, projects=projects, **kept)
+
+
+async def run_attached(options: Namespace, holder: Attached, own: OwnTeam) -> int:
+    """Run a session in the process that holds the data, with the team of this command."""
+    from moot.cli.remote import RemoteLog
+    from moot.client.client import open_client
+
+    print(f"attached to `moot {holder.about.command}`, process {holder.about.pid}", file=sys.stderr)
+    name = await holder.offer(own.project.file)
+    async with asyncio.timeout(options.timeout), open_client(holder.address) as client:
+        if options.session is None:
+            remote = await client.session(team=name, title=options.title)
+            held = HeldSessions(holder)
+            async with kept_if_used(held.read, forgetting(options, held.delete), remote.id) as created:
+                return await Run(remote, options).play(created)
+        listings = await RemoteLog(holder.rest).sessions()
+        return await Run(await client.session(pick_own_session(listings, options.session, own)), options).play([])
 
 
 async def run_there(options: Namespace) -> int:
@@ -124,24 +207,16 @@ async def run_there(options: Namespace) -> int:
         return await Run(await client.session(pick_session_id(ids, options.session)), options).play([])
 
 
-class Conversation(Protocol):
-    """What a run needs of a session, here or on a server."""
-
-    id: str
-
-    async def view(self) -> View: ...
-
-    def history(self, after: int = 0) -> AsyncGenerator[Event, None]: ...
-
-    def say(
-        self, text: str, by: str | None = None, *, inputs: Mapping[str, Any] | None = None
-    ) -> AsyncIterator[Event]: ...
-
-    def answer(self, step_id: str, *, by: str | None = None, **said: Any) -> AsyncIterator[Event]: ...
-
-    def settle(self) -> AsyncIterator[Event]: ...
-
-    async def submit(self, command: HumanCommand) -> object: ...
+def read_attached(file: str) -> tuple[str, bytes]:
+    """Return the name and the content of a file. Raises UsageError if it cannot be read or is too large."""
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read(limits.FILE_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"--attach {file}: it cannot be read ({error.strerror})") from None
+    if len(data) > limits.FILE_BYTES:
+        raise UsageError(f"--attach {file}: it has more than {limits.FILE_BYTES} bytes; send a smaller one")
+    return Path(file).name, data
 
 
 def read_inputs(written: Sequence[str]) -> dict[str, Any]:
@@ -156,6 +231,10 @@ def read_inputs(written: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             inputs[key.strip()] = value
     return inputs
+
+
+class Unanswered(Exception):
+    """A running turn asks something that nobody will answer."""
 
 
 class Run:
@@ -173,19 +252,40 @@ class Run:
 
     async def play(self, created: list[Event]) -> int:
         """Play the session and return the exit code. `created` are the first events of a new session, to be shown."""
+        try:
+            return await self._play(created)
+        except Unanswered:
+            return exits.WORK_FAILED
+
+    async def _play(self, created: list[Event]) -> int:
         session = self._session
+        self._options.session = session.id  # for the sentence about a timeout
         for event in created:
             await self._show(event)
         print(f"session {session.id}", file=sys.stderr)
         if not any(text.startswith("/") for text in self._options.say[:1]):  # a command may be meant for what runs
             await self._print(session.settle())  # first finish what a crash or a stop has interrupted
             await self._answer_steps()
+        files = await self._attach()
         for text in self._options.say:
             by, message = await self._split_sender(text)
-            await self._print(session.say(message, by, inputs=self._inputs))
-            self._inputs = {}
+            await self._print(session.say(message, by, inputs=self._inputs, attachments=files))
+            self._inputs, files = {}, []
             await self._answer_steps()
+        if self._answers:
+            print(f"not used, as no question was open: --answer {shlex.join(self._answers)}", file=sys.stderr)
         return await self._exit_code()
+
+    async def _attach(self) -> list[Attachment]:
+        """Upload the files. Raises UsageError if the session does not take one: then nothing is said without it."""
+        files = []
+        for name, data in self._options.attach:
+            try:
+                files.append(await self._session.attach(data, name))
+            except Refused as refusal:
+                sentence = explain(refusal, (await self._session.view()).language)
+                raise UsageError(f"--attach {name}: {sentence}") from None
+        return files
 
     async def _exit_code(self) -> int:
         if self._refusals:
@@ -214,6 +314,12 @@ class Run:
         """Answer a question of a running turn, which waits for the answer while its events are being followed."""
         if self._answers:
             await self._session.submit(Answer(step_id=step.step_id, **_read_answer(step, self._answers.pop(0))))
+        elif self._options.on_question == "fail":
+            raise Unanswered
+        elif self._options.on_question == "reject":
+            nobody = render("nobody_answers", (await self._session.view()).language)
+            said: dict[str, Any] = {"answer": nobody} if step.is_for_member else {"confirmed": False}
+            await self._session.submit(Answer(step_id=step.step_id, **said))
 
     async def _print(self, events: AsyncIterator[Event]) -> None:
         """Show these events. Events of others between them are folded but not shown."""
@@ -231,10 +337,8 @@ class Run:
             await self._fold_before(event.seq)
         self._seq = event.seq
         self._failures += is_failure(event.fact)
-        lines = self._teller.lines(event.fact)
-        if self._options.json:
-            assert self._teller.state is not None  # noqa: S101 - it has just folded an event
-            lines = [frame(event, self._teller.state.language).decode()]
+        told = self._teller.tell(event.fact)
+        lines = [frame(event, told.state.language).decode()] if self._options.json else told.lines
         for line in lines:
             print(line, flush=True)
 
@@ -260,11 +364,11 @@ def _read_answer(question: StepAsked | Question, text: str) -> dict[str, Any]:
     return read_answer(question, text) or {"answer": text}
 
 
-async def find_own_session(app: App, prefix: str, project: Project) -> str:
-    """Return the id of a session of this project. Raises NotFound, or ConfigError if it belongs to another one."""
-    listings = {listing.session_id: listing for listing in await app.log.sessions()}
-    session_id = pick_session_id(list(listings), prefix)
-    project.check(listings[session_id])
+def pick_own_session(listings: Iterable[Listing], prefix: str, own: OwnTeam) -> str:
+    """Return the id of a session of this team file. Raises NotFound, or ConfigError if it belongs to another one."""
+    by_id = {listing.session_id: listing for listing in listings}
+    session_id = pick_session_id(list(by_id), prefix)
+    own.check(by_id[session_id])
     return session_id
 
 

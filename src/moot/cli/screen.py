@@ -6,11 +6,15 @@ from argparse import Namespace
 from pathlib import Path
 
 from moot.cli import exits
-from moot.cli.data import data_folder
+from moot.cli.data import data_folder, own_data_folder
+from moot.cli.hosting import find_team
 from moot.cli.leaving import resume_command, say_where
-from moot.tui.app import MootApp
+from moot.cli.trusting import folder_of
+from moot.cli.user_settings import read_settings
 from moot.tui.hosts import Host
 from moot.tui.keys import Keys
+from moot.tui.remembered import Memory
+from moot.tui.terminal import MootApp
 from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
@@ -18,17 +22,27 @@ PRINTED_LINES = 200  # a longer transcript goes into a file
 
 
 async def show_session(host: Host, session_id: str, options: Namespace, keys: Keys) -> int:
-    app = MootApp(host, await host.open(session_id), options.speaks_as, keys)
+    memory = Memory(own_data_folder() / "terminal")
+    alerts = read_settings().notify.terminal
+    files = None if options.connect else folder_of(options.file or find_team())
+    app = MootApp(host, await host.open(session_id), options.speaks_as, keys, memory, files, alerts)
     await app.run_async()
     folder = Path(tempfile.gettempdir()) if options.connect else data_folder(options) / "transcripts"
+    if app.talk.id != session_id and not options.connect:  # they went over to another session
+        options.file = next((entry.file for entry in app.entries if entry.session_id == app.talk.id), options.file)
     say_goodbye(app.viewer_state, app.talk.id, resume_command(app.talk.id, options), folder)
     return app.return_code or exits.OK
 
 
 def say_goodbye(viewer_state: ViewerState, session_id: str, resume: str | None, folder: Path) -> None:
-    """Print the transcript, which vanished with the screen, the id of the session, and how to resume it."""
+    """Print the transcript, which vanished with the screen, the id of the session, and how to resume it.
+
+    A session in which nothing happened is not kept: of that one nothing is printed.
+    """
+    if all(item.seq <= 1 for item in viewer_state.story.items):
+        return
     words = Words(viewer_state.view.language)
-    lines = transcript_lines(viewer_state)
+    lines = transcript_lines(viewer_state, words)
     if len(lines) <= PRINTED_LINES:
         print("\n".join(lines))
     else:
@@ -40,9 +54,13 @@ def say_goodbye(viewer_state: ViewerState, session_id: str, resume: str | None, 
     say_where(session_id, resume, words)
 
 
-def transcript_lines(viewer_state: ViewerState) -> list[str]:
+def transcript_lines(viewer_state: ViewerState, words: Words) -> list[str]:
+    """Return what was said, by whom and to whom: `Ann → Bob: hello`."""
     lines: list[str] = []
     for item in viewer_state.story.items:
-        first, *rest = item.text.split("\n")
-        lines += [f"{item.name}: {first}" if item.name else first, *(f"  {line}" if line else "" for line in rest)]
+        first, *rest = item.text.rstrip("\n").split("\n")
+        to = f" → {', '.join(item.to)}" if item.to else ""
+        mark = f" ({words('partial')})" if item.kind == "partial" else ""
+        said = f"{item.name}{to}{mark}: {first}" if item.name else first
+        lines += [said, *(f"  {line}" if line else "" for line in rest)]
     return lines

@@ -1,8 +1,11 @@
-"""The list of sessions for people at a terminal: columns with a header, and times as they are spoken of."""
+"""The list of sessions for people at a terminal: columns with a header, grouped by project, and times as they are
+spoken of.
+"""
 
 from collections.abc import Sequence
 from unicodedata import east_asian_width
 
+from moot.config.message_format import show_name
 from moot.runtime.clock import seconds_between
 from moot.runtime.ports import Listing
 
@@ -12,10 +15,18 @@ _MINUTE_S, _HOUR_S, _DAY_S = 60, 3_600, 86_400
 
 
 def draw_table(listings: Sequence[Listing], now: str) -> list[str]:
-    """Return a header and one line for each session."""
+    """Return a header, and one line for each session below that of its project.
+
+    A project is the folder of the team file; built-in teams have none and are groups of their own.
+    """
     rows = [HEADER, *(_make_row(listing, now) for listing in listings)]
     widths = [max(map(_measure, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(map(_pad, row, widths)).rstrip() for row in rows]
+    header, *lines = ("  ".join(map(_pad, row, widths)).rstrip() for row in rows)
+    projects: dict[str, list[str]] = {}
+    for listing, line in zip(listings, lines, strict=True):
+        folder = listing.project.folder if listing.project else ""
+        projects.setdefault(show_name(folder) or listing.summary.team, []).append(line)
+    return [header, *(line for name, members in projects.items() for line in ("", name, *members))]
 
 
 def tell_age(then: str, now: str) -> str:

@@ -8,32 +8,38 @@ import asyncio
 import json
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
+from functools import partial
 
 import msgspec
 
+from moot.agents.cli.memory import FOLDER as CONVERSATIONS
+from moot.agents.cli.memory import Conversations
+from moot.agents.cli.takeovers import describe_takeover, list_takeovers
 from moot.cli import exits
-from moot.cli.copies import check_export, fork_session, import_session, open_twice
-from moot.cli.data import add_store_arguments, find_sessions
+from moot.cli.changing import changing
+from moot.cli.copies import check_export, open_twice
+from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.exporting import FORMATS, writing
+from moot.cli.packing import write_archive
 from moot.cli.parser import read_count, read_number, read_seq
 from moot.cli.progress import Progress
 from moot.cli.reading import every_event, find, find_existing, reading
 from moot.cli.run import pick_session_id
+from moot.cli.session_search import search_sessions
 from moot.cli.session_table import draw_table, tell_status
+from moot.cli.session_work import HOWS, open_tree, show_diff, take_work
 from moot.cli.usage import UsageError
 from moot.cli.verifying import Verdict, verify
-from moot.core.codec import frame, stamp
-from moot.core.decide import decide
+from moot.config.own_folders import find_trees_folder
+from moot.core.codec import frame
 from moot.core.errors import NotFound
 from moot.core.machines.session import Status
-from moot.core.session.commands import Rename
 from moot.core.view import project
 from moot.runtime.clock import SystemClock, seconds_between
-from moot.runtime.ports import Listing, Log, Store
-from moot.runtime.snapshots import load_state
-from moot.runtime.summaries import find_need, summarise
+from moot.runtime.ports import Listing
+from moot.runtime.summaries import find_need
+from moot.runtime.workspaces.work_changes import WorkChanges
 from moot.telling.standing import describe_spending, describe_standing, list_board
 from moot.telling.teller import Teller
 
@@ -45,33 +51,51 @@ def add_arguments(parser: ArgumentParser) -> None:
         action_parser.set_defaults(action=action)
         if name == "import":
             action_parser.add_argument(
-                "file", metavar="FILE", help="as `sessions export` wrote it (jsonl); - is standard input"
+                "file",
+                metavar="FILE",
+                help="as `sessions export` wrote it (jsonl, or zip with files); - is standard input",
             )
+        elif name == "search":
+            _add_search_arguments(action_parser)
         elif name != "list":
             action_parser.add_argument(
                 "id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough"
             )
         if name == "export":
-            action_parser.add_argument("--format", choices=list(FORMATS), default="jsonl", help="(default: jsonl)")
-            action_parser.add_argument(
+            formats = action_parser.add_mutually_exclusive_group()
+            formats.add_argument("--format", choices=list(FORMATS), default="jsonl", help="(default: jsonl)")
+            formats.add_argument(
                 "--html", action="store_const", dest="format", const="html", help="one file, no server"
             )
             action_parser.add_argument("--out", metavar="FILE", help="instead of standard output")
+            action_parser.add_argument(
+                "--with-files", action="store_true", help="a zip archive with what was attached; needs --out"
+            )
         elif name not in CHANGES:
             action_parser.add_argument("--json", action="store_true", help="JSON Lines")
         _add_own_arguments(action_parser, name)
         add_store_arguments(action_parser)
-        if name not in LOCAL:
+        if name in LOCAL:
+            action_parser.set_defaults(connect=None)
+        else:
             action_parser.add_argument("--connect", metavar="URL", help="as `moot serve` printed it, instead of --data")
+
+
+def _add_search_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("words", metavar="WORD", nargs="+", help="each must be there")
+    parser.add_argument("--session", metavar="ID", help="only in this session")
+    parser.add_argument("--limit", type=read_count, metavar="N", help="show at most N")
 
 
 def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
     match name:
         case "list":
-            parser.add_argument("--removed", action="store_true", help="those in the trash instead")
+            parser.add_argument("--removed", action="store_true", help="list the sessions in the trash instead")
             parser.add_argument("--team", metavar="NAME", help="only sessions of this team")
-            parser.add_argument("--status", choices=[str(status) for status in Status], help="only sessions in it")
-            parser.add_argument("--limit", type=read_count, metavar="N", help="at most so many")
+            parser.add_argument(
+                "--status", choices=[str(status) for status in Status], help="only sessions with this status"
+            )
+            parser.add_argument("--limit", type=read_count, metavar="N", help="show at most N")
         case "rm":
             parser.add_argument("--forever", action="store_true", help="delete it for good; asks first")
             parser.add_argument("--yes", action="store_true", help="do not ask")
@@ -79,6 +103,18 @@ def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
             parser.add_argument("title", metavar="TITLE", help="one line of text")
         case "fork":
             parser.add_argument("--at", type=read_seq, metavar="SEQ", help="the last event to take over (default: all)")
+            parser.add_argument("--with-work", action="store_true", help="with its files as they were recorded then")
+        case "diff":
+            parser.add_argument("--task", metavar="TASK", help="only what this task changed")
+            parser.add_argument("--turn", metavar="TURN", help="only what this turn changed: its id or number")
+            parser.add_argument("--stat", action="store_true", help="the files with counts of lines instead")
+        case "open":
+            parser.add_argument("--task", metavar="TASK", help="the tree of this task (default: the session's)")
+        case "take":
+            hows = parser.add_mutually_exclusive_group(required=True)
+            for how in HOWS:
+                hows.add_argument(f"--{how}", action="store_const", dest="how", const=how, help=HOWS[how])
+            parser.add_argument("--yes", action="store_true", help="do not ask at a terminal before --discard")
         case "replay":
             parser.add_argument(
                 "--at", type=read_seq, metavar="SEQ", help="stop after this event and show the state there"
@@ -93,7 +129,7 @@ async def run(options: Namespace) -> int:
 
 
 async def list_sessions(options: Namespace) -> int:
-    """list every session, the last active first"""
+    """list every session, the last active first; at a terminal grouped by project"""
     listings = []
     with suppress(NotFound), Progress("listing sessions"):
         async with reading(options) as log:
@@ -138,6 +174,7 @@ def describe(listing: Listing) -> dict[str, object]:
         **msgspec.to_builtins(listing.summary),
         "needs": find_need(listing.summary),
         "removed_at": listing.removed_at,
+        "project": msgspec.to_builtins(listing.project),
     }
 
 
@@ -165,13 +202,18 @@ async def show(options: Namespace) -> int:
             document = {"session_id": last.session_id, "seq": last.seq, "hash": last.hash}
             print(json.dumps({**document, "state": msgspec.to_builtins(project(teller.state))}, ensure_ascii=False))
         else:
-            lines = [*list_board(teller.state), *describe_spending(teller.state)]
+            view = project(teller.state)
+            conversations = Conversations(data_folder(options) / CONVERSATIONS)
+            takeovers = [describe_takeover(view, each) for each in list_takeovers(conversations, last.session_id, view)]
+            lines = [*list_board(teller.state), *describe_spending(teller.state), *takeovers]
             print("".join(f"{line}\n" for line in lines), end="")
     return exits.OK
 
 
 async def export(options: Namespace) -> int:
     """write the whole session as jsonl (one frame a line), md, or one html file"""
+    if options.with_files:
+        return await export_with_files(options)
     async with reading(options) as log:
         listing = await find(log, options.id)
         with (
@@ -180,6 +222,21 @@ async def export(options: Namespace) -> int:
         ):
             events = progress.count(every_event(log, listing.session_id))
             await FORMATS[options.format](events, write or progress.write)
+    return exits.OK
+
+
+async def export_with_files(options: Namespace) -> int:
+    if options.out is None or options.format != "jsonl":
+        raise UsageError("--with-files writes an archive: add --out FILE.zip, and no other format")
+    async with reading(options) as log:
+        listing = await find(log, options.id)
+        with Progress(f"exporting {listing.session_id}", listing.head.seq) as progress:
+            events = progress.count(every_event(log, listing.session_id))
+            missing = await write_archive(
+                options.out, events, FORMATS["jsonl"], partial(log.get_file, listing.session_id)
+            )
+    for sha256 in missing:
+        print(f"file {sha256} is not here any more; the archive is without it", file=sys.stderr)
     return exits.OK
 
 
@@ -240,7 +297,7 @@ def tell(verdict: Verdict) -> str:
 
 async def remove(options: Namespace) -> int:
     """move a session to the trash, where it is for 30 days; with --forever delete it, also from the trash"""
-    async with changing(find_existing(options)) as log:
+    async with changing(options, find_existing(options)) as log:
         listings = [*await log.sessions(), *await log.sessions(removed=True)]
         is_in_trash = {listing.session_id: listing.removed_at is not None for listing in listings}
         session_id = pick_session_id(list(is_in_trash), options.id)
@@ -253,7 +310,7 @@ async def remove(options: Namespace) -> int:
         elif is_in_trash[session_id]:
             print(f"{session_id} is in the trash already; --forever deletes it", file=sys.stderr)
         else:
-            await log.remove(session_id, SystemClock().now())
+            await log.remove(session_id)
             print(
                 f"moved {session_id} to the trash; `moot sessions restore {session_id}` brings it back", file=sys.stderr
             )
@@ -268,15 +325,25 @@ async def confirm(question: str) -> bool:
     return (await asyncio.to_thread(sys.stdin.readline)).strip().lower() in ("y", "yes", "是")
 
 
+async def take(options: Namespace) -> int:
+    """take the work: into your files, into your branch, as a branch; or discard it, which asks first"""
+    is_asked = options.how == "discard" and not options.yes and sys.stdin.isatty() and sys.stderr.isatty()
+    if is_asked and not await confirm(f"throw away the work of {options.id} that nobody has taken? [y/N] "):
+        return exits.FAILED
+    return await take_work(options)
+
+
 async def restore(options: Namespace) -> int:
     """take a session out of the trash"""
-    async with changing(find_existing(options)) as log:
+    async with changing(options, find_existing(options)) as log:
         ids = [listing.session_id for listing in await log.sessions(removed=True)]
         if not any(session_id.startswith(options.id) for session_id in ids):
             live = [listing.session_id for listing in await log.sessions() if listing.session_id.startswith(options.id)]
             hint = f"{live[0]} is not in the trash" if live else f"no session {options.id!r} in the trash"
             raise NotFound(f"{hint}; `moot sessions list --removed` shows what is")
-        await log.restore(pick_session_id(ids, options.id))
+        session_id = pick_session_id(ids, options.id)
+        await log.restore(session_id)
+        print(f"{session_id} is in the list again", file=sys.stderr)
     return exits.OK
 
 
@@ -289,23 +356,21 @@ async def rename(options: Namespace) -> int:
             ids = [str(entry["session_id"]) for entry in await client.sessions()]
             await client.command("user.rename", {"title": options.title}, pick_session_id(ids, options.id))
         return exits.OK
-    async with changing(find_existing(options)) as log:
-        session_id = (await find(log, options.id)).session_id
-        state, head = await load_state(log, session_id)
-        at = SystemClock().now()
-        decided = decide(state, Rename(title=options.title), at)
-        if events := stamp(state.team, session_id, head, decided.facts, at):
-            await log.append(session_id, head.seq, events, summary=summarise(decided.state))
+    async with changing(options, find_existing(options)) as log:
+        await log.rename((await find(log, options.id)).session_id, options.title)
     return exits.OK
 
 
 async def fork(options: Namespace) -> int:
     """start a new session from any event of another: the same until there, then its own"""
-    async with changing(find_existing(options)) as log:
+    async with changing(options, find_existing(options)) as log:
         source = await find(log, options.id)
         at = source.head.seq if options.at is None else check_seq(source, options.at)
         with Progress(f"copying {source.session_id}", at) as progress:
-            print(await fork_session(log, source.session_id, at, progress.advance))
+            copy = await log.fork(source.session_id, at, progress.advance)
+        if options.with_work:
+            await WorkChanges(log, find_trees_folder()).fork(source.session_id, copy, at)
+        print(copy)
     return exits.OK
 
 
@@ -315,21 +380,11 @@ async def import_file(options: Namespace) -> int:
         with Progress(f"reading {options.file}") as progress:
             checked = check_export(file, progress.advance)
         file.seek(0)
-        async with changing(find_sessions(options)) as log:
+        async with changing(options, find_sessions(options)) as log:
             with Progress(f"importing {options.file}", checked.events) as progress:
-                session_id = await import_session(log, file, checked, progress.advance)
+                session_id = await log.import_file(file, checked, progress.advance)
     print(session_id)
     return exits.OK
-
-
-@asynccontextmanager
-async def changing(store: Store) -> AsyncIterator[Log]:
-    """Open the log of a store for writing. Raises Locked if the store allows one writer and a server is running."""
-    log = await store.open()
-    try:
-        yield log
-    finally:
-        await log.close()
 
 
 def check_seq(listing: Listing, seq: int) -> int:
@@ -338,15 +393,19 @@ def check_seq(listing: Listing, seq: int) -> int:
     return seq
 
 
-LOCAL = ("rm", "restore", "fork", "import")  # not with --connect: these change the store itself
-CHANGES = (*LOCAL, "rename")
+LOCAL = ("rm", "restore", "fork", "import", "open")  # not with --connect: they need the store itself, or its folders
+CHANGES = (*LOCAL, "rename", "take", "diff")  # without --json
 ACTIONS = {
     "list": list_sessions,
+    "search": search_sessions,
     "show": show,
     "export": export,
     "replay": replay,
     "verify": verify_sessions,
     "fork": fork,
+    "diff": show_diff,
+    "open": open_tree,
+    "take": take,
     "import": import_file,
     "rename": rename,
     "rm": remove,

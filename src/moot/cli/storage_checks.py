@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 import statistics
 import tempfile
 import time
@@ -12,16 +13,37 @@ from typing import Literal
 from moot.cli.checks import Check
 from moot.cli.progress import Progress
 from moot.cli.verifying import Verdict, verify
+from moot.core import limits
 from moot.core.errors import LogError, Unusable
 from moot.runtime.ports import Store
 
 SLOW_FSYNC_MS = 20.0
 LITTLE_SPACE_MB = 200
+SOUND_SQLITE = (3, 51, 3)  # the reset of a write-ahead log is sound from here on
 NAMED = 5  # damaged sessions that are named in the report
+
+
+def check_sqlite(version: tuple[int, int, int] = sqlite3.sqlite_version_info) -> Check:
+    """Say which SQLite writes the log. The bug of older ones needs two connections that write; Moot uses one."""
+    name = ".".join(map(str, version))
+    if version < limits.OLDEST_SQLITE:
+        oldest = ".".join(map(str, limits.OLDEST_SQLITE))
+        fix = f"use a Python with SQLite {oldest} or newer"
+        return Check(name="sqlite", status="fail", says=f"SQLite {name} is too old", fix=fix)
+    if version < SOUND_SQLITE:
+        sound = ".".join(map(str, SOUND_SQLITE))
+        says = f"SQLite {name}; before {sound} a log that other programs write to at the same time can be damaged"
+        return Check(name="sqlite", status="note", says=says, fix="let nothing but Moot write to moot.db")
+    return Check(name="sqlite", status="ok", says=f"SQLite {name}")
 
 
 def check_folder(data: Path) -> Iterator[Check]:
     place = next(folder for folder in (data, *data.absolute().parents) if folder.is_dir())
+    blocked = next((part for part in (data, *data.absolute().parents) if part.exists() and not part.is_dir()), None)
+    if blocked:
+        fix = "use --data DIR, or set MOOT_DATA to a folder"
+        yield Check(name="storage", status="fail", says=f"{data} cannot be made: {blocked} is a file", fix=fix)
+        return
     try:
         taken_ms = measure_fsync_ms(place)
     except OSError as error:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 from moot.agents.starts import list_starts
 from moot.cli.data import own_data_folder
+from moot.cli.progress import ERASE
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.message_format import show_name
 from moot.config.team_file import TeamFile
 from moot.config.trust import NotTrusted, Start, TrustStore
 
 
-def load_trusted(file: str) -> TeamFile:
+def load_trusted(file: str, *, asks: bool = True) -> TeamFile:
     """Load a team whose programs are trusted. Asks at a terminal; raises NotTrusted without one or after a no.
 
     The file is read only once, so that what was checked is what runs.
@@ -23,7 +24,7 @@ def load_trusted(file: str) -> TeamFile:
     store, folder = open_store(), folder_of(file)
     missing = store.find_untrusted(folder, list_starts(team))
     if missing:
-        if not is_attended() or not ask(file, missing):
+        if not asks or not is_attended() or not ask(file, missing):
             raise NotTrusted(file, missing)
         store.add(folder, missing)
     return team
@@ -45,8 +46,8 @@ def is_attended() -> bool:
 
 def ask(file: str, starts: list[Start]) -> bool:
     """List the programs and ask whether to start them; the default is no."""
-    print(f"{show_name(file)} would start programs on this machine:", file=sys.stderr)
+    print(f"{ERASE}{show_name(file)} would start programs on this machine:", file=sys.stderr)
     for start in starts:
         print(f"  {start}", file=sys.stderr)
-    print("Start them now and later? [y/N] ", end="", file=sys.stderr, flush=True)
+    print("Trust these commands in this folder from now on? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes", "是")

@@ -1,4 +1,4 @@
-"""`moot validate`: every problem of a team file, with its line."""
+"""`moot validate`: every problem of team files, with its line, and what a valid one lacks on this machine."""
 
 import json
 from argparse import ArgumentParser, Namespace
@@ -7,22 +7,37 @@ from moot.cli import exits
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a team file (YAML)")
-    parser.add_argument("--json", action="store_true", help="one JSON object a problem")
+    parser.add_argument("files", metavar="FILE", nargs="*", help="team files (YAML); default: ./moot.yaml")
+    parser.add_argument("--json", action="store_true", help="one JSON object per problem or warning")
 
 
 def run(options: Namespace) -> int:
-    from moot.config.loading import list_problems
-    from moot.config.message_format import show_name
+    """Check each file. Warnings do not change the exit code: the file may be meant for another machine."""
+    from moot.cli.projects import find_here
 
-    problems = list_problems(options.file)
-    for problem in problems:
+    checks = [check(file or find_here(), options) for file in options.files or [""]]
+    return exits.OK if all(checks) else exits.INVALID_CONFIG
+
+
+def check(file: str, options: Namespace) -> bool:
+    """Print the problems of a file, or its warnings if it has none. Return whether it is valid."""
+    from moot.cli.readiness import list_warnings
+    from moot.config.loading import load_team, read_team
+    from moot.config.message_format import show_name
+    from moot.config.validation import find_problems
+
+    source = read_team(file)
+    problems = find_problems(source)
+    warnings = [] if problems else list_warnings(load_team(file), source)
+    named = {"file": file} if len(options.files) > 1 else {}
+    for problem in [*problems, *warnings]:
+        level = {"level": "warning"} if problem in warnings else {}
         if options.json:
-            print(
-                json.dumps({"line": problem.line, "path": problem.where, "text": problem.sentence}, ensure_ascii=False)
-            )
+            told = {"line": problem.line, "path": problem.where, "text": problem.sentence, **level, **named}
+            print(json.dumps(told, ensure_ascii=False))
         else:
-            print(problem.format(options.file))
+            print(problem.format(file, "warning" if level else ""))
     if not problems and not options.json:
-        print(f"{show_name(options.file)}: ok")
-    return exits.INVALID_CONFIG if problems else exits.OK
+        count = f", {len(warnings)} warning{'s' * (len(warnings) > 1)}" if warnings else ""
+        print(f"{show_name(file)}: ok{count}")
+    return not problems

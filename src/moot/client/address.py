@@ -1,5 +1,6 @@
 """The address of a server and its token. The token is never part of a URL that is sent or shown."""
 
+from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from msgspec import Struct
@@ -16,8 +17,11 @@ class Address(Struct, frozen=True, kw_only=True):
     is_secure: bool
     path: str  # in front of /ws and /api, without a slash at its end
     token: str | None
+    folder: Path | None = None  # of the data whose private socket it is, instead of host and port
 
     def __str__(self) -> str:
+        if self.folder is not None:
+            return f"the process that holds {self.folder}"
         return f"{'https' if self.is_secure else 'http'}://{self._place}{self.path}"
 
     @property
@@ -34,6 +38,15 @@ class Address(Struct, frozen=True, kw_only=True):
             query["lang"] = language
         scheme = "wss" if self.is_secure else "ws"
         return f"{scheme}://{self._place}{self.path}/ws?{urlencode(query)}"
+
+    @property
+    def worker_socket(self) -> str:
+        return f"{'wss' if self.is_secure else 'ws'}://{self._place}{self.path}/worker"
+
+
+def private_address(folder: Path, token: str) -> Address:
+    """Return the address of the process that holds a data folder; `token` is its owner's."""
+    return Address(host="moot", port=80, is_secure=False, path="", token=token, folder=folder)
 
 
 def read_address(url: str, token: str | None = None) -> Address:

@@ -25,7 +25,9 @@ from moot.client.tape import Entry, Tape
 from moot.core.codec import Head, place
 from moot.core.errors import Corrupt, MootError
 from moot.core.machines.connection import State as ConnectionState
+from moot.core.session.attachments import Attachment
 from moot.core.session.team import Language
+from moot.core.session.workspace_view import Changes, FileDiff
 from moot.protocol.client import GIVE_UP_S, ClientHalf
 from moot.protocol.following import Following, Verdict
 from moot.protocol.frames import ViewChanged
@@ -122,6 +124,30 @@ class Client:
     async def sessions(self) -> list[dict[str, Any]]:
         """List the sessions as REST does: session_id, seq, hash, title, team, status, waiting_for …, newest first."""
         return await self._rest.sessions()
+
+    async def inbox(self) -> list[dict[str, Any]]:
+        """List what waits for the holder of the token in all sessions, as `GET /api/inbox` does, oldest first."""
+        return await self._rest.inbox()
+
+    async def search(self, query: str, session_id: str | None = None) -> list[dict[str, Any]]:
+        """Find what was said with all words of a query, as `GET /api/search` does, the newest first."""
+        return await self._rest.search(query, session_id)
+
+    async def teams(self) -> list[dict[str, Any]]:
+        """List the teams that the server offers, as `GET /api/teams` does."""
+        return await self._rest.teams()
+
+    async def changes(self, session_id: str, **query: str | int | None) -> Changes:
+        """List the files that the work of a session changed, as `GET /api/sessions/{id}/changes` does."""
+        return await self._rest.changes(session_id, **query)
+
+    async def diff(self, session_id: str, **query: str | int | None) -> FileDiff:
+        """Read the diff of one of them, as `GET /api/sessions/{id}/diff` does."""
+        return await self._rest.diff(session_id, **query)
+
+    async def attach(self, session_id: str, data: bytes, name: str) -> Attachment:
+        """Upload a file to a session. Raises Refused if the server does not take it."""
+        return await self._rest.upload(session_id, data, name)
 
     async def command(
         self, event: str, fields: dict[str, Any], session_id: str | None, command_id: str | None = None
@@ -282,7 +308,16 @@ async def connect(
         Unreachable: no connection in `open_s`.
         Unauthenticated: the server does not accept the token.
     """
-    client = Client(read_address(url, token), language, give_up_s)
+    async with open_client(read_address(url, token), language=language, open_s=open_s, give_up_s=give_up_s) as client:
+        yield client
+
+
+@asynccontextmanager
+async def open_client(
+    address: Address, *, language: Language | None = None, open_s: float = OPEN_S, give_up_s: float = GIVE_UP_S
+) -> AsyncIterator[Client]:
+    """The same for an address that was read already, or that is no URL."""
+    client = Client(address, language, give_up_s)
     failure: BaseException | None = None
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(client.run())

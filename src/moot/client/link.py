@@ -15,6 +15,7 @@ from moot.core.machines.connection import State
 from moot.core.session.team import Language
 from moot.protocol.client import ClientHalf
 from moot.protocol.happenings import Happening, Sever
+from moot.runtime import private_socket
 
 TICK_S = 0.25
 OPEN_S = 10.0
@@ -28,7 +29,7 @@ REFUSED_STATUS = {401: 4401, 403: 4403}  # said before the upgrade, as a close c
 Note = Callable[[list[Happening]], None]
 
 
-class _NoRedirects(open_socket):
+class OneServer(open_socket):
     """The token is for this server alone."""
 
     def process_redirect(self, exc: Exception) -> Exception | str:
@@ -89,7 +90,7 @@ class Link:
             socket.transport.abort()  # whoever wanted a closing handshake had it
 
     async def _open(self) -> ClientConnection:
-        return await _NoRedirects(
+        return await OneServer(
             self._address.websocket(takes_batches=self._takes_batches, language=self._language),
             additional_headers=self._address.headers,
             compression=None,
@@ -99,6 +100,7 @@ class Link:
             ping_timeout=PING_S,
             close_timeout=CLOSE_S,
             max_size=MESSAGE_BYTES,
+            sock=private_socket.connect(self._address.folder) if self._address.folder else None,
         )
 
     async def _use(self, socket: ClientConnection) -> int | None:

@@ -1,16 +1,19 @@
 """A session on a server, used like one in this process."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from moot.client.tape import Entry, Tape
+from moot.client.tape import Entry, Passing, Tape
+from moot.conversation import Conversation, Piece
 from moot.core.codec import Event
-from moot.core.session.commands import Answer, HumanCommand, Post
+from moot.core.session.attachments import Attachment
+from moot.core.session.commands import HumanCommand
+from moot.core.session.workspace_view import Changes, FileDiff
 from moot.core.view import View
-from moot.protocol.commands import write_command
+from moot.protocol.command_table import write_command
 from moot.protocol.happenings import link_frame, view_frame
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ class Receipt(Struct, frozen=True):
     seq: int
 
 
-class RemoteSession:
+class RemoteSession(Conversation):
     """A session on the server.
 
     All methods raise once the connection is given up (Unreachable), the session is removed (NotFound), or the server
@@ -58,38 +61,45 @@ class RemoteSession:
         await self._tape.reach(receipt.seq)
         return Receipt(receipt.command_id, receipt.seq)
 
-    def say(self, text: str, by: str | None = None, *, inputs: Mapping[str, Any] | None = None) -> AsyncIterator[Event]:
-        """Post a text and yield events until the session waits for a human again. Raises Refused.
+    async def changes(self, *, task: str | None = None, turn: str | None = None, offset: int = 0) -> Changes:
+        return await self._client.changes(self.id, task=task, turn=turn, offset=offset)
 
-        `by` is sent as `[FROM: by]` and stays in the text. `inputs` are values of keys that people give in the
-        supervisor flow.
-        """
-        return self._run(Post(text=text, by=by, inputs=dict(inputs) if inputs else None))
+    async def diff(self, path: str, *, task: str | None = None, turn: str | None = None, offset: int = 0) -> FileDiff:
+        return await self._client.diff(self.id, path=path, task=task, turn=turn, offset=offset)
 
-    def answer(self, step_id: str, *, by: str | None = None, **fields: Any) -> AsyncIterator[Event]:
-        """Answer an open question with `confirmed`, `choice`, `answer` or edited `tasks`; yield events like `say`."""
-        return self._run(Answer(step_id=step_id, by=by, **fields))
+    async def attach(self, data: bytes, name: str) -> Attachment:
+        self._tape.view  # noqa: B018 - raises when there is nothing to talk to
+        return await self._client.attach(self.id, data, name)
 
-    async def settle(self) -> AsyncIterator[Event]:
-        """Yield events until the session waits for a human."""
-        async for event in self._run(None):
-            yield event
+    async def _run(self, command: HumanCommand | None) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._run_live(command)) as items:
+            async for item in items:
+                if isinstance(item, Event):
+                    yield item
 
-    async def _run(self, command: HumanCommand | None) -> AsyncIterator[Event]:
+    async def _run_live(self, command: HumanCommand | None) -> AsyncGenerator[Event | Piece, None]:
         tape, head = self._tape, self._tape.head
-        accepted_seq = head.seq
-        if command is not None:
-            accepted_seq = (await self.submit(command)).seq
-        if accepted_seq <= head.seq and tape.view.is_settled:
-            return
-        async with aclosing(self._entries(head.seq)) as batches:
-            async for entries in batches:
-                for entry in entries:
-                    if entry.event:
-                        yield entry.event
-                    head = entry.logged.head
-                if accepted_seq <= head.seq == tape.view_seq and tape.view.is_settled:
-                    return
+        passing = tape.listen()
+        try:
+            accepted_seq = head.seq
+            if command is not None:
+                accepted_seq = (await self.submit(command)).seq
+            if accepted_seq <= head.seq and tape.view.is_settled:
+                return
+            async with aclosing(self._entries(head.seq)) as batches:
+                async for entries in batches:
+                    for entry in entries:
+                        for piece in _read_pieces(passing, entry.logged.seq):
+                            yield piece
+                        if entry.event:
+                            yield entry.event
+                        head = entry.logged.head
+                    for piece in _read_pieces(passing, head.seq + 1):
+                        yield piece
+                    if accepted_seq <= head.seq == tape.view_seq and tape.view.is_settled:
+                        return
+        finally:
+            tape.unlisten(passing)
 
     async def follow(self, after: int = 0) -> AsyncGenerator[list[Event], None]:
         """Yield the events after `after`, then new ones as they come, in batches that are never empty.
@@ -133,7 +143,7 @@ class RemoteSession:
                         view = self._tape.view
                         yield view_frame(self.id, view)
                     while passing:
-                        yield passing.popleft()
+                        yield passing.popleft()[1]
         finally:
             self._tape.unlisten(passing)
 
@@ -153,3 +163,13 @@ class RemoteSession:
                 await tape.change()
                 if tape.head.seq <= after:
                     yield []
+
+
+def _read_pieces(passing: Passing, before: int) -> Iterator[Piece]:
+    """Take the streamed text that came before the event with this seq."""
+    while passing and passing[0][0] < before:
+        _, frame = passing.popleft()
+        if frame["event"] in ("turn.delta", "turn.thinking"):
+            metadata = frame["metadata"]
+            is_thinking = frame["event"] == "turn.thinking"
+            yield Piece(turn_id=metadata["turn_id"], text=metadata["text"], is_thinking=is_thinking)

@@ -27,6 +27,9 @@ class Entry(Struct, frozen=True):
     event: Event | None
 
 
+Passing = deque[tuple[int, dict[str, Any]]]  # unlogged frames, each with the seq of the last event before it
+
+
 class Tape:
     """Written by the link, read by sessions. Events that left the window are read from the server."""
 
@@ -39,7 +42,7 @@ class Tape:
         self._window: deque[Entry] = deque()
         self._bytes = 0
         self._changed = asyncio.Event()
-        self._listeners: list[deque[dict[str, Any]]] = []
+        self._listeners: list[Passing] = []
 
     @property
     def view(self) -> View:
@@ -92,15 +95,15 @@ class Tape:
 
     def show(self, frame: dict[str, Any]) -> None:
         for listener in self._listeners:
-            listener.append(frame)
+            listener.append((self.head.seq, frame))
         self._wake()
 
-    def listen(self) -> deque[dict[str, Any]]:
-        listener: deque[dict[str, Any]] = deque(maxlen=PASSING_FRAMES)
+    def listen(self) -> Passing:
+        listener: Passing = deque(maxlen=PASSING_FRAMES)
         self._listeners.append(listener)
         return listener
 
-    def unlisten(self, listener: deque[dict[str, Any]]) -> None:
+    def unlisten(self, listener: Passing) -> None:
         self._listeners = [other for other in self._listeners if other is not listener]
 
     async def change(self) -> None:

@@ -6,11 +6,12 @@ a team file gives as `type`.
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.config.quantities import Command, EnvName, Text
 from moot.config.trust import Start
@@ -21,6 +22,15 @@ from moot.extensions import AGENTS
 # Content that a script plays back or a provider takes as it is; whoever receives it checks it.
 Json = dict[str, Any]
 Folder = Annotated[Text | None, Meta(description="where it starts, from the team file's folder; default: there")]
+Lifetime = Annotated[
+    Literal["session", "turn"],
+    Meta(description="session: its program stays between turns; turn: one program for each turn"),
+]
+AllowRules = Annotated[
+    tuple[Text, ...],
+    Meta(description="what it may do without asking: names of tools, `Bash(git diff:*)`"),
+]
+MoreArguments = Annotated[tuple[Text, ...], Meta(description="further arguments of its command line")]
 EnvAllowList = Annotated[tuple[EnvName, ...], Meta(description="names of environment variables it may see")]
 
 
@@ -43,6 +53,7 @@ class AgentSpec:
 
     is_scripted: ClassVar[bool] = False  # it plays what the file says: no key, no program, no network
     extra: ClassVar[Extra | None] = None  # what must be installed besides
+    traces_tools: ClassVar[bool] = False  # it makes spans of its tools itself
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -52,6 +63,15 @@ class AgentSpec:
     def starts(self, member: str) -> Iterable[Start]:
         """Everything that playing this member would run on this machine or send a key to, for the question of trust."""
         raise NotImplementedError
+
+    def name_model(self) -> tuple[str, str]:
+        """The provider, by its name in OpenTelemetry's GenAI conventions, and the model, as far as known."""
+        return "", ""
+
+    @property
+    def may_edit(self) -> bool | None:
+        """Whether the member may change files; None if nobody can tell, as for foreign code."""
+        return None
 
     @classmethod
     def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:  # noqa: ARG003 - for those who have rules
@@ -114,8 +134,8 @@ def check_servers(holder: Mapping[str, object]) -> Iterator[Problem]:
 def _check_server(path: Path, server: dict[object, object]) -> Iterator[Problem]:
     is_program, is_address = server.get("command") is not None, server.get("url") is not None
     if is_program == is_address:
-        yield Problem(path=path, text="an MCP server needs either a command or a url")
+        yield Problem(path=path, text=Phrase("team.agent.mcp"))
     elif is_address and server.get("env"):
-        yield Problem(path=(*path, "env"), text="env goes with a command; an address takes a key")
+        yield Problem(path=(*path, "env"), text=Phrase("team.agent.mcp_env"))
     elif is_program and server.get("key"):
-        yield Problem(path=(*path, "key"), text="key goes with a url; a program takes env")
+        yield Problem(path=(*path, "key"), text=Phrase("team.agent.mcp_key"))

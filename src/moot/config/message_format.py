@@ -4,6 +4,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from moot.config.phrase import Phrase
+
 _SHOWN_CHARS = 60
 _SECRET = re.compile(
     r"\b(sk|pk|rk|gsk|xai|hf|ghp|gho|ghs|ghu|github_pat|glpat|xox[abeprs]|AIza|AKIA|ASIA|eyJ)[-_A-Za-z0-9]{6,}"
@@ -14,7 +16,7 @@ _SECRET = re.compile(
 def shorten(value: object) -> str:
     """Return the repr of a value, without control characters and cut to one line."""
     if isinstance(value, int) and abs(value) > 10**_SHOWN_CHARS:
-        return "a very long number"  # writing out thousands of digits is refused by Python itself
+        return Phrase("team.value.long_number")  # writing out thousands of digits is refused by Python itself
     # repr leaves no control character; a string is cut first, so that a megabyte is not escaped for nothing
     text = repr(value[: _SHOWN_CHARS + 1]) if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN_CHARS + 2 else f"{text[:_SHOWN_CHARS]}…"
@@ -33,21 +35,21 @@ def looks_like_secret(text: str) -> bool:
 def describe_value(value: object) -> str:
     match value:
         case None:
-            return "nothing"
+            return Phrase("team.value.nothing")
         case bool():
-            return "true" if value else "false"
+            return Phrase("team.value.true") if value else Phrase("team.value.false")
         case str() if looks_like_secret(value):
-            return "what looks like a secret (not shown)"
+            return Phrase("team.value.secret")
         case str():
-            return f"text {shorten(value)}"
+            return Phrase("team.value.text", value=shorten(value))
         case int() | float():
-            return f"the number {shorten(value)}"
+            return Phrase("team.value.number", value=shorten(value))
         case list():
-            return "a list"
+            return Phrase("team.value.list")
         case dict():
-            return "a mapping"
+            return Phrase("team.value.mapping")
         case _:
-            return f"a {type(value).__name__}"
+            return Phrase("team.value.other", value=type(value).__name__)
 
 
 def join_choices(choices: Iterable[object]) -> str:
@@ -55,12 +57,11 @@ def join_choices(choices: Iterable[object]) -> str:
 
 
 def suggest(written: object, choices: Iterable[object], plural: str) -> str:
-    """Return `did you mean 'x'?`, or all choices if none is similar."""
-    texts = [str(choice) for choice in choices]
+    """Return `did you mean 'x'?`, or all choices if none is similar. The dashes of options make none similar."""
+    by_name = {text.lower().lstrip("-"): text for text in map(str, choices)}
     if isinstance(written, str):
         # difflib is quadratic: nothing that long is a misspelling
-        near = difflib.get_close_matches(written[:100].lower(), [text.lower() for text in texts], n=1)
-        for text in texts:
-            if near and text.lower() == near[0]:
-                return f"did you mean {text!r}?"
-    return f"{plural}: {join_choices(texts)}"
+        near = difflib.get_close_matches(written[:100].lower().lstrip("-"), by_name, n=1)
+        if near:
+            return Phrase("team.did_you_mean", value=by_name[near[0]])
+    return Phrase("team.choices", plural=plural, value=join_choices(by_name.values()))

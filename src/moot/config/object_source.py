@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from moot.config.message_format import describe_value, shorten
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.config.source import TOO_DEEP, TOO_MANY, Source, Unreadable
 from moot.core import limits
@@ -47,7 +48,12 @@ class _Copy:
             case list() | tuple():
                 return [self.take(item, (*path, position)) for position, item in enumerate(value)]
             case _:
-                self.problems.append(Problem(path=path, text=f"found {describe_value(value)}; expected plain data"))
+                self.problems.append(
+                    Problem(
+                        path=path,
+                        text=Phrase("team.expected", value=describe_value(value), wanted=Phrase("team.plain_data")),
+                    )
+                )
                 return None
 
     def _take_mapping(self, value: Mapping[object, object], path: Path) -> dict[str, object]:
@@ -57,9 +63,9 @@ class _Copy:
             is_number = isinstance(key, int) and not isinstance(key, bool) and abs(key) < 2**63
             name = str(key) if isinstance(key, str) or is_number else None
             if name is None:
-                self.problems.append(Problem(path=path, text=f"a key is {describe_value(key)}; expected text"))
+                self.problems.append(Problem(path=path, text=Phrase("team.key_is", value=describe_value(key))))
             elif name in result:
-                self.problems.append(Problem(path=(*path, name), text=f"duplicate key {shorten(name)}"))
+                self.problems.append(Problem(path=(*path, name), text=Phrase("team.duplicate", value=shorten(name))))
             else:
                 result[name] = self.take(item, (*path, name))
         return result

@@ -18,5 +18,10 @@ def find_settings_file() -> Path:
     return find_config_folder() / "config.yaml"
 
 
+def find_trees_folder() -> Path:
+    """Where members' trees lie: below the user's cache folder."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "moot" / "trees"
+
+
 def find_config_folder() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "moot"

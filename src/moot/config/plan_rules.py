@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 
 from moot.config.message_format import shorten
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.core import limits
 from moot.core.session.team import Kind
@@ -25,15 +26,15 @@ def check_plan(data: Mapping[str, object]) -> Iterator[Problem]:
     if not ais:
         yield Problem(
             path=("members",),
-            text="the plan flow needs an AI that plans and one that does the tasks; this team has no AI",
-            hint="add members with kind: ai and role: planner or role: executor",
+            text=Phrase("team.plan.no_ai"),
+            hint=Phrase("team.plan.no_ai.hint"),
         )
         return
     if all(member.get("role") in LEADING for _, member in ais):
         yield Problem(
             path=("members",),
-            text="nobody can do a task: every AI plans, reviews or aggregates",
-            hint="give one of them, or another AI, role: executor",
+            text=Phrase("team.plan.no_doer"),
+            hint=Phrase("team.plan.no_doer.hint"),
         )
     for position, member in ais:
         yield from _check_role(position, member.get("role"))
@@ -47,6 +48,6 @@ def _check_role(position: int, role: object) -> Iterator[Problem]:
     if near:
         yield Problem(
             path=("members", position, "role"),
-            text=f"role {shorten(role)} is not one of the plan flow",
-            hint=f"did you mean {near[0]!r}?",
+            text=Phrase("team.plan.role", value=shorten(role)),
+            hint=Phrase("team.did_you_mean", value=near[0]),
         )

@@ -3,9 +3,14 @@
 import fcntl
 import os
 import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
+
+OWNER_FILE = "owner.token"  # in the data folder
+TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - the variable that may hold the owner's token instead, not its value
 
 Version = tuple[int, int, int]
 
@@ -29,6 +34,14 @@ def write_private(path: Path, data: bytes) -> None:
         if isinstance(error, OSError) and error.filename is None:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
+
+
+def restrict(stream: TextIO) -> None:
+    """Keep other users from what is written to a stream if that is a file: `moot serve > moot.log` has a token."""
+    with suppress(OSError, ValueError):  # it has no file, or somebody else's
+        mode = os.fstat(stream.fileno()).st_mode
+        if stat.S_ISREG(mode) and mode & 0o077:
+            os.fchmod(stream.fileno(), stat.S_IMODE(mode) & 0o700)
 
 
 def make_private_folder(path: Path) -> None:

@@ -26,10 +26,10 @@ class Problem(Struct, frozen=True, kw_only=True):
     def sentence(self) -> str:
         return f"{self.text}; {self.hint}" if self.hint else self.text
 
-    def format(self, origin: str) -> str:
-        """Return `FILE:LINE: path: sentence`, without the parts that are unknown."""
+    def format(self, origin: str, level: str = "") -> str:
+        """Return `FILE:LINE: level: path: sentence`, without the parts that are unknown or empty."""
         place = show_name(origin) if self.line is None else f"{show_name(origin)}:{self.line}"
-        return ": ".join(part for part in (place, self.where, self.sentence) if part)
+        return ": ".join(part for part in (place, level, self.where, self.sentence) if part)
 
 
 def format_path(path: Path) -> str:

@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from moot.config.message_format import shorten, suggest
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.config.prompts import PHASES, PROMPT_BYTES, read_prompt, read_template
 from moot.core.session.team import DEFAULT_LANGUAGE
 from moot.core.template import list_placeholders
+
+_MORE = {"understanding": ("schema",)}  # filled for those who name it; the built-in prompt shows an example instead
 
 
 def check_prompts(data: Mapping[str, object], folder: Path | None) -> Iterator[Problem]:
@@ -33,8 +36,8 @@ def _check_place(prompts: dict[object, object], folder: Path | None) -> Iterator
     if "routing" not in list_placeholders(template):
         yield Problem(
             path=("prompts", "routing"),
-            text="this prompt is used nowhere: the team's own prompt for understanding has no place for it",
-            hint="write {{routing}} into that one, or leave this one out",
+            text=Phrase("team.prompt.unused"),
+            hint=Phrase("team.prompt.unused.hint"),
         )
 
 
@@ -42,16 +45,16 @@ def _check_prompt(phase: str, written: str, folder: Path | None) -> Iterator[Pro
     try:
         prompt = read_prompt(written, folder)
     except (ValueError, OSError) as error:  # OSError: a name that no file system takes
-        yield Problem(text=f"prompt {shorten(written)}: {error}")
+        yield Problem(text=Phrase("team.prompt.unreadable", value=shorten(written), detail=str(error)))
         return
     if len(prompt.encode(errors="replace")) > PROMPT_BYTES:
-        yield Problem(text=f"the prompt is larger than {PROMPT_BYTES} bytes")
+        yield Problem(text=Phrase("team.prompt.large", limit=PROMPT_BYTES))
     if not prompt.strip():
-        yield Problem(text="the prompt is empty", hint="leave the key out to use the built-in one")
-    known = list_placeholders(read_template(phase, DEFAULT_LANGUAGE))
+        yield Problem(text=Phrase("team.prompt.empty"), hint=Phrase("team.prompt.empty.hint"))
+    known = [*list_placeholders(read_template(phase, DEFAULT_LANGUAGE)), *_MORE.get(phase, ())]
     for name in list_placeholders(prompt):
         if name not in known:
             yield Problem(
-                text=f"nothing fills {shorten('{{' + name + '}}')} in this phase",
-                hint=suggest(name, known, "placeholders"),
+                text=Phrase("team.prompt.nothing_fills", value=shorten("{{" + name + "}}")),
+                hint=suggest(name, known, Phrase("team.plural.placeholders")),
             )

@@ -4,16 +4,19 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from moot.config.phrase import Phrase
 from moot.core import limits
+from moot.core.flows.chat.chat_settings import ChatSettings
+from moot.core.flows.plan.plan_settings import PlanSettings, Retry
 from moot.core.flows.supervisor.supervisor_settings import Quality, SupervisorSettings, ToolLoop
-from moot.core.session.settings import Budget, ChatSettings, PlanSettings, Retry, RouteThresholds
+from moot.core.session.settings import Budget, RouteThresholds
 from moot.core.session.usage import Usage
 
 _MOST = 1_000_000_000  # nobody means more; it keeps sums within 64 bits
 _YEAR_S = 31_536_000.0  # timers overflow far beyond it
 _ENV_NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 _FUNCTION_PATH = r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*$"
-PATTERNS = {_ENV_NAME: "the name of an environment variable", _FUNCTION_PATH: "package.module:function"}
+PATTERNS = {_ENV_NAME: Phrase("team.pattern.env_name"), _FUNCTION_PATH: Phrase("team.pattern.function")}
 
 Name = Annotated[str, Meta(min_length=1, max_length=limits.NAME_CHARS)]
 Text = Annotated[str, Meta(min_length=1)]

@@ -5,12 +5,13 @@ from pathlib import Path as FilePath
 
 from msgspec import Struct
 
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.core import limits
 from moot.core.session.team import Path
 
-TOO_DEEP = f"nested more than {limits.TEAM_FILE_DEPTH} levels deep"
-TOO_MANY = f"more than {limits.TEAM_FILE_NODES} values"
+TOO_DEEP = Phrase("team.too_deep", value=limits.TEAM_FILE_DEPTH)
+TOO_MANY = Phrase("team.too_many", value=limits.TEAM_FILE_NODES)
 
 
 class Source(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from moot.config.message_format import join_choices, shorten, suggest
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.core.flows.supervisor.cast import find_leader, find_player
 from moot.core.flows.supervisor.prompt import PLACEHOLDERS
@@ -53,8 +54,8 @@ def _check_settings(settings: SupervisorSettings) -> Iterator[Problem]:
     elif settings.end.review is not None and settings.end.review.quality:
         yield Problem(
             path=("end", "review", "quality"),
-            text="the end asks for quality, but there is no part quality",
-            hint="add quality: {key: …}, or leave it out here",
+            text=Phrase("team.supervisor.end.no_quality"),
+            hint=Phrase("team.supervisor.end.no_quality.hint"),
         )
     yield from _check_prompt(settings)
 
@@ -65,26 +66,26 @@ def _check_agents(settings: SupervisorSettings) -> Iterator[Problem]:
         if name in RESERVED or name != name.strip() or not name:
             yield Problem(
                 path=path,
-                text=f"an agent cannot be called {shorten(name)}",
-                hint=f"{join_choices(RESERVED)} have a meaning of their own, and names have no spaces around them",
+                text=Phrase("team.supervisor.agent_name", value=shorten(name)),
+                hint=Phrase("team.supervisor.agent_name.hint", value=join_choices(RESERVED)),
             )
         if agent.fallback is not None:
             yield from _check_known(settings, agent.fallback, (*path, "fallback"))
         if agent.fallback == name:
-            yield Problem(path=(*path, "fallback"), text=f"agent {shorten(name)} cannot stand in for itself")
+            yield Problem(path=(*path, "fallback"), text=Phrase("team.supervisor.own_fallback", value=shorten(name)))
         for position, key in enumerate(agent.writes):
             if key in ENGINE_KEYS:
                 yield Problem(
                     path=(*path, "writes", position),
-                    text=f"{shorten(key)} is written by Moot",
-                    hint=f"agents cannot write {join_choices(ENGINE_KEYS)}",
+                    text=Phrase("team.supervisor.engine_key", value=shorten(key)),
+                    hint=Phrase("team.supervisor.engine_key.hint", value=join_choices(ENGINE_KEYS)),
                 )
 
 
 def _check_known(settings: SupervisorSettings, agent: str, path: Path) -> Iterator[Problem]:
     if agent not in settings.agents:
-        hint = suggest(agent, settings.agents, "agents here")
-        yield Problem(path=path, text=f"there is no agent {shorten(agent)}", hint=hint)
+        hint = suggest(agent, settings.agents, Phrase("team.plural.agents_here"))
+        yield Problem(path=path, text=Phrase("team.supervisor.no_agent", value=shorten(agent)), hint=hint)
 
 
 def _check_tool_nodes(settings: SupervisorSettings) -> Iterator[Problem]:
@@ -93,8 +94,8 @@ def _check_tool_nodes(settings: SupervisorSettings) -> Iterator[Problem]:
     taken = {*RESERVED, *settings.agents}
     for path, loop in loops:
         if loop.node in taken:
-            text = f"{shorten(loop.node)} is the name of something else already"
-            yield Problem(path=(*path, "node"), text=text, hint="give the tools of each agent a name of their own")
+            text = Phrase("team.supervisor.node_taken", value=shorten(loop.node))
+            yield Problem(path=(*path, "node"), text=text, hint=Phrase("team.supervisor.node_taken.hint"))
         taken.add(loop.node)
 
 
@@ -107,7 +108,11 @@ def _check_keys(settings: SupervisorSettings) -> Iterator[Problem]:
         root = key.partition(".")[0]
         near = difflib.get_close_matches(root[:100], [] if root in declared else declared, n=1, cutoff=_NEAR)
         if near:
-            yield Problem(path=path, text=f"nobody writes {shorten(root)}", hint=f"did you mean {near[0]!r}?")
+            yield Problem(
+                path=path,
+                text=Phrase("team.supervisor.nobody_writes", value=shorten(root)),
+                hint=Phrase("team.did_you_mean", value=near[0]),
+            )
 
 
 def _list_keys(settings: SupervisorSettings) -> Iterator[tuple[Path, str]]:
@@ -132,38 +137,46 @@ def _list_keys(settings: SupervisorSettings) -> Iterator[tuple[Path, str]]:
 def _check_prompt(settings: SupervisorSettings) -> Iterator[Problem]:
     for name in list_placeholders(settings.prompt):
         if name not in PLACEHOLDERS:
-            text = f"unknown placeholder {shorten('{{' + name + '}}')}"
-            yield Problem(path=("prompt",), text=text, hint=suggest(name, PLACEHOLDERS, "there are"))
+            text = Phrase("team.supervisor.placeholder", value=shorten("{{" + name + "}}"))
+            yield Problem(
+                path=("prompt",), text=text, hint=suggest(name, PLACEHOLDERS, Phrase("team.plural.there_are"))
+            )
     for position, example in enumerate(settings.few_shot):
         chosen = example.decision.get("next_agent")
         if chosen != END and chosen not in settings.agents:
             path: Path = ("few_shot", position, "decision")
-            hint = suggest(chosen, [*settings.agents, END], "acceptable")
-            yield Problem(path=path, text=f"the example chooses {shorten(chosen)}, which is no agent", hint=hint)
+            hint = suggest(chosen, [*settings.agents, END], Phrase("team.plural.acceptable"))
+            yield Problem(path=path, text=Phrase("team.supervisor.example", value=shorten(chosen)), hint=hint)
 
 
 def _check_cast(settings: SupervisorSettings, members: list[Member]) -> Iterator[Problem]:
     minds = [member.id for member in members if not member.is_human]
     leader = find_leader(settings, members)
     if leader is None:
-        text = f"no AI member has the id or role {shorten(settings.member)}, so nobody leads"
-        yield Problem(path=("supervisor", "member"), text=text, hint=suggest(settings.member, minds, "AI members"))
+        text = Phrase("team.supervisor.no_leader", value=shorten(settings.member))
+        yield Problem(
+            path=("supervisor", "member"),
+            text=text,
+            hint=suggest(settings.member, minds, Phrase("team.plural.ai_members")),
+        )
     if not settings.agents:
-        yield Problem(path=("supervisor", "agents"), text="the supervisor has no agents to choose from")
+        yield Problem(path=("supervisor", "agents"), text=Phrase("team.supervisor.no_agents"))
     for name, agent in settings.agents.items():
         path: Path = ("supervisor", "agents", name)
         player = find_player(settings, name, members)
         if player is None and agent.member is not None:
-            text = f"no AI member has the id {shorten(agent.member)}"
-            yield Problem(path=(*path, "member"), text=text, hint=suggest(agent.member, minds, "AI members"))
+            text = Phrase("team.supervisor.no_ai_member", value=shorten(agent.member))
+            yield Problem(
+                path=(*path, "member"), text=text, hint=suggest(agent.member, minds, Phrase("team.plural.ai_members"))
+            )
         elif player is None:
             yield Problem(
                 path=path,
-                text=f"nobody plays agent {shorten(name)}",
-                hint=f"give an AI member the role {shorten(name)}",
+                text=Phrase("team.supervisor.nobody_plays", value=shorten(name)),
+                hint=Phrase("team.supervisor.nobody_plays.hint", value=shorten(name)),
             )
         elif player is leader:
-            yield Problem(path=path, text=f"member {shorten(player.id)} leads and cannot be chosen as an agent too")
+            yield Problem(path=path, text=Phrase("team.supervisor.leads", value=shorten(player.id)))
 
 
 def _read_settings(written: Mapping[str, object]) -> SupervisorSettings:

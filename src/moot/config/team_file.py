@@ -11,10 +11,20 @@ from msgspec import Meta, Struct, field
 from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.prompts import Prompts
 from moot.config.quantities import Count, Delay, FunctionPath, Name, Rank, Text
+from moot.config.workspace import WorkspaceSpec
 from moot.core import limits
+from moot.core.flows.chat.chat_settings import ChatSettings
+from moot.core.flows.flow_settings import DEFAULT_FLOW, SECTIONS
+from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.registry import FLOWS, FlowName
 from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
-from moot.core.session.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.session.settings import (
+    NO_BUDGET,
+    Budget,
+    RouteThresholds,
+    UnderstandingType,
+    WorkspaceSettings,
+)
 from moot.core.session.team import DEFAULT_LANGUAGE, Kind, Language, Team, match_language, member
 
 
@@ -67,11 +77,25 @@ class MemberSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     capabilities: Annotated[
         tuple[Text, ...], Meta(description="what it can do, in a few words each; planners are told")
     ] = ()
+    fallback: Annotated[
+        tuple[Name, ...], Meta(description="ids of AI members who act instead, in this order, at its usage limit")
+    ] = ()
     budget: Annotated[Budget, Meta(description="of this member alone")] = NO_BUDGET
     instructions: Annotated[str, Meta(description="told to its agent")] = ""
+    runs_on: Annotated[
+        str,
+        Meta(
+            max_length=limits.NAME_CHARS, description="the pool of `moot worker`s that plays an AI; empty: the server"
+        ),
+    ] = ""
     tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions it may call, supervisor flow")] = ()
     mcp: Annotated[tuple[McpServer, ...], Meta(description="servers whose tools it may call, supervisor flow")] = ()
     agent: Annotated[AgentSpec | None, Meta(description="what plays an AI; humans have none")] = None
+
+    def may_edit(self, *, in_tree: bool) -> bool:
+        """Whether the member may change files. Where nobody can tell, it may in a tree, which is recorded."""
+        known = self.agent.may_edit if self.agent else None
+        return self.kind is Kind.AI and (in_tree if known is None else known)
 
 
 class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -79,7 +103,11 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     moot: Annotated[Literal[1], Meta(description="version of this format")]
     name: Annotated[Name, Meta(description="of the team")]
-    flow: Annotated[FlowName, Meta(description="how they work together")] = "chat"
+    description: Annotated[str, Meta(max_length=500, description="what the team is for, for start screens")] = ""
+    examples: Annotated[
+        tuple[Text, ...], Meta(max_length=12, description="first messages to offer on start screens")
+    ] = ()
+    flow: Annotated[FlowName, Meta(description="how they work together")] = DEFAULT_FLOW
     language: Annotated[
         Language, Meta(description="of notices; default: from LC_ALL, LC_MESSAGES or LANG, else en")
     ] = field(default_factory=find_locale_language)
@@ -99,6 +127,9 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             description="keeps programs from Moot's own files: where that is possible, never, or else refuse to start"
         ),
     ] = "auto"
+    workspace: Annotated[
+        WorkspaceSpec | None, Meta(description="where members work; default: all in the team file's folder")
+    ] = None
     permission_timeout_s: Annotated[
         Delay, Meta(description="without an answer for so long, a permission is not given. 0 = it waits for ever")
     ] = 0.0
@@ -108,6 +139,8 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def team(self) -> Team:
         """What the log and the flows know of this team."""
+        workspace = self.workspace.settings() if self.workspace else WorkspaceSettings()
+        has_trees = workspace.type == "worktree"
         members = tuple(
             member(
                 spec.id,
@@ -120,6 +153,8 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 budget=spec.budget,
                 purpose=spec.purpose,
                 capabilities=spec.capabilities,
+                fallback=spec.fallback,
+                edits=spec.may_edit(in_tree=has_trees),
                 position=position,
             )
             for position, spec in enumerate(self.members)
@@ -131,11 +166,10 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             members=members,
             understanding=self.understander().type,
             thresholds=self.understander().thresholds,
-            chat=self.chat,
-            plan=self.plan,
-            supervisor=self.supervisor,
             budget=self.budget,
             permission_timeout_s=self.permission_timeout_s,
+            workspace=workspace,
+            **{section: getattr(self, section) for section in SECTIONS},
         )
 
     def member(self, member_id: str) -> MemberSpec:

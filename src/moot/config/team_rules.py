@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping
 
 from moot.config.agent_specs import check_servers, find_agent_type
 from moot.config.message_format import shorten, suggest
+from moot.config.phrase import Phrase
 from moot.config.plan_rules import check_plan
 from moot.config.problem import Problem
 from moot.config.supervisor_rules import check_supervisor
 from moot.config.team_file import find_locale_language
+from moot.config.workspace import check_workspace
 from moot.core import limits, text
 from moot.core.intake.markers import Target, parse
 from moot.core.session.team import Kind, Language, Member, as_language, find_problems, member, normalise
@@ -24,7 +26,7 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
         yield from _check_team(members, _read_language(data))
         for position, entry in enumerate(members):
             if isinstance(entry, dict):
-                for problem in _check_member(entry):
+                for problem in (*_check_member(entry), *_check_fallback(entry, members), *_check_scope(entry)):
                     yield Problem(path=("members", position, *problem.path), text=problem.text, hint=problem.hint)
     yield from _check_label("name", data.get("name"))
     understanding = data.get("understanding")
@@ -33,6 +35,7 @@ def check_rules(data: Mapping[str, object]) -> Iterator[Problem]:
             yield Problem(path=("understanding", *problem.path), text=problem.text, hint=problem.hint)
     yield from _check_default(data)
     yield from check_plan(data)
+    yield from check_workspace(data)
     yield from check_supervisor(data)
 
 
@@ -47,29 +50,31 @@ def _check_default(data: Mapping[str, object]) -> Iterator[Problem]:
     if normalise(default) not in names:
         ids = ", ".join(each.id for each in team)
         yield Problem(
-            path=("chat", "default"), text=f"no member is called {shorten(default)}", hint=f"use one of {ids}"
+            path=("chat", "default"),
+            text=Phrase("team.member.default", value=shorten(default)),
+            hint=Phrase("team.member.default.hint", value=ids),
         )
 
 
 def _check_understanding(entry: dict[str, object], members: list[object]) -> Iterator[Problem]:
     kind, member_id, agent = entry.get("type"), entry.get("member"), entry.get("agent")
     if kind == "llm" and entry.get("model") is None:
-        yield Problem(path=("model",), text="understanding by llm needs a model")
+        yield Problem(path=("model",), text=Phrase("team.member.llm_model"))
     if kind != "agent":
         for field in ("member", "agent"):
             if entry.get(field) is not None:
-                yield Problem(path=(field,), text=f"{field} goes with type agent")
+                yield Problem(path=(field,), text=Phrase("team.member.with_agent", field=field))
         return
     if (member_id is None) == (agent is None):
         yield Problem(
             path=(),
-            text="understanding by an agent needs either a member or an agent",
-            hint="name an AI of the team, or describe an agent, such as agent: {type: cli, preset: claude}",
+            text=Phrase("team.member.either"),
+            hint=Phrase("team.member.either.hint"),
         )
     minds = [str(each.get("id")) for each in members if isinstance(each, dict) and each.get("kind") == "ai"]
     if isinstance(member_id, str) and member_id not in minds:
-        text_ = f"no AI member has the id {shorten(member_id)}"
-        yield Problem(path=("member",), text=text_, hint=suggest(member_id, minds, "AI members"))
+        text_ = Phrase("team.supervisor.no_ai_member", value=shorten(member_id))
+        yield Problem(path=("member",), text=text_, hint=suggest(member_id, minds, Phrase("team.plural.ai_members")))
     if isinstance(agent, dict):
         for problem in _check_agent(agent):
             yield Problem(path=("agent", *problem.path), text=problem.text, hint=problem.hint)
@@ -119,14 +124,32 @@ def _check_member(entry: dict[str, object]) -> Iterator[Problem]:
     if entry.get("kind") == "ai" and agent is None:
         yield Problem(
             path=("agent",),
-            text="an AI member needs an agent",
-            hint="say what plays it, such as agent: {type: cli, preset: claude}",
+            text=Phrase("team.member.needs_agent"),
+            hint=Phrase("team.member.needs_agent.hint"),
         )
     if entry.get("kind") == "human" and agent is not None:
-        yield Problem(path=("agent",), text="a human member takes no agent")
+        yield Problem(path=("agent",), text=Phrase("team.member.human_agent"))
     if isinstance(agent, dict):
         for problem in _check_agent(agent):
             yield Problem(path=("agent", *problem.path), text=problem.text, hint=problem.hint)
+
+
+def _check_fallback(entry: dict[str, object], members: list[object]) -> Iterator[Problem]:
+    """Who acts instead of a member must be other AIs of the team."""
+    fallback = entry.get("fallback")
+    minds = [str(each.get("id")) for each in members if isinstance(each, dict) and each.get("kind") == "ai"]
+    others = [each for each in minds if each != entry.get("id")]
+    for position, name in enumerate(fallback if isinstance(fallback, list) else []):
+        if isinstance(name, str) and name not in others:
+            text_ = f"no other AI member has the id {shorten(name)}"
+            yield Problem(path=("fallback", position), text=text_, hint=suggest(name, others, "AI members"))
+
+
+def _check_scope(entry: dict[str, object]) -> Iterator[Problem]:
+    """A member's budget is that of one session."""
+    budget = entry.get("budget")
+    if isinstance(budget, dict) and budget.get("scope", "session") != "session":
+        yield Problem(path=("budget", "scope"), text=Phrase("team.member.budget_scope"))
 
 
 def _check_name(field: str, written: str) -> Iterator[Problem]:
@@ -135,23 +158,23 @@ def _check_name(field: str, written: str) -> Iterator[Problem]:
         shown = " ".join(dict.fromkeys(map(repr, forbidden)))
         yield Problem(
             path=(field,),
-            text=f"{field} {shorten(written)} contains {shown}, so no marker could address it",
-            hint=f"leave out {' '.join(_FORBIDDEN)} and control characters",
+            text=Phrase("team.member.marker", field=field, value=shorten(written), shown=shown),
+            hint=Phrase("team.member.marker.hint", value=" ".join(_FORBIDDEN)),
         )
     elif text.clean(written) != written:
-        yield Problem(path=(field,), text=f"{field} {shorten(written)} contains characters that change text direction")
+        yield Problem(path=(field,), text=Phrase("team.member.direction", field=field, value=shorten(written)))
     elif written.strip() and parse(f"[NEXT:{written}]").next != (Target(written.strip()),):
         yield Problem(
             path=(field,),
-            text=f"{field} {shorten(written)} could not be addressed: in a marker its decoration is dropped",
-            hint="leave out @ at the start, ** around it and !P1 at the end",
+            text=Phrase("team.member.decoration", field=field, value=shorten(written)),
+            hint=Phrase("team.member.decoration.hint"),
         )
 
 
 def _check_label(field: str, written: object) -> Iterator[Problem]:
     """Names and roles are shown on one line, on terminals too."""
     if isinstance(written, str) and (text.clean(written) != written or "\n" in written):
-        yield Problem(path=(field,), text=f"{field} {shorten(written)} contains control characters or line breaks")
+        yield Problem(path=(field,), text=Phrase("team.member.control", field=field, value=shorten(written)))
 
 
 def _check_agent(agent: dict[str, object]) -> Iterator[Problem]:

@@ -15,7 +15,10 @@ def team_schema() -> dict[str, Any]:
     kinds = list_agent_types()
     references = {name: f"#/$defs/{kind.__name__}" for name, kind in kinds.items()}
     agent = {
-        "anyOf": [{"$ref": reference} for reference in references.values()],
+        "anyOf": [
+            *({"$ref": reference} for reference in references.values()),
+            {"type": "string", "description": "short: a preset such as claude, or a model as provider:name"},
+        ],
         "discriminator": {"propertyName": "type", "mapping": references},
     }
     (root, *_), definitions = msgspec.json.schema_components(

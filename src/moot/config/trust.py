@@ -91,8 +91,8 @@ class TrustStore:
 
     def add(self, folder: Path, starts: Iterable[Start]) -> None:
         entry = self._find(_resolve(folder))
-        by_digest = {start.digest: start for start in (*entry.starts, *starts)}
-        self._write(entry.folder, TrustedFolder(folder=entry.folder, starts=tuple(by_digest.values())))
+        shown = {(start.member, start.digest): start for start in (*entry.starts, *starts)}
+        self._write(entry.folder, TrustedFolder(folder=entry.folder, starts=tuple(shown.values())))
 
     def remove(self, folder: Path) -> bool:
         """Withdraw the trust in a folder. Return whether there was any."""

@@ -13,10 +13,11 @@ from msgspec import inspect
 
 from moot.config.agent_specs import AgentSpec, find_agent_type
 from moot.config.message_format import describe_value, join_choices, looks_like_secret, shorten, suggest
+from moot.config.phrase import Phrase, join_phrases
 from moot.config.problem import Problem
 from moot.config.quantities import CORE_BOUNDS, PATTERNS
 from moot.core.session.team import Path
-from moot.extensions import AGENTS
+from moot.extensions import AGENTS, PRESETS
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OVERSIZED = 2**63  # beyond it a number cannot be stored
@@ -29,9 +30,9 @@ def read_type(cls: type[object]) -> inspect.Type:
 
 # keys that people know from other tools: which key must be known here for the hint to apply, and the hint
 _KEYS_OF_OTHER_TOOLS = {
-    "api_key": ("key", "'key' takes the name of the environment variable that holds it, never the key itself"),
-    "system_prompt": ("instructions", "did you mean 'instructions'?"),
-    "model": ("agent", "it belongs to the agent, as in `agent: {type: llm, model: …}`"),
+    "api_key": ("key", Phrase("team.key_of_others.api_key")),
+    "system_prompt": ("instructions", Phrase("team.did_you_mean", value="instructions")),
+    "model": ("agent", Phrase("team.key_of_others.model")),
 }
 
 
@@ -73,12 +74,14 @@ def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Pa
     known = [*fields] if struct.tag_field is None else [struct.tag_field, *fields]
     for key in value:
         if key not in known:
-            yield Problem(path=(*path, key), text=f"unknown key {shorten(key)}", hint=_hint_at_key(key, known))
+            yield Problem(
+                path=(*path, key), text=Phrase("team.unknown_key", value=shorten(key)), hint=_hint_at_key(key, known)
+            )
     for key, field in fields.items():
         if key in value:
             yield from check(value[key], _bounded(struct.cls, field), (*path, key))
         elif field.required:
-            yield Problem(path=(*path, key), text=f"required key {key!r} is missing")
+            yield Problem(path=(*path, key), text=Phrase("team.missing_key", value=key))
 
 
 def _hint_at_key(key: str, known: Sequence[str]) -> str:
@@ -86,7 +89,7 @@ def _hint_at_key(key: str, known: Sequence[str]) -> str:
     for wanted, (needed, hint) in _KEYS_OF_OTHER_TOOLS.items():
         if key == wanted and needed in known:
             return hint
-    return suggest(key, known, "the keys here are")
+    return suggest(key, known, Phrase("team.plural.the_keys_here_are"))
 
 
 def _bounded(cls: type, field: inspect.Field) -> inspect.Type:
@@ -123,8 +126,8 @@ def _check_tagged(
     if tag_field not in value:
         yield Problem(
             path=(*path, tag_field),
-            text=f"required key {tag_field!r} is missing",
-            hint=f"acceptable: {join_choices(branches)}",
+            text=Phrase("team.missing_key", value=tag_field),
+            hint=Phrase("team.choices", plural=Phrase("team.plural.acceptable"), value=join_choices(branches)),
         )
     elif isinstance(tag, str) and tag in branches:
         yield from _check_struct(value, branches[tag], path)
@@ -139,8 +142,11 @@ def _check_agent(value: dict[str, object], path: Path) -> Iterator[Problem]:
     if kind is not None:
         yield from check(value, read_type(kind), path)
     elif "type" not in value:
-        hint = f"acceptable: {join_choices(AGENTS.names())}"
-        yield Problem(path=(*path, "type"), text="required key 'type' is missing", hint=hint)
+        hint = Phrase("team.choices", plural=Phrase("team.plural.acceptable"), value=join_choices(AGENTS.names()))
+        yield Problem(path=(*path, "type"), text=Phrase("team.missing_key", value="type"), hint=hint)
+    elif isinstance(name, str) and name in PRESETS.names():
+        hint = Phrase("team.agent.preset_no_type.hint", value=name)
+        yield Problem(path=(*path, "type"), text=Phrase("team.agent.preset_no_type", value=name), hint=hint)
     else:
         yield from _check_choice(name, AGENTS.names(), (*path, "type"))
 
@@ -151,7 +157,7 @@ def _check_list(
     if isinstance(expected, inspect.TupleType):
         types: Sequence[inspect.Type] = expected.item_types
         if len(value) != len(types):
-            yield Problem(path=path, text=f"found {len(value)} items; expected exactly {len(types)}")
+            yield Problem(path=path, text=Phrase("team.item_count", count=len(value), limit=len(types)))
             return
     else:
         types = [expected.item_type] * len(value)
@@ -163,25 +169,27 @@ def _check_list(
 def _check_choice(value: object, choices: Sequence[object], path: Path) -> Iterator[Problem]:
     # by type too: true is not 1
     if not any(type(value) is type(choice) and value == choice for choice in choices):
-        hint = suggest(value, choices, "acceptable")
-        yield Problem(path=path, text=f"found {describe_value(value)}, which is not acceptable here", hint=hint)
+        hint = suggest(value, choices, Phrase("team.plural.acceptable"))
+        yield Problem(path=path, text=Phrase("team.not_acceptable", value=describe_value(value)), hint=hint)
 
 
 def _check_plain(value: object, path: Path) -> Iterator[Problem]:
     """Anything goes that can be stored: no half characters, no endless numbers."""
     match value:
         case str() if _SURROGATE.search(value):
-            yield Problem(path=path, text="the text holds a character that cannot be stored (a lone surrogate)")
+            yield Problem(path=path, text=Phrase("team.surrogate"))
         case float() if not math.isfinite(value):
-            yield Problem(path=path, text=f"found {value}; expected a finite number")
+            yield Problem(path=path, text=Phrase("team.expected", value=str(value), wanted=Phrase("team.finite")))
         case int() if abs(value) >= _OVERSIZED:
-            yield Problem(path=path, text=f"found {describe_value(value)}; it is too large")
+            yield Problem(path=path, text=Phrase("team.too_large", value=describe_value(value)))
         case list():
             for position, item in enumerate(value):
                 yield from _check_plain(item, (*path, position))
         case dict():
             for key, item in value.items():
                 yield from _check_plain(item, (*path, key))
+        case _:
+            return  # any other value can be stored
 
 
 def _check_bounds(value: object, expected: inspect.Type, path: Path) -> Iterator[Problem]:
@@ -189,31 +197,33 @@ def _check_bounds(value: object, expected: inspect.Type, path: Path) -> Iterator
         yield from _check_length(len(value), "characters", expected, path)
         if expected.pattern and not re.search(expected.pattern, value):
             is_secret = looks_like_secret(value)
-            hint = "set the variable to it, take it out of the file and make a new one" if is_secret else ""
-            text = f"found {describe_value(value)}; expected {PATTERNS[expected.pattern]}"
+            hint = Phrase("team.secret_hint") if is_secret else ""
+            text = Phrase("team.expected", value=describe_value(value), wanted=PATTERNS[expected.pattern])
             yield Problem(path=path, text=text, hint=hint)
     elif isinstance(expected, (inspect.IntType, inspect.FloatType)) and isinstance(value, (int, float)):
         broken = [
-            f"{word} {bound:g}"
+            Phrase(f"team.bound.{word}", value=bound)
             for word, bound, holds in (
-                ("at least", expected.ge, expected.ge is None or value >= expected.ge),
-                ("more than", expected.gt, expected.gt is None or value > expected.gt),
-                ("at most", expected.le, expected.le is None or value <= expected.le),
+                ("at_least", expected.ge, expected.ge is None or value >= expected.ge),
+                ("more_than", expected.gt, expected.gt is None or value > expected.gt),
+                ("at_most", expected.le, expected.le is None or value <= expected.le),
             )
             if bound is not None and not holds
         ]
         # what is endless or too large has been said already
         if broken and abs(value) < _OVERSIZED:
-            yield Problem(path=path, text=f"found {shorten(value)}; expected {' and '.join(broken)}")
+            yield Problem(
+                path=path, text=Phrase("team.expected", value=shorten(value), wanted=join_phrases(broken, "and"))
+            )
 
 
 def _check_length(
     length: int, unit: str, expected: inspect.StrType | inspect.VarTupleType, path: Path
 ) -> Iterator[Problem]:
     if expected.min_length is not None and length < expected.min_length:
-        yield Problem(path=path, text=f"found {length} {unit}; expected at least {expected.min_length}")
+        yield Problem(path=path, text=Phrase(f"team.few.{unit}", count=length, limit=expected.min_length))
     if expected.max_length is not None and length > expected.max_length:
-        yield Problem(path=path, text=f"found {length} {unit}; expected at most {expected.max_length}")
+        yield Problem(path=path, text=Phrase(f"team.many.{unit}", count=length, limit=expected.max_length))
 
 
 def _bare(expected: inspect.Type) -> inspect.Type:
@@ -247,29 +257,48 @@ def _has_shape(value: object, expected: inspect.Type) -> bool:
 
 
 def _wrong_type(value: object, expected: Sequence[inspect.Type], path: Path) -> Problem:
-    wanted = " or ".join(_describe_type(choice) for choice in expected)
+    wanted = join_phrases([_describe_type(choice) for choice in expected], "or")
     kinds = {type(_bare(choice)) for choice in expected}
     hint = ""
+    if inspect.CustomType in kinds and isinstance(value, str):
+        near = suggest(value, PRESETS.names(), Phrase("team.plural.presets"))
+        hint = near if near.startswith("did") else Phrase("team.agent.no_agent.hint", value=near)
+        return Problem(path=path, text=Phrase("team.agent.no_agent", value=describe_value(value)), hint=hint)
+    for choice in map(_bare, expected):
+        if isinstance(choice, inspect.VarTupleType):
+            is_of_mappings = isinstance(_bare(choice.item_type), inspect.StructType)
+            hint = Phrase("team.write_items") if is_of_mappings else _show_as_list(value)
     if inspect.StrType in kinds and isinstance(value, (bool, int, float)):
-        hint = "put it in quotes"
+        hint = Phrase("team.quote")
     elif kinds & {inspect.IntType, inspect.FloatType} and isinstance(value, str) and value.strip().isdecimal():
-        hint = "take it out of the quotes"
-    return Problem(path=path, text=f"found {describe_value(value)}; expected {wanted}", hint=hint)
+        hint = Phrase("team.unquote")
+    text = Phrase("team.expected", value=describe_value(value), wanted=wanted)
+    return Problem(path=path, text=text, hint=hint)
+
+
+def _show_as_list(value: object) -> str:
+    """Return how a command line, or a mapping of names, is written as the list that is expected."""
+    if isinstance(value, str) and value.strip() and not looks_like_secret(value):
+        words = ", ".join(f'"{word}"' for word in value.split())
+        return Phrase("team.write_list", value=words)
+    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        return Phrase("team.write_names", value=", ".join(value))
+    return ""
 
 
 def _describe_type(expected: inspect.Type) -> str:
     match _bare(expected):
         case inspect.LiteralType() | inspect.EnumType() as choice:
-            return f"one of: {join_choices(_list_choices(choice))}"
+            return Phrase("team.type.one_of", value=join_choices(_list_choices(choice)))
         case inspect.StructType() | inspect.DictType() | inspect.CustomType():
-            return "a mapping"
+            return Phrase("team.value.mapping")
         case inspect.VarTupleType() | inspect.TupleType():
-            return "a list"
+            return Phrase("team.value.list")
         case inspect.StrType():
-            return "text"
+            return Phrase("team.type.text")
         case inspect.BoolType():
-            return "true or false"
+            return Phrase("team.type.bool")
         case inspect.IntType():
-            return "a whole number"
+            return Phrase("team.type.int")
         case _:
-            return "a number"
+            return Phrase("team.type.float")

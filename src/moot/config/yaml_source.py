@@ -12,6 +12,7 @@ import yaml
 from yaml.constructor import SafeConstructor
 
 from moot.config.message_format import describe_value, shorten
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.config.source import TOO_DEEP, TOO_MANY, Source, Unreadable, unreadable
 from moot.core import limits
@@ -38,8 +39,8 @@ def read_yaml(raw: bytes) -> Source:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        problem = f"not valid UTF-8: byte 0x{raw[error.start]:02x}"
-        return unreadable(problem, hint="save the file as UTF-8", line=raw.count(b"\n", 0, error.start) + 1)
+        problem = Phrase("team.not_utf8", value=raw[error.start])
+        return unreadable(problem, hint=Phrase("team.not_utf8.hint"), line=raw.count(b"\n", 0, error.start) + 1)
     try:
         _check_bounds(text)
         root = yaml.compose(text, Loader=_Loader)
@@ -48,7 +49,7 @@ def read_yaml(raw: bytes) -> Source:
     except yaml.YAMLError as error:
         return _explain(error, text)
     if root is None:
-        return unreadable("the file is empty", hint="a team needs at least moot, name and members", line=1)
+        return unreadable(Phrase("team.empty"), hint=Phrase("team.empty.hint"), line=1)
     return _follow(root)
 
 
@@ -69,13 +70,15 @@ def _check_bounds(text: str) -> None:
 def _explain(error: yaml.YAMLError, text: str) -> Source:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
+        if mark and text[mark.index : mark.index + 1] == "\t":
+            return unreadable(Phrase("team.no_tabs"), line=mark.line + 1)
         detail = ", ".join(part for part in (error.context, error.problem) if part)
-        return unreadable(f"not valid YAML: {detail}", line=mark.line + 1 if mark else 1)
+        return unreadable(Phrase("team.no_yaml", value=detail), line=mark.line + 1 if mark else 1)
     match = _NOT_PRINTABLE.search(text)  # PyYAML's own error knows no line
     if match:
         line = text.count("\n", 0, match.start()) + 1
-        return unreadable(f"not valid YAML: character {shorten(match[0])} is not allowed", line=line)
-    return unreadable(f"not valid YAML: {shorten(str(error))}", line=1)
+        return unreadable(Phrase("team.no_yaml_character", value=shorten(match[0])), line=line)
+    return unreadable(Phrase("team.no_yaml", value=shorten(str(error))), line=1)
 
 
 def _follow(root: yaml.Node) -> Source:
@@ -100,13 +103,13 @@ class _Reading:
     def take(self, node: yaml.Node, path: Path) -> object:
         self._count += 1
         if self._count > limits.TEAM_FILE_NODES:
-            raise self._stop(path, f"{TOO_MANY} once aliases are followed")
+            raise self._stop(path, Phrase("team.too_many_aliases", value=limits.TEAM_FILE_NODES))
         if len(self._open) > limits.TEAM_FILE_DEPTH:
-            raise self._stop(path, f"{TOO_DEEP} once aliases are followed")
+            raise self._stop(path, Phrase("team.too_deep_aliases", value=limits.TEAM_FILE_DEPTH))
         if isinstance(node, yaml.ScalarNode):
             return node.value if node.value in _WORDS else self._take_scalar(node, path)
         if id(node) in self._open:
-            raise self._stop(path, "an alias points to what it is part of")
+            raise self._stop(path, Phrase("team.alias_loop"))
         self._open.add(id(node))
         value = self._take_mapping(node, path) if isinstance(node, yaml.MappingNode) else self._take_list(node, path)
         self._open.remove(id(node))
@@ -132,7 +135,7 @@ class _Reading:
             if key is None:
                 continue
             if key in written:
-                first = f"duplicate key {shorten(key)}; the first one is on line {self.lines[*path, key]}"
+                first = Phrase("team.duplicate_of", value=shorten(key), line=self.lines[*path, key])
                 self._report(key_node, (*path, key), first)
                 continue
             self.lines[*path, key] = _line(key_node)
@@ -147,7 +150,7 @@ class _Reading:
                 if isinstance(item, yaml.MappingNode):
                     merged = self._take_another(item, path) | merged
                 else:
-                    self._report(item, path, "'<<' takes a mapping or a list of mappings")
+                    self._report(item, path, Phrase("team.merge"))
         return merged
 
     def _take_another(self, node: yaml.Node, path: Path) -> dict[str, object]:
@@ -156,7 +159,7 @@ class _Reading:
 
     def _take_key(self, node: yaml.Node, path: Path) -> str | None:
         if not isinstance(node, yaml.ScalarNode):
-            self._report(node, path, "a key must be text")
+            self._report(node, path, Phrase("team.key_text"))
             return None
         key = self._take_scalar(node, path)
         # a task's id may be a number, which counts as its decimal string (plan: tasks)
@@ -164,8 +167,8 @@ class _Reading:
             return str(key)
         if isinstance(key, str):
             return key
-        text = f"key {shorten(node.value)} reads as {describe_value(key)}, not as text"
-        self._report(node, path, text, hint="put it in quotes")
+        text = Phrase("team.key_reads", value=shorten(node.value), kind=describe_value(key))
+        self._report(node, path, text, hint=Phrase("team.quote"))
         return None
 
     def _take_scalar(self, node: yaml.ScalarNode, path: Path) -> object:
@@ -181,7 +184,7 @@ class _Reading:
         if len(node.value) <= _NUMBER_CHARS:
             with suppress(ValueError, KeyError, IndexError, OverflowError):  # `!!int many`
                 return construct(self._scalars, node)
-        self._report(node, path, f"{shorten(node.value)} is not a usable {kind}")
+        self._report(node, path, Phrase("team.unusable", value=shorten(node.value), kind=kind))
         return node.value
 
     def _stop(self, path: Path, text: str) -> Unreadable:
@@ -191,7 +194,9 @@ class _Reading:
     def _check_tag(self, node: yaml.Node, path: Path, plain: str) -> None:
         if node.tag != f"{_STANDARD}{plain}":
             tag = node.tag.replace(_STANDARD, "!!")
-            self._report(node, path, f"unknown tag {shorten(tag)}", hint="a team file takes plain values only")
+            self._report(
+                node, path, Phrase("team.unknown_tag", value=shorten(tag)), hint=Phrase("team.unknown_tag.hint")
+            )
 
     def _report(self, node: yaml.Node, path: Path, text: str, hint: str = "") -> None:
         self.problems.append(Problem(path=path, text=text, hint=hint, line=_line(node)))

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from moot.core.envelope import describer
+from moot.core.envelope import Envelope, find_source
 from moot.core.facts import Fact
 from moot.core.flows.registry import FACTS, show
 from moot.core.session.team import Language, Team
@@ -45,7 +45,7 @@ class Event(Struct, frozen=True, kw_only=True, gc=False):
         return Head(self.seq, self.hash)
 
 
-class _Envelope(Struct, frozen=True):
+class _Stored(Struct, frozen=True):
     """The part of a stored event that reading needs."""
 
     event: str
@@ -72,7 +72,7 @@ _SHOWN = b',"show_content":"'  # quotes inside strings are escaped, so this is n
 
 _encode = msgspec.json.Encoder().encode
 _placed_decoder = msgspec.json.Decoder(Placed)
-_envelope_decoder = msgspec.json.Decoder(_Envelope)
+_stored_decoder = msgspec.json.Decoder(_Stored)
 _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
     fact_type.event: msgspec.json.Decoder(fact_type) for fact_type in FACTS
 }
@@ -84,20 +84,26 @@ def stamp(
     """Turn facts into the events that follow `head`.
 
     `tokens` are the ids of the tokens with which people caused some of the facts, by the position of the fact.
-
-    The envelope is written by hand because this is the hottest code of Moot. Every part of it except step_id and
-    content is plain ASCII without quotes, so it needs no escaping.
     """
-    seq, previous = head.seq, head.hash
-    place, named = f'","session_id":"{session_id}","seq":', f',"event_id":"{session_id}-'
-    stamped = f'","timestamp":"{at}"'.encode()
-    events = []
-    first, tokens = seq + 1, tokens or {}
-    for fact in facts:
+    seq, previous, named = head.seq, head.hash, f"{session_id}-"
+    events: list[Event] = []
+    for position, fact in enumerate(facts):
         seq += 1
-        opening = f'{{"event":"{fact.event}{place}{seq}{named}{seq}'.encode()
-        described = describer(type(fact))(team, fact, tokens.get(seq - first, ""))
-        data = b"".join((opening, stamped, described, b',"metadata":', _encode(fact), b"}"))
+        content, timeline = fact.content, fact.timeline
+        data = _encode(
+            Envelope(
+                event=fact.event,
+                session_id=session_id,
+                seq=seq,
+                event_id=f"{named}{seq}",
+                timestamp=at,
+                step_id=getattr(fact, "step_id", None),
+                source=find_source(team, fact, tokens.get(position, "") if tokens else ""),
+                timeline=timeline if timeline and fact.is_on_timeline else None,
+                content=getattr(fact, content) if content else None,
+                metadata=fact,
+            )
+        )
         previous = chain(previous, data)
         events.append(Event(session_id=session_id, seq=seq, timestamp=at, fact=fact, data=data, hash=previous))
     return events
@@ -113,15 +119,15 @@ def decode(data: bytes, hash_: str) -> Event:
 
     Raises ValueError if the bytes are not a valid event or its type is unknown (written by a newer version).
     """
-    envelope = _envelope_decoder.decode(data)
-    decoder = _fact_decoders.get(envelope.event)
+    stored = _stored_decoder.decode(data)
+    decoder = _fact_decoders.get(stored.event)
     if decoder is None:
-        raise ValueError(f"unknown event {envelope.event!r}: was it written by a newer version?")
+        raise ValueError(f"unknown event {stored.event!r}: was it written by a newer version?")
     return Event(
-        session_id=envelope.session_id,
-        seq=envelope.seq,
-        timestamp=envelope.timestamp,
-        fact=decoder.decode(envelope.metadata),
+        session_id=stored.session_id,
+        seq=stored.seq,
+        timestamp=stored.timestamp,
+        fact=decoder.decode(stored.metadata),
         data=data,
         hash=hash_,
     )

@@ -6,29 +6,28 @@ is under way and no longer outstanding.
 
 from msgspec import Struct
 
-from moot.core.session.commands import Command, ExpireStep, ExpireTurn
+from moot.core.session.commands import Command, ExpireStep, ExpireTurn, WakeTurn
 from moot.core.session.events import Input, ToolCall
 from moot.core.session.state import State, Turn
+from moot.core.session.workspace_commands import WorkspaceJob
 
 
 class RunTurn(Struct, frozen=True, gc=False):
     """Have a member act. A restart runs an unfinished turn again, because its worker ended with its process."""
 
     turn: Turn
-
-    @property
-    def key(self) -> str:
-        return self.turn.turn_id
+    key: str
 
 
 class RunTask(Struct, frozen=True, gc=False):
-    """Offer a task to a member and, if it takes it, have it run: one worker from the offer to the end."""
+    """Offer a task to a member and, if it takes it, have it run: one worker from the offer to the end.
+
+    `is_taken`: the task was parked and goes on; nobody is asked again whether they take it.
+    """
 
     dispatch_id: str
-
-    @property
-    def key(self) -> str:
-        return self.dispatch_id
+    key: str
+    is_taken: bool = False
 
 
 class RunTool(Struct, frozen=True, gc=False):
@@ -40,6 +39,16 @@ class RunTool(Struct, frozen=True, gc=False):
     @property
     def key(self) -> str:
         return self.call.call_id
+
+
+class UseWorkspace(Struct, frozen=True, gc=False):
+    """Have git do something to the trees. It is checked against git first, so that doing it twice is harmless."""
+
+    job: WorkspaceJob
+
+    @property
+    def key(self) -> str:
+        return self.job.key
 
 
 class Understand(Struct, frozen=True, gc=False):
@@ -65,8 +74,23 @@ class LeaseCheck(Struct, frozen=True, gc=False):
 
     key: str
     every_s: float
-    dispatch_id: str
+    worker: str  # the key of the effect that runs it
     command: Command
+
+
+class Wake(Struct, frozen=True, gc=False):
+    """Let a parked turn go on when the wall clock shows this time."""
+
+    turn_id: str
+    until: str
+
+    @property
+    def key(self) -> str:
+        return f"wake:{self.turn_id}:{self.until}"
+
+    @property
+    def command(self) -> Command:
+        return WakeTurn(turn_id=self.turn_id)
 
 
 class StepDeadline(Struct, frozen=True, gc=False):
@@ -88,27 +112,70 @@ class StepDeadline(Struct, frozen=True, gc=False):
 class DeliverAnswer(Struct, frozen=True, gc=False):
     """Give a worker the answer to its question. One that runs again after a crash gets it before it asks again."""
 
-    turn_id: str
+    worker: str  # the key of the effect that runs it
     step_id: str
     choice: str | None
+    answer: str | None = None
 
     @property
     def key(self) -> str:
-        return f"answer:{self.step_id}"
+        return f"answer:{self.worker}:{self.step_id}"
 
 
-Effect = RunTurn | RunTask | RunTool | DeliverAnswer | Understand | Deadline | LeaseCheck | StepDeadline
+class DeliverMessage(Struct, frozen=True, gc=False):
+    """Give a worker what a person wrote to its member while the turn runs."""
+
+    worker: str  # the key of the effect that runs it
+    number: int
+    by: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        return f"message:{self.worker}:{self.number}"
+
+
+Effect = (
+    RunTurn
+    | RunTask
+    | RunTool
+    | UseWorkspace
+    | DeliverAnswer
+    | DeliverMessage
+    | Understand
+    | Deadline
+    | LeaseCheck
+    | Wake
+    | StepDeadline
+)
+
+
+def find_wake(state: State, turn_id: str) -> list[Effect] | None:
+    """Return what a parked turn waits for instead of running; None if it is not parked."""
+    parked = state.parked.get(turn_id)
+    if parked is None:
+        return None
+    return [Wake(turn_id, parked.until)] if parked.until else []
 
 
 def watch_worker(state: State, turn_id: str, timeout_s: float) -> list[Effect]:
-    """Return the deadline of a worker and the answers that it waits for.
+    """Return the deadline of a worker, the answers that it waits for, and what people wrote to its member.
 
-    No deadline runs while a permission question is open; a new one starts when it is answered.
+    No deadline runs while a question of the turn is open; a new one starts when it is answered.
     """
     effects: list[Effect] = []
     if not state.open_steps or not any(step.turn_id == turn_id for step in state.open_steps.values()):
         effects.append(Deadline(f"deadline:{turn_id}", timeout_s, ExpireTurn(turn_id=turn_id)))
-    for step_id, reply in state.replies.items():
-        if reply.turn_id == turn_id:
-            effects.append(DeliverAnswer(turn_id, step_id, reply.choice))
+    if state.replies:
+        effects += [
+            DeliverAnswer(state.run_key(turn_id), step_id, reply.choice, reply.answer)
+            for step_id, reply in state.replies.items()
+            if reply.turn_id == turn_id
+        ]
+    if turn_id in state.notes:
+        effects += [
+            DeliverMessage(state.run_key(turn_id), message.number, message.by, message.text)
+            for message in state.notes[turn_id].messages
+            if not message.how
+        ]
     return effects

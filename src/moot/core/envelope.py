@@ -1,25 +1,36 @@
-"""The envelope of a stored event: what stands between its timestamp and its metadata.
+"""The envelope of a stored event: everything around the fact, which is its `metadata`.
 
-These are `step_id`, `source` (who caused it), `timeline` (its name on the timeline) and `content`. Each kind of fact
-declares them as class variables (`moot.core.facts`); this module encodes them.
+Each kind of fact declares its part of the envelope as class variables (`moot.core.facts`): the member who caused it,
+its name on the timeline and its content.
 """
 
-from collections.abc import Callable
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from moot.core.facts import Fact
 from moot.core.session.team import Kind, Team
 
 _encode = msgspec.json.Encoder().encode
 
-Describe = Callable[[Team, Any, str], bytes]  # the last argument is the id of a token, or empty
-
 # By flow: the roles of members that direct others. In the envelope they count as part of the orchestrator.
 LEADING_ROLES: dict[str, frozenset[str]] = {}
+
+
+class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A stored event. Its fields are stored in this order."""
+
+    event: str
+    session_id: str
+    seq: int
+    event_id: str
+    timestamp: str
+    step_id: str | None = None
+    source: Raw  # an encoded `Source`
+    timeline: str | None = None
+    content: str | None = None
+    metadata: Fact
 
 
 class Source(Struct, frozen=True, omit_defaults=True):
@@ -29,14 +40,30 @@ class Source(Struct, frozen=True, omit_defaults=True):
     token: str | None = None  # the id of the token with which a person did it
 
 
-_MOOT = b',"source":' + _encode(Source("moot-orchestrator", "orchestrator"))
+_MOOT = Raw(_encode(Source("moot-orchestrator", "orchestrator")))
+
+
+def find_source(team: Team, fact: Fact, token: str) -> Raw:
+    """Return who caused a fact. `token` is the id of the token with which a person did it, or empty."""
+    author = fact.author
+    member_id: str | None = getattr(fact, author) if author else None
+    if member_id:
+        member = team.member(member_id)
+        return _encode_source(team.flow, member.kind, member_id, member.role, token)
+    return _encode_nameless(token) if author and token else _MOOT
 
 
 @lru_cache(maxsize=4096)
-def _encode_source(flow: str, kind: Kind, member_id: str, role: str, token: str) -> bytes:
+def _encode_source(flow: str, kind: Kind, member_id: str, role: str, token: str) -> Raw:
     place = _find_place(flow, kind, role)
     by = token or None if kind is Kind.HUMAN else None
-    return b',"source":' + _encode(Source(place.loop_id, place.role, member_id, by))
+    return Raw(_encode(Source(place.loop_id, place.role, member_id, by)))
+
+
+@lru_cache(maxsize=4096)
+def _encode_nameless(token: str) -> Raw:
+    """Encode the source of what somebody did who is no member: an owner's token need not speak as one."""
+    return Raw(_encode(Source("moot-orchestrator", "orchestrator", None, token)))
 
 
 def describe_source(team: Team, member_id: str) -> str:
@@ -51,45 +78,3 @@ def _find_place(flow: str, kind: Kind, role: str) -> Source:
         return Source("moot-orchestrator", "user")
     leads = role in LEADING_ROLES.get(flow, ())
     return Source("moot-orchestrator" if leads else "moot-executor", role or "executor")
-
-
-@lru_cache(maxsize=4096)
-def _encode_nameless(token: str) -> bytes:
-    """Encode the source of what somebody did who is no member: an owner's token need not speak as one."""
-    return b',"source":' + _encode(Source("moot-orchestrator", "orchestrator", None, token))
-
-
-def _find_source(team: Team, member_id: str | None, token: str) -> bytes:
-    if not member_id:
-        return _encode_nameless(token) if token else _MOOT
-    member = team.member(member_id)
-    return _encode_source(team.flow, member.kind, member_id, member.role, token)
-
-
-@cache
-def describer(kind: type[Fact]) -> Describe:
-    """Return the function that encodes the envelope of this kind of fact. Cached, because stamping is hot."""
-    author, content = kind.author, kind.content
-    timeline = f',"timeline":"{kind.timeline}"'.encode() if kind.timeline else b""
-    if "step_id" in kind.__struct_fields__:
-        return lambda team, fact, token: (
-            b',"step_id":%b%b%b'
-            % (
-                _encode(fact.step_id),
-                _find_source(team, getattr(fact, author), token) if author else _MOOT,
-                timeline,
-            )
-        )
-    if not author:
-        fixed = _MOOT + timeline
-        return lambda _team, _fact, _token: fixed
-    if content:
-        return lambda team, fact, token: (
-            b'%b%b,"content":%b'
-            % (
-                _find_source(team, getattr(fact, author), token),
-                timeline if fact.is_on_timeline else b"",
-                _encode(getattr(fact, content)),
-            )
-        )
-    return lambda team, fact, token: _find_source(team, getattr(fact, author), token) + timeline

@@ -4,9 +4,12 @@ MootError
 ├── Refused            a session does not accept a command; nothing changed
 ├── ConfigError        a team file or a setting is not usable
 ├── AgentError         a member's turn failed
+├── WorkspaceError     git, or a tree that members work in, cannot do what is needed
 └── LogError
     ├── NotFound       no such session
     ├── Conflict       somebody else appended first
+    │   ├── Fenced     another node acts for the session now
+    │   └── Diverged   what was read before is no longer part of the session
     ├── CommandReused  one command id, two different bodies
     ├── Corrupt        a stored row is not what was written
     ├── Locked         another process holds the file
@@ -56,6 +59,10 @@ class AgentError(MootError):
         self.usage = usage or Usage()
 
 
+class WorkspaceError(MootError):
+    """What members work in cannot be made, recorded, merged or taken. The message is a sentence for people."""
+
+
 class LogError(MootError):
     """The base of errors of the log."""
 
@@ -66,6 +73,14 @@ class NotFound(LogError):
 
 class Conflict(LogError):
     """The expected seq is not the head: somebody else appended first."""
+
+
+class Fenced(Conflict):
+    """This node does not act for the session any more: what its agents and timers report is not wanted."""
+
+
+class Diverged(Conflict):
+    """The session has another history than the one that was read, as after a backup was restored: read it anew."""
 
 
 class CommandReused(LogError):

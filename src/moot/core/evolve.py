@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from moot.core.facts import Fact
+from moot.core.flows.flow_settings import sections
 from moot.core.session import session_fold
 from moot.core.session.events import SessionCreated
 from moot.core.session.state import Slice, State, StateOf
@@ -55,10 +56,10 @@ def _create(fact: SessionCreated) -> State:
         members=fact.members,
         understanding=fact.understanding,
         thresholds=fact.thresholds,
-        chat=fact.chat,
-        plan=fact.plan,
-        supervisor=fact.supervisor,
         budget=fact.budget,
         permission_timeout_s=fact.permission_timeout_s,
+        workspace=fact.workspace,
+        **sections(fact),
     )
-    return StateOf(team=team, title=fact.title, language=fact.language, slice=_SLICES[fact.flow]())
+    own = _SLICES[fact.flow]()
+    return StateOf(team=team, title=fact.title, language=fact.language, slice=own, session_id=fact.session_id)

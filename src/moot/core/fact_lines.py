@@ -19,7 +19,9 @@ from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
 
+from moot.core.envelope import describe_source
 from moot.core.facts import Fact
+from moot.core.session.attachments import Attachment
 from moot.core.session.notices import tell_failure
 from moot.core.session.state import State
 from moot.core.session.team import Language
@@ -57,13 +59,24 @@ class Change(Struct, Generic[F_co], frozen=True):
         """Return the display name of a member; "Moot" if there is none."""
         return self.after.team.member(member_id).display_name if member_id else "Moot"
 
+    def place(self, member_id: str | None) -> str:
+        """Return a member's name with its place in the system: `Nora (moot-orchestrator.planner)`; "Moot" for none."""
+        if not member_id:
+            return self.name(None)
+        place = describe_source(self.after.team, member_id)
+        return self.say("member_at", who=self.name(member_id), detail=place)
+
 
 class Entry(Struct, Generic[F_co], frozen=True):
-    """A fact in the timeline, with the session as it is now and the reader's language."""
+    """A fact in the timeline, with the session as it is now and the reader's language.
+
+    `title` is that of the task that the fact is about, at the time of the fact; empty if it is about none.
+    """
 
     fact: F_co
     state: State
     language: Language
+    title: str = ""
 
     def say(self, key: str, **params: Any) -> str:
         """A text of the screens."""
@@ -79,11 +92,12 @@ class Entry(Struct, Generic[F_co], frozen=True):
 
 
 class Message(Struct, frozen=True):
-    """What a member says, and to whom; an empty text is not shown."""
+    """What a member says, to whom, and with which files; a message without text and files is not shown."""
 
     member: str
     text: str
     to: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
 
 Tell = Callable[[Change[F]], list[str]]
@@ -123,6 +137,7 @@ class Lines:
     def __init__(self, base: "Lines | None" = None, board: Callable[[State], list[str]] | None = None) -> None:
         self.texts: dict[type, Text[Any]] = dict(base.texts) if base else {}
         self.messages: dict[type, Say[Any]] = dict(base.messages) if base else {}
+        self.said: dict[type, Say[Any]] = dict(base.said) if base else {}
         self.lines: dict[type, Tell[Any]] = dict(base.lines) if base else {}
         self.ignored: set[type] = set(base.ignored) if base else set()
         self.weights: dict[type, Weight] = dict(base.weights) if base else {}
@@ -145,6 +160,15 @@ class Lines:
 
         def register(say: Say[F]) -> Say[F]:
             self.messages[kind] = say
+            return say
+
+        return register
+
+    def says(self, *kinds: type[Fact]) -> Callable[[Say[Any]], Say[Any]]:
+        """Register words that search finds in facts that are no messages: results, questions, titles."""
+
+        def register(say: Say[Any]) -> Say[Any]:
+            self.said.update(dict.fromkeys(kinds, say))
             return say
 
         return register

@@ -36,7 +36,6 @@ class Machine(Generic[S, T]):
     states: tuple[S, ...]
     rows: tuple[Row[S, T], ...]
     table: Mapping[tuple[S, T], S]
-    unfired: Mapping[T, str]
 
     def advance(self, state: S, trigger: T) -> S:
         """Return the next state. Raises IllegalTransition if the table has no row for this pair."""
@@ -67,14 +66,12 @@ def machine(
     final: Iterable[S] = (),
     rows: Iterable[tuple[S, T, S]],
     extensions: Iterable[tuple[S, T, S]] = (),
-    unfired: Mapping[T, str] | None = None,
 ) -> Machine[S, T]:
     """Check a table and make the machine. A table that contradicts itself raises ValueError, at import.
 
     Args:
         rows: the transitions of the original design.
         extensions: transitions that the original design left open.
-        unfired: triggers of the original design that nothing fires, each with the reason.
     """
     every = tuple(Row(*row) for row in rows) + tuple(Row(*row, extension=True) for row in extensions)
     table: dict[tuple[S, T], S] = {}
@@ -90,9 +87,7 @@ def machine(
     dead = {state for state in states if not any(row.state == state for row in every)}
     if dead - ends:
         raise ValueError(f"{name}: dead ends that are not declared final: {', '.join(sorted(dead - ends))}")
-    return Machine(
-        name=name, initial=initial, final=ends, states=states, rows=every, table=table, unfired=unfired or {}
-    )
+    return Machine(name=name, initial=initial, final=ends, states=states, rows=every, table=table)
 
 
 def _reachable(initial: S, rows: tuple[Row[S, T], ...]) -> set[S]:

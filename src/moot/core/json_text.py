@@ -8,6 +8,7 @@ same position disagree on whether it is inside a string, so no position is read 
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
@@ -84,6 +85,7 @@ def cut_objects(text: str, key: str) -> str:
     return _EMPTY_FENCE.sub("", kept + text[at:]).strip()
 
 
+@lru_cache(maxsize=8)  # a message is read for several questions: what was decided, and what people are shown
 def _read_only_object(text: str, key: str) -> _Only | None:
     """Parse the object of a text with a single brace. Returns None if the automaton has to read it.
 

@@ -20,7 +20,10 @@ from moot.core.machines.session import Status
 from moot.gateway import openapi
 from moot.gateway.auth import Tokens
 from moot.gateway.bounds import Bounds
+from moot.gateway.demo_operations import DemoOperations
+from moot.gateway.diff_operations import ChangeOperations
 from moot.gateway.documents import (
+    ForkPlace,
     Frame,
     Health,
     InboxDocument,
@@ -34,6 +37,7 @@ from moot.gateway.documents import (
     SessionEntry,
     TeamDocument,
 )
+from moot.gateway.files import FileOperations
 from moot.gateway.guard import SAFE_METHODS, Guard, find_principal, principal_of
 from moot.gateway.hosts import Hosts
 from moot.gateway.inbox import Inbox
@@ -41,18 +45,24 @@ from moot.gateway.logins import Logins
 from moot.gateway.metrics import Metrics
 from moot.gateway.operations import AFTER, COMMANDS, LANGUAGE, Operation, Parameter
 from moot.gateway.page import Page
-from moot.gateway.replies import Json, error_language, explain
-from moot.gateway.rest import Rest
+from moot.gateway.private import Holder, PrivateOperations
+from moot.gateway.replies import Json, error_language, explain, is_for_person, tell_not_found
+from moot.gateway.rest import SESSION, Rest
+from moot.gateway.searching import SearchOperations
 from moot.gateway.settings import GatewaySettings
+from moot.gateway.sharing import LinkOperations
 from moot.gateway.sse import Streams
-from moot.protocol.errors import ProtocolError
-from moot.runtime.ports import Log
+from moot.gateway.team_sources import TeamSources
+from moot.gateway.workers import WorkerEndpoint
+from moot.protocol.protocol_errors import ProtocolError
+from moot.protocol.worker_frames import PATH
+from moot.runtime.cluster import ClusterStatus, cluster_of
+from moot.runtime.ports import Log, Takeover
 
 logger = logging.getLogger(__name__)
 
 WATCH_S = 0.25  # how often to look for revoked tokens whose connections must be closed
 LOGIN_WATCH_S = 60.0
-SESSION = "/api/sessions/{session_id}"
 
 
 class Sockets(Protocol):
@@ -72,8 +82,8 @@ class Sockets(Protocol):
     def open_logins(self) -> set[str]:
         """Return the logins that have connections."""
 
-    def cut(self) -> None:
-        """Close every connection, after which clients reconnect. The demo shows how they recover."""
+    def count(self) -> int:
+        """Return how many connections are open."""
 
 
 class Watch:
@@ -87,10 +97,22 @@ class Watch:
         return Json(Health())
 
     async def is_ready(self, request: Request) -> Response:  # noqa: ARG002
-        """Answer 200 if the log can be read. Raises LogError if it cannot."""
+        """Answer 200 if the log can be read and this server may act. Raises LogError if not."""
+        cluster = cluster_of(self._log)
+        if cluster:
+            await cluster.check_ready()
         with suppress(NotFound):
             await self._log.head("not-a-session")
         return Json(Health())
+
+    async def describe_cluster(self, request: Request) -> Response:
+        """Return what an operator wants to know about all servers; owners only."""
+        cluster = cluster_of(self._log)
+        if cluster is None:
+            raise ProtocolError("unknown_path")
+        if not principal_of(request.scope).may_create:
+            raise ProtocolError("forbidden")
+        return Json(await cluster.read_status())
 
     async def metrics(self, request: Request) -> Response:
         """Return the counters of the whole server; a token for one session is not told about others."""
@@ -101,7 +123,25 @@ class Watch:
         for status in Status:
             self._metrics.sessions.labels(status.value).set(by_status[status])
         self._metrics.events_logged.set(sum(listing.head.seq for listing in listings))
+        if cluster := cluster_of(self._log):
+            self._metrics.measure(cluster.measure())
+            self._metrics.measure(_measure_all(await cluster.read_status()))
         return Response(self._metrics.render(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _measure_all(status: ClusterStatus) -> dict[str, float]:
+    """What every server reports alike, because it is about all of them."""
+    return {
+        "nodes": sum(node.lease_left_s > 0 for node in status.nodes),
+        "due_sessions": status.due,
+        "unowned_due_sessions": status.unowned_due,
+        "notify_queue_usage": status.notify_queue_usage,
+        "oldest_transaction_seconds": status.oldest_transaction_s,
+        "sync_standbys": status.sync_standbys,
+        "workers": len(status.workers),
+        "jobs": status.jobs,
+        "waiting_jobs": status.waiting_jobs,
+    }
 
 
 class Gateway:
@@ -117,19 +157,27 @@ class Gateway:
         sockets: Sockets,
         hosts: Hosts,
         bounds: Bounds,
+        holder: Holder | None = None,
     ) -> None:
         self._bounds = bounds
         self._tokens = tokens
         self._metrics = metrics
         self._sockets = sockets
+        self._workers = WorkerEndpoint(app, tokens)
         self._streams = Streams()
         self._language = app.teams[0].language
         self._page = Page()
-        self._logins = Logins(tokens, metrics, self.close_login)
+        self._logins = Logins(tokens, metrics, bounds, self.close_login)
         self._watch = Watch(app.log, metrics)
         self._rest = Rest(app, tokens, settings, metrics, self._streams, bounds)
         self._inbox = Inbox(app)
-        self.operations = self._list_operations()
+        self._changes = ChangeOperations(app, bounds)
+        self._files = FileOperations(app, bounds)
+        self._search = SearchOperations(app)
+        self._links = LinkOperations(app, tokens)
+        self._sources = TeamSources(app)
+        self._demos = DemoOperations(app)
+        self.operations = self._list_operations() + (PrivateOperations(holder).list_operations() if holder else [])
         self._document = openapi.describe(self.operations)
         self.router = Router(
             routes=list(self._make_routes(self.operations)), default=self._find_nothing, redirect_slashes=False
@@ -142,6 +190,7 @@ class Gateway:
     def close_token(self, token_id: str) -> None:
         """Close the connections and streams that were opened with a token that is no longer valid."""
         self._sockets.close_token(token_id)
+        self._workers.close_token(token_id)
         self._streams.close_token(token_id)
 
     def close_login(self, login_id: str) -> None:
@@ -171,16 +220,29 @@ class Gateway:
     async def close(self) -> None:
         """End all streams and close all sockets, because the server stops."""
         self._streams.close()
+        await self._workers.close()
         await self._sockets.close()
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
+        if scope["type"] == "websocket" and scope["path"] == PATH:
+            await self._workers(scope, receive, send)
+        elif scope["type"] == "websocket":
             await self._sockets(scope, receive, send)
         else:
             await self.router(scope, receive, send)
 
     def _list_operations(self) -> list[Operation]:
-        return [*self._list_session_operations(), *self._list_log_operations(), *self._list_other_operations()]
+        return [
+            *self._list_session_operations(),
+            *self._list_log_operations(),
+            *self._changes.list_operations(),
+            *self._files.list_operations(),
+            *self._search.list_operations(),
+            *self._links.list_operations(),
+            *self._sources.list_operations(),
+            *self._demos.list_operations(),
+            *self._list_other_operations(),
+        ]
 
     def _list_session_operations(self) -> list[Operation]:
         rest = self._rest
@@ -223,12 +285,34 @@ class Gateway:
                 parameters=(Parameter("at", "a seq: as the session was after that event", int),),
             ),
             Operation(
+                method="GET",
+                path=f"{SESSION}/takeovers",
+                summary="The commands that open members' conversations in their own programs; owners only",
+                handler=rest.list_takeovers,
+                gives=list[Takeover],
+            ),
+            *self._list_moving_operations(),
+        ]
+
+    def _list_moving_operations(self) -> list[Operation]:
+        rest = self._rest
+        return [
+            Operation(
                 method="DELETE",
                 path=SESSION,
                 summary="Move a session to the trash, where it is kept for 30 days; owners only",
                 handler=rest.remove_session,
                 parameters=(Parameter("forever", "1: delete it for good, from the trash or not"),),
                 status=204,
+            ),
+            Operation(
+                method="POST",
+                path=f"{SESSION}/fork",
+                summary="A new session that is the same until an event, with its files as recorded then; owners only",
+                handler=rest.fork_session,
+                takes=ForkPlace,
+                gives=SessionDocument,
+                status=201,
             ),
             Operation(
                 method="POST",
@@ -300,6 +384,12 @@ class Gateway:
                 takes=Login,
                 gives=NewLoginDocument,
             ),
+            operation(
+                path="/api/cluster",
+                summary="The servers on a store that several machines share; owners only",
+                handler=watch.describe_cluster,
+                gives=ClusterStatus,
+            ),
             operation(path="/api/me", summary="Who you are", handler=logins.who, gives=LoginDocument),
             operation(method="POST", path="/api/logout", summary="End this login", handler=logins.logout, status=204),
             operation(
@@ -366,5 +456,8 @@ class Gateway:
         return Json(self._document)
 
     async def _find_nothing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = explain(ProtocolError("unknown_path"), error_language(Request(scope), self._language))
+        language = error_language(Request(scope), self._language)
+        response = (
+            tell_not_found(language) if is_for_person(scope) else explain(ProtocolError("unknown_path"), language)
+        )
         await response(scope, receive, send)

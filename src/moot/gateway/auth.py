@@ -14,7 +14,7 @@ from itsdangerous.encoding import base64_decode, base64_encode
 from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.config.private_files import keep_secret, version_of
+from moot.config.private_files import OWNER_FILE, TOKEN_VARIABLE, keep_secret, version_of
 from moot.core.bucket import Bucket
 from moot.core.errors import ConfigError, MootError
 from moot.core.session.principal import Principal, Role
@@ -28,8 +28,7 @@ CREDENTIALS = "moot.credentials"  # key in a scope: what `find_credentials` retu
 LOGIN_HEADER, SUBPROTOCOL = "moot-login", "moot"
 LOGIN_PREFIX = f"{SUBPROTOCOL}.login."  # of the subprotocol that carries the secret of a login
 OWNER_ID = "owner"
-TOKEN_VARIABLE = "MOOT_TOKEN"  # noqa: S105 - its name, not its value
-OWNER_FILE, TOKENS_FILE, KEY_FILE, LOGINS_FILE = "owner.token", "tokens.json", "signing.key", "logins.json"
+TOKENS_FILE, KEY_FILE, LOGINS_FILE = "tokens.json", "signing.key", "logins.json"
 TOKEN_CHARS = 16  # the shortest MOOT_TOKEN
 TRIES, TRIES_PER_S, PEERS = 20, 0.5, 1000  # wrong tokens of one address, and of how many addresses they are counted
 
@@ -109,7 +108,7 @@ class Tokens:
                 f"{TOKEN_VARIABLE} must have at least {TOKEN_CHARS} printable ASCII characters and no space; "
                 "unset it to have one made"
             )
-        self._file = TokenFile(folder / TOKENS_FILE)
+        self.file = TokenFile(folder / TOKENS_FILE)
         self._owner_path = folder / OWNER_FILE
         self._given_owner_token = owner_token or None
         self._now = now or SystemClock().now
@@ -144,6 +143,7 @@ class Tokens:
     def find_login(self, cookie: str, secret: str) -> Principal | None:
         """Return the holder of a login. It is valid for as long as the token it was issued for."""
         self._reload()
+        self.logins.sync()
         login = self.logins.find(cookie, secret)
         record = self._records.get(login.token_id) if login else None
         if login is None or record is None or record.sha256 != login.token_sha256:
@@ -161,8 +161,12 @@ class Tokens:
                 return None
             case "login":
                 return self.find_login(credentials.token, credentials.secret)
-        if _GENERATED.fullmatch(credentials.token):  # a program with an old token must not lock others out
-            return self.find(credentials.token)
+            case "bearer" | "query":
+                return self._find_by_token(credentials.token, address)
+
+    def _find_by_token(self, token: str, address: str) -> Principal | None:
+        if _GENERATED.fullmatch(token):  # a program with an old token must not lock others out
+            return self.find(token)
         now = self._monotonic()
         tries = self._tries.pop(address, None) or Bucket(TRIES_PER_S, TRIES, now)
         self._tries[address] = tries  # the last one now: the first one goes if there are too many
@@ -170,7 +174,7 @@ class Tokens:
             del self._tries[next(iter(self._tries))]
         if not tries.take(now, 1.0):
             raise TooManyTries(f"too many wrong tokens from {address}")
-        principal = self.find(credentials.token)
+        principal = self.find(token)
         if principal:
             tries.give_back(1.0)
         return principal
@@ -181,15 +185,15 @@ class Tokens:
         return self.logins.create(record.token_id, record.sha256, agent)
 
     def take_gone_logins(self) -> set[str]:
-        """End the logins that were idle too long, or whose token is gone. Return the ids of all that ended so."""
-        now = self._now()
+        """End the logins that were idle too long, or whose token is gone. Return the ids of all that ended."""
+        now, revoked = self._now(), self.logins.take_removed()
         gone = {
             login.login_id
             for login in self.logins.list()
             if login.ends_at <= now or login.token_id not in self._records
         }
         self.logins.end(*gone)
-        return gone
+        return gone | revoked
 
     def take_gone(self) -> set[str]:
         """Return the ids of tokens that were revoked, replaced or have expired since the last call."""
@@ -216,7 +220,7 @@ class Tokens:
         return record.principal if record and not record.has_expired(self._now()) else None
 
     def _versions(self) -> object:
-        return version_of(self._file.path), version_of(self._owner_path)
+        return version_of(self.file.path), version_of(self._owner_path)
 
     def _reload(self) -> None:
         version = self._versions()
@@ -242,5 +246,5 @@ class Tokens:
             token_id=OWNER_ID, sha256=hash_token(self.owner_token), role=Role.OWNER, created_at=self._now()
         )
         now = self._now()
-        given_out = {record.token_id: record for record in self._file.read() if not record.has_expired(now)}
+        given_out = {record.token_id: record for record in self.file.read() if not record.has_expired(now)}
         return {**given_out, OWNER_ID: owner}

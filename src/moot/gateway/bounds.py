@@ -1,8 +1,8 @@
 """What a principal, and all of them together, may use at a time. Every transport asks here.
 
-WebSocket connections, server-sent events and exports count together as streams. Messages, reads and bytes are limited
-by a rate, over all of a principal's connections and requests. An owner's token is often shared by several programs and
-browsers of one person, so it may use more.
+WebSocket connections, server-sent events, exports and uploads count together as streams. Messages, reads and bytes are
+limited by a rate, over all of a principal's connections and requests. An owner's token is often shared by several
+programs and browsers of one person, so it may use more.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from moot.core.bucket import Bucket
 from moot.core.session.principal import Principal, Role
 from moot.gateway.settings import GatewaySettings
-from moot.protocol.errors import ProtocolError
+from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.ports import Clock
 
 OWNER_FACTOR = 4  # how many times the rates of others an owner may use

@@ -19,9 +19,9 @@ from moot.gateway.outbox import Cursor, Deliver, Outbox, TryWrite
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.state_export import export_state, find_hash, restore_place
 from moot.gateway.watching import SessionsWatch
-from moot.protocol.commands import ChangeLanguage, Create, Watch
-from moot.protocol.errors import ProtocolError, as_protocol_error
+from moot.protocol.command_table import ChangeLanguage, Create, Watch
 from moot.protocol.frames import error_frame, unlogged
+from moot.protocol.protocol_errors import ProtocolError, as_protocol_error
 from moot.protocol.server import (
     Acknowledge,
     Asked,

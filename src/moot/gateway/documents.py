@@ -6,13 +6,15 @@ from msgspec import Meta, Struct
 
 from moot.config.team_file import TeamFile
 from moot.core.machines.session import Status
-from moot.core.session.events import Option, PauseReason
-from moot.core.session.principal import Role
+from moot.core.session.events import PauseReason
+from moot.core.session.principal import Principal, Role
 from moot.core.session.team import Language, Member
 from moot.core.view import View
-from moot.protocol.commands import CommandId, Create, Seq, SessionId
-from moot.runtime.ports import LastLine, Listing
+from moot.protocol.command_table import CommandId, Create, Seq, SessionId
+from moot.runtime.ports import LastLine, Listing, Project
+from moot.runtime.searching import Found
 from moot.runtime.summaries import Need, find_need
+from moot.runtime.waiting_list import InboxItem
 
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
@@ -25,12 +27,21 @@ class TeamDocument(Struct, frozen=True, kw_only=True):
     language: Language
     members: tuple[Member, ...]
     scripted: bool  # its AIs play a script: no model is asked
+    description: str
+    examples: tuple[str, ...]  # first messages to offer
+    has_file: bool  # its file may be read and changed here (`/api/teams/{name}/source`)
 
 
 class NewSession(Create, frozen=True, kw_only=True):
     """`user.create_session` without a connection: asking again with the same `command_id` gives the same session."""
 
     command_id: CommandId | None = None
+
+
+class ForkPlace(Struct, frozen=True, kw_only=True):
+    """From which event on a copy of a session goes its own way; without one from the last."""
+
+    at: Annotated[int, Meta(ge=1)] | None = None
 
 
 class SessionEntry(Struct, frozen=True, kw_only=True):
@@ -53,35 +64,19 @@ class SessionEntry(Struct, frozen=True, kw_only=True):
     asks: str | None
     needs: Need | None
     removed_at: str | None
-
-
-class Blocked(Struct, frozen=True, kw_only=True):
-    """What waits for an answer: the turn of a member, a task, or all of the session; `name` is whose or which."""
-
-    kind: Literal["turn", "task", "session"]
-    name: str = ""
-
-
-class InboxItem(Struct, frozen=True, kw_only=True):
-    """An open question, or a floor that waits for a human: those have no `step_id`, `question` and `options`.
-
-    `blocks` is null if everything else goes on meanwhile.
-    """
-
-    session_id: SessionId
-    title: str
-    kind: Need
-    step_id: str | None = None
-    question: str | None = None
-    options: tuple[Option, ...] = ()
-    blocks: Blocked | None = None
-    since: str
+    project: Project | None  # for owners only
 
 
 class InboxDocument(Struct, frozen=True, kw_only=True):
     """What waits for you, oldest first."""
 
     items: list[InboxItem]
+
+
+class FoundDocument(Struct, frozen=True, kw_only=True):
+    """What was found, the newest first."""
+
+    found: list[Found]
 
 
 class SessionDocument(Struct, frozen=True, kw_only=True):
@@ -160,7 +155,7 @@ class Health(Struct, frozen=True, kw_only=True):
     status: Literal["ok"] = "ok"
 
 
-def describe_team(team: TeamFile) -> TeamDocument:
+def describe_team(team: TeamFile, *, has_file: bool) -> TeamDocument:
     """Describe a team for clients. Of its agents' configuration they learn only whether all of them are scripted."""
     public = team.team()
     return TeamDocument(
@@ -169,10 +164,14 @@ def describe_team(team: TeamFile) -> TeamDocument:
         language=public.language,
         members=public.members,
         scripted=all(agent.is_scripted for agent in team.agents().values()),
+        description=team.description,
+        examples=team.examples,
+        has_file=has_file,
     )
 
 
-def describe_listing(listing: Listing) -> SessionEntry:
+def describe_listing(listing: Listing, principal: Principal) -> SessionEntry:
+    """Describe a session to the holder of a token. Only owners are told where on this machine it belongs."""
     summary = listing.summary
     return SessionEntry(
         session_id=listing.session_id,
@@ -192,4 +191,5 @@ def describe_listing(listing: Listing) -> SessionEntry:
         asks=summary.asks,
         needs=find_need(summary),
         removed_at=listing.removed_at,
+        project=listing.project if principal.may_create else None,
     )

@@ -11,7 +11,7 @@ from moot.core.session.principal import Principal
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.gateway.bounds import Bounds
 from moot.gateway.replies import explain
-from moot.protocol.errors import ProtocolError
+from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.ports import Log
 from moot.runtime.snapshots import load_state
 from moot.telling.page import PageWriter

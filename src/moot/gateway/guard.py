@@ -16,18 +16,21 @@ from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.gateway.auth import CREDENTIALS, Tokens, TooManyTries, address_of, find_credentials
 from moot.gateway.hosts import Hosts
 from moot.gateway.metrics import Metrics
-from moot.gateway.replies import error_language, explain
-from moot.protocol.errors import ProtocolError
+from moot.gateway.replies import error_language, explain, is_for_person, tell_not_found
+from moot.protocol.protocol_errors import ProtocolError
+from moot.protocol.worker_frames import PATH as WORKERS
 from moot.runtime.peers import PeerCheck, is_on_this_machine
 
 PRINCIPAL = "moot.principal"
+PRIVATE = "private"  # the client's host of a request over the private socket; its port is the process
 PUBLIC_PATHS = {"/", "/healthz", "/readyz", "/api/login"}
 PUBLIC_FOLDERS = ("/static/", "/s/")
-SOCKET_PATHS = {"/", "/ws"}
+SOCKET_PATHS = {"/", "/ws", WORKERS}
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+    "font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html moot"
 )
 SECURITY_HEADERS: dict[bytes, bytes] = {
     b"content-security-policy": CSP.encode(),
@@ -42,6 +45,11 @@ SECURITY_HEADERS: dict[bytes, bytes] = {
 
 def is_public(path: str) -> bool:
     return path in PUBLIC_PATHS or path.startswith(PUBLIC_FOLDERS)
+
+
+def is_private(scope: Mapping[str, Any]) -> bool:
+    """Whether a request came over the private socket, to which no browser and nobody on the network can connect."""
+    return (scope.get("client") or ("",))[0] == PRIVATE
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
@@ -95,8 +103,9 @@ class Guard:
         if refusal is None:
             await self._inner(scope, receive, send)
             return
-        response = explain(refusal, error_language(Request(scope), self._language))
-        await response(scope, receive, send)
+        language = error_language(Request(scope), self._language)
+        is_stray = refusal.code == "unauthenticated" and is_for_person(scope)  # every page for people is public
+        await (tell_not_found(language) if is_stray else explain(refusal, language))(scope, receive, send)
 
     def _check(self, scope: Scope) -> ProtocolError | None:
         """Return why a request is refused; None lets it in and puts its principal into the scope."""
@@ -114,6 +123,9 @@ class Guard:
         if principal is None:
             self._metrics.unauthenticated.inc()
             return ProtocolError("unauthenticated")
+        if principal.is_worker:
+            self._metrics.forbidden.labels("worker").inc()
+            return ProtocolError("forbidden")
         is_login = credentials.kind == "login"
         needs_origin = is_login and scope["method"] not in SAFE_METHODS
         if is_login and not self._is_same_origin(scope, needs_origin=needs_origin):
@@ -125,17 +137,23 @@ class Guard:
     async def _is_agent(self, scope: Scope) -> bool:
         """Whether an agent's program on this machine sends this. Whatever token it has, it is not a person."""
         peer, local = scope.get("client"), scope.get("server")
-        if not peer or not local or not is_on_this_machine(peer, local):
+        is_agent: bool | None
+        if peer and is_private(scope):
+            is_agent = bool(peer[1]) and await asyncio.to_thread(self._peers.is_program, peer[1])
+        elif not peer or not local or not is_on_this_machine(peer, local):
             return False
-        is_agent = self._peers.find_known(peer, local)
-        if is_agent is None:
-            is_agent = await asyncio.to_thread(self._peers.find_out, peer, local)
+        else:
+            is_agent = self._peers.find_known(peer, local)
+            if is_agent is None:
+                is_agent = await asyncio.to_thread(self._peers.find_out, peer, local)
         if is_agent:
             self._metrics.forbidden.labels("agent").inc()
         return is_agent
 
     def _is_ours(self, scope: Scope, *, needs_origin: bool) -> bool:
         hosts, origins = _values(scope, b"host"), _values(scope, b"origin")
+        if is_private(scope):
+            return not origins  # a browser sends one, and cannot get here
         if len(hosts) != 1 or not self._hosts.allows_host(hosts[0]):
             self._metrics.forbidden.labels("host").inc()
             return False

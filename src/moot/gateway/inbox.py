@@ -1,153 +1,18 @@
 """`GET /api/inbox`: every open question and every floor that waits for whoever asks, over all their sessions."""
 
-import logging
-from collections.abc import Iterator
-
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
 from moot.app import App
-from moot.core.codec import Head
-from moot.core.errors import LogError
-from moot.core.machines.session import Status
-from moot.core.session.events import SessionPaused, StepAsked
-from moot.core.session.principal import Principal
-from moot.core.session.state import State
-from moot.core.session.team import Language
-from moot.core.view import Question, View, project
-from moot.gateway.documents import Blocked, InboxDocument, InboxItem
+from moot.gateway.documents import InboxDocument
 from moot.gateway.guard import principal_of
 from moot.gateway.replies import Json, wanted_language
-from moot.runtime.ports import Listing, Log
-from moot.runtime.snapshots import load_state
-from moot.runtime.summaries import find_need, name_question, summarise
-
-logger = logging.getLogger(__name__)
-
-ITEMS = 200  # in one answer; as many sessions are looked into
-REMEMBERED = 1_000  # sessions whose items are remembered until they go on
-READ_EVENTS = 100  # at a time, from the end of a log backwards
-
-
-class Waiting(Struct, frozen=True):
-    """An item, and the only member that it waits for; None: it waits for anybody."""
-
-    item: InboxItem
-    member: str | None
 
 
 class Inbox:
-    """Lists what waits for people. A session is folded only if it needs somebody, and once for each of its heads."""
-
     def __init__(self, app: App) -> None:
         self._app = app
-        self._remembered: dict[tuple[str, Language | None], tuple[Head, list[Waiting]]] = {}
 
     async def list_items(self, request: Request) -> Response:
-        """List at most `ITEMS`, oldest first."""
-        principal, language = principal_of(request.scope), wanted_language(request)
-        items: list[InboxItem] = []
-        for listing in _choose(await self._app.sessions.listings(), principal):
-            try:
-                waiting = await self._look_into(listing, language)
-            except LogError as error:  # a damaged session must not hide what waits in the others
-                logger.warning("session %s is left out of the inbox: %s", listing.session_id, error)
-                continue
-            items += [each.item for each in waiting if _is_for(each.member, principal)]
-        items.sort(key=lambda item: (item.since, item.session_id))
-        return Json(InboxDocument(items=items[:ITEMS]))
-
-    async def _look_into(self, listing: Listing, language: Language | None) -> list[Waiting]:
-        key = listing.session_id, language
-        head, waiting = self._remembered.get(key, (None, []))
-        if head != listing.head:
-            state, head = await load_state(self._app.log, listing.session_id)
-            times = await _find_times(self._app.log, listing.session_id, state, head)
-            waiting = list(_list_waiting(listing, state, times, language))
-            if len(self._remembered) >= REMEMBERED:
-                self._remembered.clear()
-            self._remembered[key] = head, waiting
-        return waiting
-
-
-def _choose(listings: list[Listing], principal: Principal) -> list[Listing]:
-    """The sessions to look into: those with an open question before others, the last active first."""
-    chosen = [
-        listing
-        for listing in listings
-        if principal.may_read(listing.session_id)
-        and find_need(listing.summary) is not None
-        and (listing.summary.asks is not None or _is_for(listing.summary.waiting_for, principal))
-    ]
-    return sorted(chosen, key=lambda listing: listing.summary.asks is None)[:ITEMS]
-
-
-def _is_for(member: str | None, principal: Principal) -> bool:
-    """Whether what waits for this member waits for the holder of a token, who may speak as anybody if as no one."""
-    return member is None or principal.member in (None, member)
-
-
-async def _find_times(log: Log, session_id: str, state: State, head: Head) -> dict[str, str]:
-    """When each open question was asked, by its step id, and ("") when the session last paused.
-
-    The log is read from its end, as far as necessary: what waits was mostly asked a moment ago.
-    """
-    missing = set(state.open_steps) or {""}
-    times: dict[str, str] = {}
-    end = head.seq
-    while missing and end > 0:
-        start = max(0, end - READ_EVENTS)
-        for event in reversed(await log.read(session_id, start, end - start)):
-            match event.fact:
-                case StepAsked(step_id=name):
-                    pass
-                case SessionPaused():
-                    name = ""
-                case _:
-                    continue
-            if name in missing:
-                missing.discard(name)
-                times[name] = event.timestamp
-        end = start
-    return times
-
-
-def _list_waiting(
-    listing: Listing, state: State, times: dict[str, str], language: Language | None
-) -> Iterator[Waiting]:
-    """The open questions of a session or, if there are none, its floor."""
-    need = find_need(summarise(state))
-    if need is None:  # it has gone on since it was listed
-        return
-    view = project(state, language)
-    for question in view.questions:
-        item = InboxItem(
-            session_id=listing.session_id,
-            title=view.title,
-            kind=name_question(question.kind),
-            step_id=question.step_id,
-            question=question.text,
-            options=question.options,
-            blocks=_find_blocked(state, view, question),
-            since=times.get(question.step_id, listing.created_at),
-        )
-        yield Waiting(item, question.asked_by)
-    if not view.questions:
-        item = InboxItem(
-            session_id=listing.session_id,
-            title=view.title,
-            kind=need,
-            blocks=Blocked(kind="session"),
-            since=times.get("", listing.created_at),
-        )
-        yield Waiting(item, view.waiting_for)
-
-
-def _find_blocked(state: State, view: View, question: Question) -> Blocked | None:
-    if state.open_steps[question.step_id].turn_id:
-        return Blocked(kind="turn", name=question.who)
-    if question.task_id:
-        row = view.work.tasks.get(question.task_id) if view.work else None
-        return Blocked(kind="task", name=str(row.task.get("title") or question.task_id) if row else question.task_id)
-    return Blocked(kind="session") if view.status is Status.PAUSED else None
+        items = await self._app.waiting.list_items(principal_of(request.scope), wanted_language(request))
+        return Json(InboxDocument(items=items))

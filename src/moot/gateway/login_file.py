@@ -23,6 +23,7 @@ IDLE_S = 30 * 24 * 3600.0
 SAVE_S = 3600.0  # uses of a login are stored at most this often
 LOGINS_PER_TOKEN = 50  # the one that was idle longest ends when there is one more
 AGENT_CHARS = 200
+LOGIN_ID = "l_"  # how the ids of logins begin
 
 
 class LoginRecord(Struct, frozen=True, kw_only=True):
@@ -56,20 +57,22 @@ class _Contents(Struct, frozen=True):
 
 
 class LoginFile:
-    """The logins of a data folder. Only its server changes the file."""
+    """The logins of a data folder. Its server adds them; `moot token revoke` may remove some meanwhile."""
 
     def __init__(self, path: Path, now: Callable[[], str]) -> None:
         self._path = path
         self._now = now
+        self._seen = self._look()
         self._records = {record.login_id: record for record in self._read()}
         self._saved_at = {login_id: record.last_used_at for login_id, record in self._records.items()}
+        self._removed: set[str] = set()
 
     def create(self, token_id: str, token_sha256: str, agent: str = "") -> NewLogin:
         """Start a login of a token."""
         cookie, secret = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         now = self._now()
         record = LoginRecord(
-            login_id=f"l_{secrets.token_hex(6)}",
+            login_id=f"{LOGIN_ID}{secrets.token_hex(6)}",
             token_id=token_id,
             token_sha256=token_sha256,
             cookie_sha256=_hash(cookie),
@@ -117,6 +120,29 @@ class LoginFile:
         if ended:
             self._save()
 
+    def sync(self) -> None:
+        """Take in what another process has changed in the file: logins that it removed, or that another server has."""
+        seen = self._look()
+        if seen == self._seen:
+            return
+        stored = {record.login_id: record for record in self._read()}
+        self._removed |= self._records.keys() - stored.keys()
+        self._records = {login_id: self._records.get(login_id, record) for login_id, record in stored.items()}
+        self._seen = seen
+
+    def take_removed(self) -> set[str]:
+        """The ids of logins that others have removed since the last call."""
+        self.sync()
+        removed, self._removed = self._removed, set()
+        return removed
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            stat = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return stat.st_ino, stat.st_mtime_ns, stat.st_size
+
     def _read(self) -> tuple[LoginRecord, ...]:
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=_Contents).logins
@@ -127,6 +153,7 @@ class LoginFile:
 
     def _save(self) -> None:
         write_private(self._path, msgspec.json.encode(_Contents(tuple(self._records.values()))))
+        self._seen = self._look()
         self._saved_at = {login_id: record.last_used_at for login_id, record in self._records.items()}
 
 

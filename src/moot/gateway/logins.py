@@ -10,12 +10,13 @@ from moot.core.session.principal import Principal
 from moot.core.text import clean
 from moot.gateway.auth import Credentials, Tokens, TooManyTries, address_of
 from moot.gateway.bodies import read_text
+from moot.gateway.bounds import Bounds
 from moot.gateway.documents import LoginDocument, LoginEntry, NewLoginDocument
 from moot.gateway.guard import principal_of
 from moot.gateway.login_file import IDLE_S, LoginRecord
 from moot.gateway.metrics import Metrics
 from moot.gateway.replies import Json
-from moot.protocol.errors import ProtocolError
+from moot.protocol.protocol_errors import ProtocolError
 from moot.protocol.strict_json import read_object
 
 BODY_BYTES = 4096
@@ -24,9 +25,10 @@ BODY_BYTES = 4096
 class Logins:
     """The operations `/api/login`, `/api/me`, `/api/logout` and `/api/logins`."""
 
-    def __init__(self, tokens: Tokens, metrics: Metrics, close_login: Callable[[str], None]) -> None:
+    def __init__(self, tokens: Tokens, metrics: Metrics, bounds: Bounds, close_login: Callable[[str], None]) -> None:
         self._tokens = tokens
         self._metrics = metrics
+        self._bounds = bounds
         self._close_login = close_login
 
     async def login(self, request: Request) -> Response:
@@ -42,6 +44,7 @@ class Logins:
         if principal is None:
             self._metrics.unauthenticated.inc()
             raise ProtocolError("unauthenticated")
+        self._bounds.take_message(principal)  # on a public path nobody has counted it yet
         new = self._tokens.login(principal, clean(request.headers.get("user-agent", "")))
         document = NewLoginDocument(
             role=principal.role,

@@ -1,7 +1,11 @@
 """Prometheus metrics of the server. Label values come from fixed lists, so that clients cannot create new series."""
 
+from collections.abc import Mapping
+
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import generate_latest
+
+_SHARED = "Of a store that several machines share; docs/how-to/several-machines.md"
 
 
 class Metrics:
@@ -9,6 +13,7 @@ class Metrics:
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
+        self._shared: dict[str, Gauge] = {}
 
         def counter(name: str, text: str, *labels: str) -> Counter:
             return Counter(f"moot_{name}", text, labels, registry=registry)
@@ -34,6 +39,13 @@ class Metrics:
             "forbidden_requests", "Requests from a wrong Host or Origin, or from an agent's program", "reason"
         )
         self.unauthenticated = counter("unauthenticated_requests", "Requests without a valid token")
+
+    def measure(self, values: Mapping[str, float]) -> None:
+        """Show values of a store that several machines share, each as a series of its own."""
+        for name, value in values.items():
+            if name not in self._shared:
+                self._shared[name] = Gauge(f"moot_{name}", _SHARED, registry=self._registry)
+            self._shared[name].set(value)
 
     def closed(self, code: int) -> None:
         self.closes.labels(str(code)).inc()

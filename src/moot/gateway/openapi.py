@@ -7,15 +7,16 @@ from typing import Any
 import msgspec
 
 from moot import __version__
-from moot.gateway.documents import Frame
+from moot.gateway.documents import Frame, Sha256
 from moot.gateway.guard import is_public
 from moot.gateway.operations import COMMANDS, Operation
-from moot.protocol.commands import FOR_SESSION, Ack, RequestState, SessionId
+from moot.protocol.command_table import FOR_SESSION, Ack, RequestState, SessionId
 from moot.protocol.schema import command_schemas
 
 REST_COMMANDS = {*FOR_SESSION, Ack.event, RequestState.event}  # those that need no connection
 _REF = "#/components/schemas/{name}"
 _PATH_PARAMETER = re.compile(r"\{(\w+)\}")
+_PATH_TYPES: dict[str, Any] = {"sha256": Sha256, "name": str}
 _ERRORS = {"4XX": "Refused: the frame says why", "5XX": "Not possible now: the frame says whether to try again"}
 
 
@@ -63,7 +64,8 @@ def _describe(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
     }
     if operation.takes is not None:
         schema = refs[repr(operation.takes)]
-        description["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        media_type = "application/octet-stream" if operation.takes is bytes else "application/json"
+        description["requestBody"] = {"required": True, "content": {media_type: {"schema": schema}}}
     if is_public(operation.path):
         description["security"] = []
     return description
@@ -71,7 +73,7 @@ def _describe(operation: Operation, refs: dict[str, Any]) -> dict[str, Any]:
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
     in_path = [
-        {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(SessionId)}
+        {"name": name, "in": "path", "required": True, "schema": msgspec.json.schema(_PATH_TYPES.get(name, SessionId))}
         for name in _PATH_PARAMETER.findall(operation.path)
     ]
     others = [

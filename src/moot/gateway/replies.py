@@ -1,15 +1,17 @@
 """HTTP responses: JSON, and errors as the frames that a WebSocket client would get, with a matching status."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 
 from moot.core.errors import MootError
 from moot.core.session.team import Language, match_language
-from moot.protocol.errors import as_protocol_error
+from moot.core.texts import render
 from moot.protocol.frames import error_frame
+from moot.protocol.protocol_errors import as_protocol_error
 from moot.runtime.clock import SystemClock
 
 # any other code means that the session refused the command: 409
@@ -27,8 +29,19 @@ STATUS: dict[str, int] = {
     "not_found": 404,
     "unknown_team": 404,
     "unknown_path": 404,
+    "session_without_changes": 404,
+    "task_without_changes": 404,
+    "turn_without_changes": 404,
+    "file_not_changed": 404,
+    "trees_gone": 404,
     "too_slow": 408,
     "too_large": 413,
+    "file_empty": 400,
+    "team_source_invalid": 422,
+    "team_source_unreadable": 404,
+    "team_without_file": 404,
+    "file_too_large": 413,
+    "file_type": 415,
     "rate_limited": 429,
     "too_many_tries": 429,
     "too_many_streams": 429,
@@ -40,6 +53,8 @@ STATUS: dict[str, int] = {
     "unavailable": 503,
 }
 REFUSED = 409
+TOO_MANY = 429
+RETRY_AFTER_S = 1  # the buckets of the rates have room for a message again after this time
 
 _encode = msgspec.json.Encoder().encode
 
@@ -64,6 +79,24 @@ def error_language(request: Request, default: Language) -> Language:
     return next((language for tag in tags if (language := match_language(tag))), default)
 
 
+def is_for_person(scope: Mapping[str, Any]) -> bool:
+    """Whether a request comes from somebody who typed an address into a browser, and wants a page."""
+    if scope["method"] not in ("GET", "HEAD") or scope["path"].startswith("/api/"):
+        return False
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+
+
+def tell_not_found(language: Language) -> Response:
+    """Return the page for an address that leads nowhere."""
+    title, sentence, home = (render(f"ui.not_found.{name}", language) for name in ("title", "sentence", "home"))
+    page = (
+        f'<!doctype html>\n<html lang="{language}"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
+        f'<title>{title} · Moot</title><h1>{title}</h1><p>{sentence}</p><p><a href="/">{home}</a></p></html>\n'
+    )
+    return HTMLResponse(page, 404)
+
+
 def explain(
     error: MootError, language: Language, *, session_id: str | None = None, command_id: str | None = None
 ) -> Response:
@@ -75,5 +108,8 @@ def explain(
     if refusal.code in ("not_found", "unauthenticated"):
         session_id = None
     frame = error_frame(refusal, SystemClock().now(), language, session_id=session_id, command_id=command_id)
-    headers = {"WWW-Authenticate": "Bearer"} if refusal.code == "unauthenticated" else None
-    return Json(frame.encode(), STATUS.get(refusal.code, REFUSED), headers)
+    status = STATUS.get(refusal.code, REFUSED)
+    headers = {"WWW-Authenticate": "Bearer"} if refusal.code == "unauthenticated" else {}
+    if status == TOO_MANY:
+        headers["Retry-After"] = str(RETRY_AFTER_S)
+    return Json(frame.encode(), status, headers)

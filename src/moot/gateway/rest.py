@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -14,9 +13,9 @@ from moot.core.session.events import SessionCreated
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
 from moot.core.view import project
 from moot.gateway.auth import Tokens
-from moot.gateway.bodies import identify_command, read_number, read_text
+from moot.gateway.bodies import convert, identify_command, read_number, read_text
 from moot.gateway.bounds import Bounds
-from moot.gateway.documents import NewSession, SessionDocument, describe_listing, describe_team
+from moot.gateway.documents import ForkPlace, NewSession, SessionDocument, describe_listing, describe_team
 from moot.gateway.exports import Export
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
@@ -24,15 +23,18 @@ from moot.gateway.replies import Json, error_language, explain, wanted_language
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.sse import HASH_CHARS, EventStream, Streams, read_cursor
 from moot.gateway.state_export import export_state, find_hash
-from moot.protocol.commands import MAX_SEQ, SESSION_ID, Ack, ClientFrame, RequestState, read_command, read_frame
-from moot.protocol.errors import ProtocolError, as_protocol_error
+from moot.gateway.team_sources import find_file, may_edit
+from moot.protocol.command_table import MAX_SEQ, SESSION_ID, Ack, ClientFrame, RequestState, read_command, read_frame
 from moot.protocol.frames import unlogged
+from moot.protocol.protocol_errors import ProtocolError, as_protocol_error
 from moot.protocol.server import Follow, resume
 from moot.protocol.strict_json import read_object
 from moot.runtime.clock import SystemClock
-from moot.runtime.ports import Clock, Listing
+from moot.runtime.copying import fork_session
+from moot.runtime.ports import Clock
 from moot.runtime.snapshots import load_state
 
+SESSION = "/api/sessions/{session_id}"
 PAGE_EVENTS = 1_000
 READ_EVENTS = 200  # at a time
 LISTED = 200  # sessions on a page of the list
@@ -69,7 +71,9 @@ class Rest:
         if session_id is not None:
             name = await self._find_team(session_id)
             teams = [team for team in teams if team.name == name]
-        return Json([describe_team(team) for team in teams])
+        may = may_edit(request.scope)
+        files = {team.name: find_file(self._app, team.name) if may else None for team in teams}
+        return Json([describe_team(team, has_file=files[team.name] is not None) for team in teams])
 
     async def _find_team(self, session_id: str) -> str | None:
         try:
@@ -88,19 +92,22 @@ class Rest:
         is_removed = request.query_params.get("removed") == "1"
         if is_removed and not principal.may_create:
             raise ProtocolError("forbidden")
-        listings = await (self._app.log.sessions(removed=True) if is_removed else self._app.sessions.listings())
-        readable = [listing for listing in listings if principal.may_read(listing.session_id)]
-        if (before := request.query_params.get("before")) is not None:
-            readable = [listing for listing in readable if place_of(listing) < before]
-        page = sorted(readable, key=place_of, reverse=True)[:limit]
-        headers = {"moot-next": place_of(page[-1])} if page and len(page) < len(readable) else None
-        return Json([describe_listing(listing) for listing in page], headers=headers)
+        before = request.query_params.get("before")
+        if principal.session_id is not None:
+            listings = [each for each in await self._app.sessions.listings() if principal.may_read(each.session_id)]
+        elif is_removed:
+            listings = await self._app.log.list_page(limit + 1, before=before, removed=True)
+        else:
+            listings = await self._app.sessions.list_page(limit + 1, before=before)
+        page = listings[:limit]
+        headers = {"moot-next": page[-1].place} if page and len(page) < len(listings) else None
+        return Json([describe_listing(listing, principal) for listing in page], headers=headers)
 
     async def create_session(self, request: Request) -> Response:
         principal = principal_of(request.scope)
         if not principal.may_create:
             raise ProtocolError("forbidden")
-        body = _convert(read_object(await self._read_body(request)))
+        body = convert(read_object(await self._read_body(request)), NewSession)
         names = tuple(team.name for team in self._app.teams)
         if body.team is not None and body.team not in names:
             raise ProtocolError("unknown_team", detail=body.team[:80], available=names)
@@ -110,14 +117,20 @@ class Rest:
 
     async def get_session(self, request: Request) -> Response:
         """Return a session as it is now or, with `?at=`, as it was after that event."""
-        session_id = _readable_session(request)
-        return await self._describe(
-            request, session_id, 200, read_number(request, "at", MAX_SEQ, "bad_cursor", MAX_SEQ) or 1
-        )
+        session_id = readable_session(request)
+        if "at" not in request.query_params:
+            return await self._describe(request, session_id, 200)
+        at = read_number(request, "at", MAX_SEQ, "bad_cursor", MAX_SEQ) or 1
+        with self._bounds.stream(principal_of(request.scope)):  # it folds the log from its beginning
+            return await self._describe(request, session_id, 200, at)
+
+    async def list_takeovers(self, request: Request) -> Response:
+        """Return the commands that open members' conversations; only owners are told where on this machine they are."""
+        return Json(await self._app.list_takeovers(self._session_to_move(request)))
 
     async def list_events(self, request: Request) -> Response:
         """Return the same bytes as over WebSocket and SSE, so that a client can check the hash chain."""
-        session_id = _readable_session(request)
+        session_id = readable_session(request)
         after = read_number(request, "after", 0, "bad_cursor", MAX_SEQ)
         limit = min(read_number(request, "limit", PAGE_EVENTS, "bad_field", MAX_SEQ), PAGE_EVENTS)
         language = wanted_language(request) or await self._language_of(session_id)
@@ -136,7 +149,7 @@ class Rest:
 
     async def export(self, request: Request) -> Response:
         """Return the whole session as one HTML file that needs no server."""
-        session_id = _readable_session(request)
+        session_id = readable_session(request)
         await self._app.log.head(session_id)  # raises NotFound before the answer has begun
         principal, language = principal_of(request.scope), wanted_language(request)
         return Export(self._app.log, session_id, language, principal=principal, bounds=self._bounds)
@@ -158,15 +171,31 @@ class Rest:
         await self._app.recover()
         return await self._describe(request, session_id, 200)
 
+    async def fork_session(self, request: Request) -> Response:
+        """Copy a session up to an event, with its files as they were recorded then. What was going on there goes on."""
+        session_id = self._session_to_move(request)
+        wanted = convert(read_object(await self._read_body(request)), ForkPlace)
+        head = await self._app.log.head(session_id)
+        if wanted.at is not None and wanted.at > head.seq:
+            raise ProtocolError("bad_field", detail="at")
+        at = wanted.at or head.seq
+        copy = await fork_session(self._app.log, session_id, at, lambda: None)
+        if self._app.changes.has_trees(session_id):
+            await self._app.changes.fork(session_id, copy, at)
+        if project := self._app.find_project(await self._find_team(session_id) or ""):
+            await self._app.log.set_project(copy, project)
+        await self._app.recover()
+        return await self._describe(request, copy, 201)
+
     def _session_to_move(self, request: Request) -> str:
-        session_id = _readable_session(request)
+        session_id = readable_session(request)
         principal = principal_of(request.scope)
         if not principal.may_create:
             raise ProtocolError("forbidden")
         return session_id
 
     async def stream(self, request: Request) -> Response:
-        session_id = _readable_session(request)
+        session_id = readable_session(request)
         head = await self._app.log.head(session_id)
         after, checksum = read_cursor(request, session_id)
         language = wanted_language(request) or await self._language_of(session_id)
@@ -194,7 +223,7 @@ class Rest:
 
     async def post_command(self, request: Request) -> Response:
         """Submit a command. It is durable once this answers 200; a refusal names the session and the command id."""
-        session_id = _readable_session(request)
+        session_id = readable_session(request)
         command_frame = read_frame(await self._read_body(request))
         self._metrics.frames_received.inc()
         await self._app.log.head(session_id)  # raises NotFound before anything else is checked
@@ -266,21 +295,9 @@ class Rest:
         return body
 
 
-def place_of(listing: Listing) -> str:
-    """Where a session stands in the list: by its last event. Texts of equal form, so that they can be compared."""
-    return f"{listing.removed_at or listing.updated_at} {listing.session_id}"
-
-
-def _readable_session(request: Request) -> str:
+def readable_session(request: Request) -> str:
     """Return the session id in the path. Raises NotFound if it is malformed or a session of others."""
     session_id: str = request.path_params["session_id"]
     if not SESSION_ID.fullmatch(session_id) or not principal_of(request.scope).may_read(session_id):
         raise NotFound("no such session")
     return session_id
-
-
-def _convert(body: dict[str, Any]) -> NewSession:
-    try:
-        return msgspec.convert(body, NewSession)
-    except msgspec.ValidationError as error:
-        raise ProtocolError("bad_field", detail=str(error)) from None

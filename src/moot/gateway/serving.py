@@ -4,7 +4,7 @@ import asyncio
 import errno
 import ipaddress
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from moot.app import App
 from moot.core.errors import ConfigError, MootError
@@ -13,6 +13,7 @@ from moot.gateway.auth import Tokens
 from moot.gateway.bounds import Bounds
 from moot.gateway.hosts import allow_hosts, make_url
 from moot.gateway.metrics import Metrics
+from moot.gateway.private import Holder
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.uvicorn_port import AnnouncedServer, make_config
 from moot.gateway.ws import WebSocketEndpoint
@@ -30,8 +31,9 @@ def check_exposure(host: str, *, insecure: bool) -> None:
     if insecure or is_loopback(host):
         return
     raise ConfigError(
-        f"--host {host} would offer this server to the network without TLS: anybody on the way can read the token and "
-        "take over every session; stay on 127.0.0.1 behind a TLS proxy, or say --insecure if the network is yours alone"
+        f"--host {host!r} would offer this server to the network without TLS: anybody on the way can read the token "
+        "and take over every session; stay on 127.0.0.1 behind a TLS proxy, or say --insecure if the network is yours "
+        "alone"
     )
 
 
@@ -78,8 +80,8 @@ class GatewayServer:
     def url(self) -> str:
         return make_url(self.settings.host, self.settings.port)
 
-    async def serve(self, bound: socket.socket, stop: asyncio.Event, announce: Callable[[], None]) -> None:
-        """Serve clients on a bound socket until `stop` is set.
+    async def serve(self, bound: Sequence[socket.socket], stop: asyncio.Event, announce: Callable[[], None]) -> None:
+        """Serve clients on listening sockets until `stop` is set.
 
         Then refuse new clients, close all connections and return within `shutdown_s` of the settings. `announce` is
         called as soon as clients can connect.
@@ -89,22 +91,29 @@ class GatewayServer:
         async with asyncio.TaskGroup() as tasks:
             token_watch = tasks.create_task(self.gateway.watch_tokens())
             stop_watch = tasks.create_task(_stop_when(stop, server))
-            await server.serve(sockets=[bound])
+            await server.serve(sockets=list(bound))
             token_watch.cancel()
             stop_watch.cancel()
 
 
 def build_server(
-    app: App, tokens: Tokens, settings: GatewaySettings, *, names: Iterable[str] = (), sockets: Sockets | None = None
+    app: App,
+    tokens: Tokens,
+    settings: GatewaySettings,
+    *,
+    names: Iterable[str] = (),
+    sockets: Sockets | None = None,
+    holder: Holder | None = None,
 ) -> GatewayServer:
     """Wire the gateway of an app: the only place that does.
 
     `names` are those by which a proxy calls this server, `NAME[:PORT]`. `sockets` replaces the WebSocket endpoint.
+    `holder` answers other windows on the private socket.
     """
     metrics, bounds = Metrics(), Bounds(settings, SystemClock())
     sockets = sockets or WebSocketEndpoint(app, tokens, settings, metrics, bounds=bounds)
     hosts = allow_hosts(settings.host, settings.port, names)
-    gateway = Gateway(app, tokens, settings, metrics, sockets=sockets, hosts=hosts, bounds=bounds)
+    gateway = Gateway(app, tokens, settings, metrics, sockets=sockets, hosts=hosts, bounds=bounds, holder=holder)
     return GatewayServer(gateway, settings, metrics, sockets)
 
 

@@ -15,7 +15,7 @@ class GatewaySettings(Struct, frozen=True, kw_only=True):
     byte_burst: int = 16 * 1024 * 1024
     page_bytes: int = 4 * 1024 * 1024  # a page of the log ends with the event that reaches this size
     rate_strikes: int = 3  # messages above the rate that are refused before the connection is closed with 4429
-    connections_per_user: int = 8  # WebSockets, event streams and exports of a principal together
+    connections_per_user: int = 8  # WebSockets, event streams, exports and uploads of a principal together
     connections_of_owner: int = 32
     connections: int = 200  # of all principals
     sessions_per_connection: int = 100

@@ -16,8 +16,8 @@ from moot.gateway.bodies import parse_number, read_number
 from moot.gateway.bounds import Bounds
 from moot.gateway.metrics import Metrics
 from moot.gateway.replies import explain
-from moot.protocol.commands import MAX_SEQ
-from moot.protocol.errors import ProtocolError
+from moot.protocol.command_table import MAX_SEQ
+from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.ports import Log
 
 HEARTBEAT_S = 15.0

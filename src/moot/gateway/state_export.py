@@ -10,8 +10,8 @@ from moot.core.session.state import State
 from moot.core.session.team import Language
 from moot.core.view import project
 from moot.gateway.auth import Tokens
-from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
+from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.ports import Log
 
 

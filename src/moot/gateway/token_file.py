@@ -25,10 +25,17 @@ class TokenRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session_id: str | None = None
     member: str | None = None
     label: str = ""
+    pools: tuple[str, ...] = ()
 
     @property
     def principal(self) -> Principal:
-        return Principal(token_id=self.token_id, role=self.role, session_id=self.session_id, member=self.member)
+        return Principal(
+            token_id=self.token_id,
+            role=self.role,
+            session_id=self.session_id,
+            member=self.member,
+            pools=self.pools,
+        )
 
     def has_expired(self, now: str) -> bool:
         return self.expires_at is not None and self.expires_at <= now
@@ -66,6 +73,7 @@ class TokenFile:
         member: str | None = None,
         label: str = "",
         expires_at: str | None = None,
+        pools: tuple[str, ...] = (),
     ) -> tuple[str, TokenRecord]:
         """Issue a token. Return it, to be shown once, with its record. Raises ConfigError if there are too many."""
         token = f"moot_{secrets.token_urlsafe(32)}"
@@ -78,6 +86,7 @@ class TokenFile:
             session_id=session_id,
             member=member,
             label=label,
+            pools=pools,
         )
         with held(self.path):
             kept = [old for old in self.read() if not old.has_expired(created_at)]

@@ -2,6 +2,8 @@
 
 uvicorn has no public way to do what a server of many slow and strange clients needs, so its protocols are subclassed:
 
+- HTTP: a head that proxies read in different ways is refused: a line that ends with a bare LF, a folded line, a length
+  together with chunks (RFC 9112, sections 2.2, 5.2 and 6.1).
 - HTTP: a timeout for the head of a request to arrive, and one for a client that does not read its answer.
 - WebSocket: `send` waits until the socket takes bytes, also for the close frame, so that a stalled reader could never
   be closed. Here the close frame is put behind what the socket still holds, and the link is cut if the client does
@@ -14,16 +16,18 @@ Relied upon, beyond what is documented: of `H11Protocol` `cycle`, `transport`, `
 `WebSocketsSansIOProtocol` `conn`, `queue`, `writable`, `close_sent`, `read_paused`, `disconnected`,
 `handshake_complete`, `frames`, `curr_msg_data_type`, `send_receive_event_to_app`, `close_timer`, `stop_keepalive`,
 `keepalive_timeout`, `shutdown` and the methods `handle_*`; of `Server` `startup`, `shutdown`, `servers`,
-`capture_signals`. After raising the cap run `tests/gateway`, which covers each of these.
+`capture_signals`; of `h11.Connection` its buffer. After raising a cap run `tests/gateway`, which covers them.
 """
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import h11
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn import Server
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -32,8 +36,10 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request
 
+from moot.gateway.guard import PRIVATE
 from moot.gateway.metrics import Metrics
 from moot.gateway.settings import GatewaySettings
+from moot.runtime.private_socket import find_peer
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -47,6 +53,9 @@ DRAIN_S = 2.0  # how long data for a failed connection is still read and discard
 FRAGMENTS = 1_000  # most fragments of one message
 FRAGMENTED_S = 30.0  # for all of them to arrive
 _TEXT = 0x80 | Opcode.TEXT
+_AMBIGUOUS = re.compile(rb"(?<!\r)\n|\n[ \t]")  # a line that ends with a bare LF, or goes on on the next one
+_LENGTH = re.compile(rb"\ncontent-length[ \t]*:", re.IGNORECASE)
+_CHUNKED = re.compile(rb"\ntransfer-encoding[ \t]*:", re.IGNORECASE)
 
 
 class ServerConfig(Config):
@@ -56,6 +65,14 @@ class ServerConfig(Config):
         super().__init__(app, **options)
         self.send_timeout_s = send_timeout_s
         self.metrics = metrics
+
+
+def find_client(transport: asyncio.BaseTransport, client: tuple[str, int] | None) -> tuple[str, int] | None:
+    """Return who is at the other end, for the scope: on the private socket PRIVATE and the process, 0 if unknown."""
+    connected: socket.socket | None = transport.get_extra_info("socket")
+    if connected is None or connected.family != socket.AF_UNIX:
+        return client
+    return PRIVATE, find_peer(connected) or 0
 
 
 class Timeout:
@@ -76,11 +93,26 @@ class Timeout:
             self._timer = None
 
 
+class StrictBuffer(ReceiveBuffer):
+    """Refuses a head that other servers and proxies might read differently."""
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        held = bytes(self)
+        lines = super().maybe_extract_lines()
+        if lines is not None:
+            head = held[: len(held) - len(self)]
+            if _AMBIGUOUS.search(head) or (_LENGTH.search(head) and _CHUNKED.search(head)):
+                raise h11.RemoteProtocolError("ambiguous request head", error_status_hint=400)
+        return lines
+
+
 class TimedProtocol(H11Protocol):
     config: ServerConfig
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.client = find_client(transport, self.client)
+        self.conn._receive_buffer = StrictBuffer()
         self._arrival = Timeout(self.loop, transport.abort)
         self._stall = Timeout(self.loop, self._drop)
         self._is_upgraded = False
@@ -135,6 +167,10 @@ class ClosableProtocol(WebSocketsSansIOProtocol):
     _fragments = 0
     _is_refused = False
     _fragmented_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self.client = find_client(transport, self.client)
 
     def handle_connect(self, event: Request) -> None:
         super().handle_connect(event)
@@ -300,7 +336,7 @@ def make_config(app: "ASGIApp", settings: GatewaySettings, metrics: Metrics) -> 
         timeout_graceful_shutdown=max(1, int(settings.shutdown_s - CLOSING_S)),
         lifespan="off",
         log_config=None,
-        log_level="warning",  # below that uvicorn and websockets write URLs and headers, with tokens in them
+        log_level="error",  # a warning is a line for each request that is none; below are URLs and headers, with tokens
         access_log=False,
         server_header=False,
         date_header=False,

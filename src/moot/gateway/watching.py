@@ -8,7 +8,7 @@ from moot.core.errors import LogError
 from moot.core.session.principal import Principal
 from moot.gateway.documents import SessionEntry, describe_listing
 from moot.gateway.outbox import Outbox
-from moot.gateway.rest import LISTED, place_of
+from moot.gateway.rest import LISTED
 from moot.protocol.frames import unlogged
 from moot.runtime.ports import Clock, Listing
 
@@ -34,8 +34,8 @@ class Watcher:
         if self._rows is not None and self._outbox.owes_replies:
             return
         readable = [listing for listing in listings if self._principal.may_read(listing.session_id)]
-        page = sorted(readable, key=place_of, reverse=True)[:LISTED]
-        rows = {listing.session_id: describe_listing(listing) for listing in page}
+        page = sorted(readable, key=lambda listing: listing.place, reverse=True)[:LISTED]
+        rows = {listing.session_id: describe_listing(listing, self._principal) for listing in page}
         known = self._rows or {}
         metadata = {
             "full": self._rows is None,

@@ -19,8 +19,8 @@ from moot.gateway.outbox import Outbox
 from moot.gateway.replies import STATUS
 from moot.gateway.settings import GatewaySettings
 from moot.gateway.uvicorn_port import WIRE, ClosableProtocol
-from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import unlogged
+from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Clock
 
@@ -32,7 +32,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 WATCH_S = 0.25
 STALL_S = 1.0  # how long a client must not have read anything before its lag can close it
-RESTART, BROKEN, NOT_TEXT, UNAUTHENTICATED, SLOW, RATE, GONE = 1012, 1011, 1003, 4401, 4408, 4429, 1006
+RESTART, BROKEN, NOT_TEXT, UNAUTHENTICATED, FORBIDDEN, SLOW, RATE, GONE = 1012, 1011, 1003, 4401, 4403, 4408, 4429, 1006
 
 
 class Close(Exception):
@@ -120,6 +120,10 @@ class WebSocketEndpoint:
             await send(accept)
             await self._send_close(send, Close(UNAUTHENTICATED, "a token is needed"))
             return
+        if principal.is_worker:
+            await send(accept)
+            await self._send_close(send, Close(FORBIDDEN, "a worker's token is for /worker"))
+            return
         query = parse_qs(scope["query_string"].decode("latin-1"))
         with ExitStack() as place:
             try:
@@ -129,11 +133,6 @@ class WebSocketEndpoint:
                 return
             await send(accept)
             await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
-
-    def cut(self) -> None:
-        """Close every connection, as a lost network would; clients reconnect. Used by `moot demo`."""
-        for client in self._clients:
-            client.close(RESTART, "the link was cut")
 
     async def close(self) -> None:
         """Close every connection with 1012, after which clients reconnect, and wait until all are gone."""
@@ -158,6 +157,9 @@ class WebSocketEndpoint:
         for client in self._clients:
             if client.connection.principal.login_id == login_id:
                 client.close(UNAUTHENTICATED, "the login has ended")
+
+    def count(self) -> int:
+        return len(self._clients)
 
     def open_logins(self) -> set[str]:
         logins = {client.connection.principal.login_id for client in self._clients}

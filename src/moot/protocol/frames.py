@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from moot.core.session.team import Language
 from moot.core.view import View
-from moot.protocol.errors import ProtocolError
+from moot.protocol.protocol_errors import ProtocolError
 
 PROTOCOL = 1
 

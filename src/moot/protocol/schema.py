@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from moot.core.flows.registry import FACTS
 from moot.core.session.team import Language
-from moot.protocol.commands import COMMANDS, CommandId, Row, SessionId
+from moot.protocol.command_table import COMMANDS, CommandId, Row, SessionId
 from moot.protocol.frames import PROTOCOL, UNLOGGED
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -11,7 +11,7 @@ from moot.core.codec import Head
 from moot.core.session.commands import HumanCommand
 from moot.core.session.principal import Principal
 from moot.core.session.team import Language
-from moot.protocol.commands import (
+from moot.protocol.command_table import (
     COMMANDS,
     Ack,
     ChangeLanguage,
@@ -24,8 +24,8 @@ from moot.protocol.commands import (
     read_command,
     read_frame,
 )
-from moot.protocol.errors import ProtocolError
 from moot.protocol.frames import PROTOCOL, unlogged
+from moot.protocol.protocol_errors import ProtocolError
 
 
 class Follow(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from moot.protocol.errors import ProtocolError
+from moot.protocol.protocol_errors import ProtocolError
 
 DEPTH = 32
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)

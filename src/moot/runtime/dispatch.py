@@ -3,28 +3,34 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
 from moot.core import limits
-from moot.core.errors import AgentError
+from moot.core.errors import AgentError, WorkspaceError
 from moot.core.flows.turns import TurnInput
-from moot.core.session import permissions
 from moot.core.session.commands import (
     AckDispatch,
-    AskHuman,
     CompleteTool,
     CompleteTurn,
     FailTurn,
     NackDispatch,
+    ReportDelivery,
+    ReportSpending,
     ReportStep,
     StartTask,
     WorkerCommand,
 )
-from moot.core.session.events import Option
+from moot.core.session.state import Message
+from moot.core.session.usage import NO_USAGE, Usage
+from moot.runtime.clock import SystemClock
+from moot.runtime.desk import WorkerDesk
+from moot.runtime.files import Files
 from moot.runtime.ports import (
     Agent,
-    Ask,
+    Clock,
+    Delivery,
     Delta,
+    Desk,
     Handle,
     Output,
     Report,
@@ -35,11 +41,14 @@ from moot.runtime.ports import (
     ToolFunction,
     ToolJob,
     Worker,
+    Workspaces,
 )
+from moot.runtime.workspaces.no_workspaces import NoWorkspaces
 
 logger = logging.getLogger(__name__)
 
-ActAsking = Callable[[TurnInput, Ask], AsyncGenerator[Output, None]]
+ActAsking = Callable[[TurnInput, Desk], AsyncGenerator[Output, None]]
+Steer = Callable[[TurnInput, Message], Awaitable[Delivery | None]]
 FindAgent = Callable[[str, str], Agent]  # team name, member id → agent; raises AgentError
 FindTool = Callable[[str, str, str], ToolFunction]  # team name, member id, tool name → tool; raises AgentError
 
@@ -62,6 +71,9 @@ class EmbeddedDispatch:
         find_agent: finds the agent of a member. Raises AgentError.
         max_tasks: how many tasks of plans run at once in all sessions.
         find_tool: finds a tool of a member by name. Raises AgentError.
+        end_session: ends what is kept for a session between its turns.
+        files: where the files are kept that people attach and members show.
+        workspaces: makes and records the trees that turns work in.
     """
 
     def __init__(
@@ -70,17 +82,37 @@ class EmbeddedDispatch:
         find_agent: FindAgent,
         max_tasks: int = limits.TASKS_AT_ONCE,
         find_tool: FindTool = find_no_tool,
+        end_session: Callable[[str], None] = lambda _: None,
+        *,
+        clock: Clock | None = None,
+        files: Files,
+        workspaces: Workspaces | None = None,
     ) -> None:
         self._tasks = tasks
+        self._clock = clock or SystemClock()
+        self._files = files
+        self._workspaces = workspaces or NoWorkspaces()
         self._find_tool = find_tool
         self._find_agent = find_agent
         self._room = Room(max_tasks)
+        self._end_session = end_session
 
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        return _Worker(turn, team, report, show, self._find_agent, self._tasks, None)
+        return self._work(turn, team, report, show, None)
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        return _Worker(turn, team, report, show, self._find_agent, self._tasks, self._room)
+        return self._work(turn, team, report, show, self._room)
+
+    def _work(self, turn: TurnInput, team: str, report: Report, show: Show, room: Room | None) -> Worker:
+        desk = WorkerDesk(turn, report, self._clock, self._files)
+        shared = (self._find_agent, self._tasks, self._workspaces, self._files)
+        return _Worker(turn, team, report, show, *shared, room, desk)
+
+    def release(self, session_id: str) -> None:
+        self._end_session(session_id)
+
+    async def list_live(self, session_id: str) -> Collection[str]:  # noqa: ARG002 - workers end with their process
+        return ()
 
     def call(self, job: ToolJob, report: Report) -> Handle:
         return self._tasks.create_task(_run_tool(self._find_tool, job, report))
@@ -93,15 +125,25 @@ class _Worker:
     """
 
     __slots__ = (
-        "_answers",
+        "_agent",
+        "_begun",
+        "_bringing",
+        "_changes",
+        "_desk",
+        "_ends_line",
+        "_files",
         "_find_agent",
+        "_has_text",
+        "_is_after_tool",
         "_is_over",
         "_report",
         "_room",
         "_show",
         "_task",
+        "_tasks",
         "_team",
         "_turn",
+        "_workspaces",
         "is_in_line",
     )
 
@@ -113,17 +155,29 @@ class _Worker:
         show: Show,
         find_agent: FindAgent,
         tasks: asyncio.TaskGroup,
+        workspaces: Workspaces,
+        files: Files,
         room: Room | None,
+        desk: WorkerDesk,
     ) -> None:
         self._turn = turn
+        self._workspaces = workspaces
+        self._files = files
+        self._changes: tuple[WorkerCommand, ...] = ()  # of the tree, reported with the end
         self._team = team
         self._report = report
         self._show = show
         self._find_agent = find_agent
         self._room = room
         self._is_over = False
-        self._answers: dict[str, asyncio.Future[str | None]] = {}  # by the question's step id
+        self._has_text = self._ends_line = False  # of what was shown so far
+        self._is_after_tool = False
+        self._desk = desk
         self.is_in_line = False
+        self._tasks = tasks
+        self._agent: Agent | None = None  # once the turn has begun
+        self._begun: asyncio.Future[Agent] | None = None  # made when somebody waits for that
+        self._bringing: set[asyncio.Task[None]] = set()
         self._task = tasks.create_task(self._run())
 
     @property
@@ -134,43 +188,67 @@ class _Worker:
         if not self._is_over:
             self._task.cancel()
 
-    def answer(self, step_id: str, choice: str | None) -> None:
-        answer = self._answer_to(step_id)
-        if not answer.done():
-            answer.set_result(choice)
+    def answer(self, step_id: str, choice: str | None, answer: str | None = None) -> None:
+        self._desk.answer(step_id, choice, answer)
 
-    def _answer_to(self, step_id: str) -> "asyncio.Future[str | None]":
-        return self._answers.setdefault(step_id, asyncio.get_running_loop().create_future())
+    def bring(self, number: int, message: Message) -> None:
+        """Bring a message into the turn. One that its input holds already has reached the agent by that."""
+        bringing = self._tasks.create_task(self._bring(number, message))
+        self._bringing.add(bringing)
+        bringing.add_done_callback(self._bringing.discard)
+        self._task.add_done_callback(self._stop_bringing)
 
-    async def _ask(
-        self, question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None
-    ) -> str | None:
-        turn_id, key = self._turn.turn_id, key or question
-        answer = self._answer_to(permissions.name_step(turn_id, key))
-        await self._report(
-            AskHuman(
-                turn_id=turn_id,
-                key=key,
-                question=question,
-                options=tuple(options),
-                default=default,
-                asked=tuple(self._answers),
-            )
-        )
-        return await asyncio.shield(answer)  # shared by all who ask the same question
+    async def _bring(self, number: int, message: Message) -> None:
+        how: Delivery | None = "now"
+        if number > len(self._turn.messages):
+            agent = await self._find_acting()
+            steer: Steer | None = getattr(agent, "steer", None)
+            try:
+                how = await steer(self._turn, message) if steer else None
+            except Exception:  # an agent is foreign code
+                logger.warning("agent %s did not take a message", self._turn.member.id, exc_info=True)
+                how = None
+        await self._report(ReportDelivery(turn_id=self._turn.turn_id, number=number, how=how or "next_turn"))
+
+    async def _find_acting(self) -> Agent:
+        """Return the agent that plays the turn; wait until it does."""
+        if self._agent:
+            return self._agent
+        self._begun = self._begun or asyncio.get_running_loop().create_future()
+        return await self._begun
+
+    def _stop_bringing(self, *_: object) -> None:
+        for bringing in self._bringing:
+            bringing.cancel()
 
     async def _run(self) -> None:
-        end: WorkerCommand
-        if self._room is None:
-            end = await self._play()
-        elif (reason := self._find_refusal()) is not None:
-            end = NackDispatch(dispatch_id=self._turn.turn_id, reason=reason)
-        else:
-            end = await self._play_in(self._room)
-        if self._task.cancelling():
-            return  # cancelled: ignore what the agent returned meanwhile
+        try:
+            end = await self._work()
+        except asyncio.CancelledError:
+            await self._tell_spending(self._desk.spent)
+            raise
+        if self._bringing:
+            await asyncio.sleep(0)  # an agent that took a message just now has it
+            self._stop_bringing()
+        if self._task.cancelling():  # ignore what the agent returned meanwhile, but not what it cost
+            await self._tell_spending(getattr(end, "usage", NO_USAGE))
+            return
         self._is_over = True  # from here on it is not cancelled: the report is logged, or refused as too late
-        await self._report(end)
+        await self._report(*self._changes, end)
+
+    async def _tell_spending(self, usage: Usage) -> None:
+        """Report what a turn cost that was stopped."""
+        turn = self._turn
+        if usage != NO_USAGE:
+            await self._report(ReportSpending(turn_id=turn.turn_id, member=turn.member.id, usage=usage))
+
+    async def _work(self) -> WorkerCommand:
+        """Play the turn, or refuse it. Return what to report."""
+        if self._room is None:
+            return await self._play()
+        if (reason := self._find_refusal()) is not None:
+            return NackDispatch(dispatch_id=self._turn.turn_id, reason=reason)
+        return await self._play_in(self._room)
 
     def _find_refusal(self) -> str | None:
         """Return why the agent refuses the task, None if it accepts. An agent that cannot be found refuses."""
@@ -207,10 +285,29 @@ class _Worker:
             room.release()
 
     async def _play(self) -> WorkerCommand:
+        """Play the turn, in its tree if it has one. What it did there is recorded, also if it failed."""
+        if self._turn.visit is None:
+            return await self._play_turn()
+        try:
+            entered = await self._workspaces.enter(self._turn, self._team, self._desk)
+            self._turn = entered.turn
+            if entered.reports:
+                await self._report(*entered.reports)
+            end = await self._play_turn()
+            self._changes = await self._workspaces.leave(self._turn, self._team)
+        except WorkspaceError as error:
+            return FailTurn(turn_id=self._turn.turn_id, error_type="workspace", message=str(error))
+        return end
+
+    async def _play_turn(self) -> WorkerCommand:
         turn_id = self._turn.turn_id
         try:
             agent = self._find_agent(self._team, self._turn.member.id)
+            self._turn = await self._files.hand_over(self._turn)
             outputs = self._act(agent)
+            self._agent = agent
+            if self._begun and not self._begun.done():
+                self._begun.set_result(agent)
             try:
                 async for output in outputs:
                     if isinstance(output, Result):
@@ -247,23 +344,37 @@ class _Worker:
 
     def _act(self, agent: Agent) -> AsyncGenerator[Output, None]:
         act_asking: ActAsking | None = getattr(agent, "act_asking", None)
-        return act_asking(self._turn, self._ask) if act_asking else agent.act(self._turn)
+        return act_asking(self._turn, self._desk) if act_asking else agent.act(self._turn)
 
     async def _pass_on(self, output: Delta | Thinking | Step) -> None:
         turn_id = self._turn.turn_id
         match output:
-            case Delta() | Thinking():
+            case Delta(text=text):
+                self._show(turn_id, Delta(self._begin_paragraph(text)))
+            case Thinking():
                 self._show(turn_id, output)
             case Step():
+                self._is_after_tool = self._is_after_tool or bool(output.tool or output.action)
                 await self._report(
                     ReportStep(
                         turn_id=turn_id,
                         thought=output.thought,
                         action=output.action,
                         observation=output.observation,
+                        tool=output.tool,
+                        diff=output.diff,
                         total=output.total,
                     )
                 )
+
+    def _begin_paragraph(self, text: str) -> str:
+        """Keep text that is written after a tool was used apart from what was written before."""
+        is_apart = not self._has_text or self._ends_line or text.startswith("\n")
+        start = "\n\n" if self._is_after_tool and not is_apart else ""
+        self._is_after_tool = False
+        self._has_text = self._has_text or bool(text)
+        self._ends_line = text.endswith("\n\n")
+        return start + text
 
 
 async def _run_tool(find_tool: FindTool, job: ToolJob, report: Report) -> None:

@@ -6,14 +6,17 @@ from the new state, so that a restart continues with the same work.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from moot.core import limits
 from moot.core.codec import Head
 from moot.core.effects import (
     Deadline,
     DeliverAnswer,
+    DeliverMessage,
     Effect,
     LeaseCheck,
     RunTask,
@@ -21,33 +24,45 @@ from moot.core.effects import (
     RunTurn,
     StepDeadline,
     Understand,
+    UseWorkspace,
+    Wake,
 )
-from moot.core.errors import LogError, NotFound, Refused
+from moot.core.errors import Fenced, LogError, NotFound, Refused
 from moot.core.flows.registry import flow_of
+from moot.core.flows.turns import TurnInput, aside_input
 from moot.core.intake.front_door import semantic_input
 from moot.core.intake.intent import SemanticInput
+from moot.core.machines.session import Status
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import (
     AckDispatch,
     AskHuman,
     Command,
     CompleteTurn,
+    DeskReport,
     ExpireDispatch,
     FailTurn,
+    Post,
+    ReportDelivery,
+    ReportSpending,
     ReportStep,
     ReportUnderstanding,
     StartTask,
 )
 from moot.core.session.events import Input
-from moot.core.session.state import State
+from moot.core.session.state import Message, State, Turn
 from moot.runtime import snapshots
-from moot.runtime.clock import seconds_between
+from moot.runtime.alarms import Alarm, find_time_left
+from moot.runtime.cluster import SOLE, Standing, cluster_of
+from moot.runtime.files import Files
+from moot.runtime.hosting import HostedJobs
 from moot.runtime.inbox import Inbox, PendingCommand
 from moot.runtime.journal import Journal
 from moot.runtime.ports import (
     Clock,
     CommandKey,
     Delta,
+    Detachable,
     Dispatch,
     Handle,
     Log,
@@ -56,18 +71,20 @@ from moot.runtime.ports import (
     ToolJob,
     Understander,
     Worker,
+    Workspaces,
 )
 from moot.runtime.streams import Streams
 from moot.runtime.understanding import fallback
+from moot.runtime.worker_jobs import Job, JobRef
+from moot.runtime.workspaces.no_workspaces import NoWorkspaces
 
 logger = logging.getLogger(__name__)
 
 SNAPSHOT_EVERY = 1_000  # events
 SNAPSHOT_WORTH = 100  # events; fewer are folded as fast as a snapshot is loaded
 STORAGE_RETRY_S = 1.0
-REOPENED_S = 60.0  # that a question stays open at least after a restart, unless its whole time is shorter
 # Reports in the middle of a turn: the worker may be cancelled while it waits for them to be logged.
-INTERIM = (ReportStep, AskHuman, AckDispatch, StartTask)
+INTERIM = (ReportStep, ReportDelivery, ReportSpending, AskHuman, DeskReport, AckDispatch, StartTask)
 
 Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 FindUnderstander = Callable[[str], Understander]  # by the team's name
@@ -93,19 +110,41 @@ class Engine:
         spawn: Spawn,
         find_understander: FindUnderstander,
         streams: Streams | None = None,
+        workspaces: Workspaces | None = None,
+        standing: Standing = SOLE,
+        may_claim: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self.session_id = session_id
         self._written: dict[str, str] = {}  # by running turns so far, for those that will not end
-        self._journal = Journal(session_id, state, head, log, clock, self._on_change, self._written)
+        self._cluster = cluster_of(log)
+        self._journal = Journal(
+            session_id,
+            state,
+            head,
+            log,
+            clock,
+            self._on_change,
+            self._written,
+            cluster=self._cluster,
+            standing=standing,
+            may_claim=may_claim,
+        )
+        self._standing = standing  # under which the running effects were started
+        self._is_recovering = False
+        self._heard_seq = 0  # of what other nodes appended
+        self._is_hearing = False
         self._log = log
+        self._files = Files(log)
         self._clock = clock
         self._dispatch = dispatch
         self._spawn = spawn
+        self._workspaces = workspaces or NoWorkspaces()
         self._find_understander = find_understander
         self._streams = streams or Streams()
         self._inbox = Inbox()
         self._is_writing = False  # a writer of the inbox runs or is scheduled
         self._running: dict[str, Handle] = {}  # effects by key
+        self._hosted = HostedJobs()  # whose workers are connected here, whoever acts for the session
         self._pending = 0  # commands of people that are not decided yet
         self._is_parked = False
         self._retry = asyncio.Event()
@@ -121,11 +160,19 @@ class Engine:
 
     @property
     def is_idle(self) -> bool:
-        return not (self._running or self._pending or self._is_writing)
+        return not (self._running or self._pending or self._is_writing or self._hosted)
+
+    @property
+    def is_acting(self) -> bool:
+        """Whether this node acts for the session."""
+        return self._standing.is_mine
 
     async def current(self) -> tuple[State, Head]:
-        """Wait for the write under way, so that state and head are not behind what followers have seen."""
-        await self._journal.wait_until_written()
+        """Wait for the write under way, so that state and head are not behind what followers have seen.
+
+        Raises LogError if other nodes share the log and it cannot be read.
+        """
+        await self._journal.wait_until_current()
         return self.state, self.head
 
     async def submit(self, command: Command, key: CommandKey | None = None) -> Receipt:
@@ -139,6 +186,8 @@ class Engine:
         """
         if self._is_parked:
             raise LogError(f"session {self.session_id} was closed here; open it again")
+        if isinstance(command, Post) and command.attachments:
+            command = replace(command, files=await self._files.find(self.session_id, command.attachments))
         outcome: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._pending += 1
         self._spawn(self._log_submitted(command, key, outcome))
@@ -158,13 +207,23 @@ class Engine:
             outcome.cancel()  # no effect if it is done
 
     async def _enqueue(
-        self, commands: Sequence[Command], key: CommandKey | None = None, *, is_cancellable: bool = False
+        self,
+        commands: Sequence[Command],
+        key: CommandKey | None = None,
+        *,
+        is_report: bool = False,
+        is_cancellable: bool = False,
+        job: JobRef | None = None,
     ) -> list[PendingCommand]:
-        """Add commands to the inbox. If nobody writes it, write the next batch before returning.
+        """Add commands to the inbox; the key is that of the last. If nobody writes it, write the next batch first.
 
         A caller that may be cancelled leaves the writing to a task: it would interrupt the others' append.
         """
-        pending = [self._inbox.add(command, key) for command in commands]
+        last, add = len(commands) - 1, self._inbox.add
+        pending = [
+            add(command, key if at == last else None, is_report=is_report, job=job)
+            for at, command in enumerate(commands)
+        ]
         if not self._is_writing:
             self._is_writing = True
             if is_cancellable:
@@ -193,9 +252,17 @@ class Engine:
             writing.close()
 
     def _on_change(self) -> None:
+        if self._journal.standing != self._standing:
+            self._change_hands(self._journal.standing)
         self.act()
-        for turn_id in [turn_id for turn_id in self._written if not self.state.is_under_way(turn_id)]:
-            del self._written[turn_id]
+        state = self._journal.state
+        if self._hosted:
+            self._hosted.attend(state)
+        if self._written:
+            for turn_id in [turn_id for turn_id in self._written if not state.is_under_way(turn_id)]:
+                del self._written[turn_id]
+        if state.status is Status.COMPLETED:
+            self._dispatch.release(self.session_id)
         if self._journal.head.seq - self._snapshot_seq >= SNAPSHOT_EVERY:
             self._spawn(self.save_snapshot())
 
@@ -208,9 +275,53 @@ class Engine:
         except LogError as error:  # it is only a cache
             logger.warning("no snapshot of session %s: %s", self.session_id, error)
 
+    def _change_hands(self, standing: Standing) -> None:
+        """This node begins or ends to act for the session: stop what runs, and recover what is taken over."""
+        self._standing = standing
+        if self._running:
+            self._stop()
+        self._written.clear()
+        may_recover = standing.is_mine and not self._is_parked and not self._is_recovering
+        if may_recover and flow_of(self.state).recover(self.state) is not None:
+            self._is_recovering = True
+            self._pending += 1
+            self._spawn(self._decide_first())
+
+    def hear(self, seq: int) -> None:
+        """Another node appended up to `seq`."""
+        self._heard_seq = max(self._heard_seq, seq)
+        if self._heard_seq > self.head.seq and not self._is_hearing and not self._is_parked:
+            self._is_hearing = True
+            self._spawn(self._take_in_heard())
+
+    async def _take_in_heard(self) -> None:
+        try:
+            while self._heard_seq > self.head.seq:
+                before = self.head
+                await self.catch_up()
+                if self.head == before:
+                    break  # the server has lost what it told, or cannot be read
+        finally:
+            self._is_hearing = False
+
+    async def catch_up(self) -> None:
+        """Take in what other nodes wrote, and act on it if this node is the owner. A failure is made up for later."""
+        try:
+            await self._journal.wait_until_current()
+            if self._cluster and self._standing.is_mine and not outstanding(self.state):
+                await self._cluster.settle(self.session_id, self.head, self._standing.epoch)
+        except NotFound:
+            self.park()
+        except LogError as error:
+            logger.warning("session %s cannot be read (%s)", self.session_id, error)
+
+    def let_go(self) -> None:
+        """Stop acting for the session, because other nodes may begin to."""
+        self._journal.let_go()
+
     def act(self) -> None:
         """Start the outstanding effects that do not run yet; stop those that run and are no longer outstanding."""
-        if self._is_parked:
+        if self._is_parked or self._is_recovering or not self._standing.is_mine:
             return
         state = self._journal.state
         wanted = {effect.key: effect for effect in outstanding(state)}
@@ -229,8 +340,14 @@ class Engine:
         """Stop everything without logging it. It stays outstanding and starts again when the session is opened."""
         self._is_parked = True
         self._retry.set()
+        self._hosted.stop()
+        self._stop()
+
+    def _stop(self) -> None:
+        """End what runs here. Workers on other machines go on: whoever acts for the session next has them."""
+        self._dispatch.release(self.session_id)
         for handle in self._running.values():
-            handle.cancel()
+            (handle.detach if isinstance(handle, Detachable) else handle.cancel)()
         self._running.clear()
 
     async def recover(self) -> None:
@@ -238,48 +355,79 @@ class Engine:
 
         What its flow must decide first, because the workers ended with the last process, is decided first.
         """
-        command = flow_of(self.state).recover(self.state)
-        if command is None:
+        if flow_of(self.state).recover(self.state) is None:
             self.act()
             return
         self._pending += 1
         # shielded: a caller that is cancelled must not leave the session half recovered
-        await asyncio.shield(self._spawn(self._decide_first(command)))
+        await asyncio.shield(self._spawn(self._decide_first()))
 
-    async def _decide_first(self, command: Command) -> None:
+    async def _decide_first(self) -> None:
         """If the disk is full the session is opened all the same: it can be read, and continues when there is room."""
-        unlogged = await self._log_reports([command])
+        kept = await self._find_live()
+        command = flow_of(self.state).recover(self.state, kept)
+        unlogged = await self._log_reports([command]) if command else []
         self._pending -= 1
+        self._is_recovering = False
         if unlogged:
             self._spawn(self._retry_reports(unlogged))
         else:
             self.act()
 
+    async def _find_live(self) -> Collection[str]:
+        while not self._is_parked:
+            try:
+                return await self._dispatch.list_live(self.session_id)
+            except LogError as error:
+                logger.warning("session %s: %s; trying again", self.session_id, error)
+                await self._wait_to_retry()
+        return ()
+
     def _start(self, state: State, effect: Effect) -> Handle:
         match effect:
             case RunTurn(turn=turn):
-                job = flow_of(state).turn_input(self.session_id, state, turn.turn_id)
+                job = self._make_input(state, turn)
                 return self._dispatch.start(job, state.team.name, self._report, self._show)
             case Deadline(after_s=after_s, command=command):
                 if isinstance(command, ExpireDispatch):
                     return self._start_dispatch_timer(effect, command)
                 return self._clock.call_later(after_s, lambda: self._report_soon(command))
-            case RunTask(dispatch_id=dispatch_id):
+            case RunTask(dispatch_id=dispatch_id, is_taken=is_taken):
                 job = flow_of(state).turn_input(self.session_id, state, dispatch_id)
-                return self._dispatch.offer(job, state.team.name, self._report, self._show)
+                run = self._dispatch.start if is_taken else self._dispatch.offer
+                return run(job, state.team.name, self._report, self._show)
             case Understand(input=input_):
-                meant = semantic_input(state, input_.text, flow_of(state))
+                meant = semantic_input(state, input_.text, flow_of(state), input_.attachments)
                 return self._spawn(self._understand(input_, meant))
-            case RunTool(call=call, member=member):
-                tool = ToolJob(session_id=self.session_id, team=state.team.name, member=member, call=call)
-                return self._dispatch.call(tool, self._report)
-            case DeliverAnswer(turn_id=turn_id, step_id=step_id, choice=choice):
-                return _DeliveredAnswer(self._running[turn_id], step_id, choice)
+            case RunTool() | UseWorkspace():
+                return self._start_job(state, effect)
+            case DeliverAnswer() | DeliverMessage():
+                return _Delivered(self._running[effect.worker], effect)
             case LeaseCheck():
                 return self._start_lease_timer(effect)
-            case StepDeadline(command=command):
-                delay_s = _time_left(effect, self._clock.now())
-                return self._clock.call_later(delay_s, lambda: self._report_soon(command))
+            case Wake() | StepDeadline():
+                return self._start_alarm(effect)
+
+    def _make_input(self, state: State, turn: Turn) -> TurnInput:
+        if turn.question_id:
+            return aside_input(self.session_id, state, turn)
+        return flow_of(state).turn_input(self.session_id, state, turn.turn_id)
+
+    def _start_alarm(self, effect: Wake | StepDeadline) -> Handle:
+        def report() -> None:
+            self._report_soon(effect.command)
+
+        if isinstance(effect, Wake):
+            return Alarm(self._clock, effect.until, report)
+        return self._clock.call_later(find_time_left(effect, self._clock.now()), report)
+
+    def _start_job(self, state: State, effect: RunTool | UseWorkspace) -> Handle:
+        """Start what runs between turns: a tool of a member, a job of git."""
+        team = state.team.name
+        if isinstance(effect, UseWorkspace):
+            return self._workspaces.run(effect.job, self.session_id, team, self._report)
+        tool = ToolJob(session_id=self.session_id, team=team, member=effect.member, call=effect.call)
+        return self._dispatch.call(tool, self._report)
 
     def _start_dispatch_timer(self, deadline: Deadline, command: ExpireDispatch) -> Handle:
         """Expire a dispatch that was not started in time. Tasks that wait in line for room get more time."""
@@ -297,7 +445,7 @@ class Engine:
         """Expire the lease of a task as soon as its worker is found dead."""
 
         def look() -> None:
-            worker = self._running.get(check.dispatch_id)
+            worker = self._running.get(check.worker)
             if isinstance(worker, Worker) and worker.is_alive:
                 self._running[check.key] = self._start_lease_timer(check)
             else:
@@ -307,20 +455,64 @@ class Engine:
 
     async def _understand(self, input_: Input, request: SemanticInput) -> None:
         team = self.state.team.name
+        if request.images:
+            request = replace(request, images=await self._files.read(self.session_id, request.images))
         understood = await fallback.understand(lambda: self._find_understander(team), request, self._clock)
         report = ReportUnderstanding(
-            input_id=input_.input_id, analysis=understood.analysis, fallback_reason=understood.fallback_reason
+            input_id=input_.input_id,
+            analysis=understood.analysis,
+            fallback_reason=understood.fallback_reason,
+            usage=understood.usage,
         )
         self._report_soon(report)
 
-    def _report_soon(self, command: Report) -> None:
-        self._spawn(self._report(command))
+    async def host(self, job: Job, worker: Worker, begin: Callable[[], None]) -> bool:
+        """Pass on to a worker that is connected here what the log says to it. False if its job is over already.
 
-    async def _report(self, *commands: Report) -> None:
-        """Log what workers and timers report. While the disk is full, try again until there is room."""
-        unlogged = await self._log_reports(commands)
+        `begin` is called first if it is not: an answer to a job that the worker does not have yet would be lost.
+        """
+        state, _ = await self.current()
+        if not self._hosted.add(state, job, worker):
+            return False
+        begin()
+        self._hosted.attend(state)
+        return True
+
+    def leave_job(self, ref: JobRef) -> None:
+        """Its worker is not connected here any more."""
+        self._hosted.remove(ref)
+
+    async def report_job(self, ref: JobRef, key: CommandKey, commands: Sequence[Report]) -> Refused | None:
+        """Log what a worker reports under a claim, once; it is durable when this returns.
+
+        Returns why the last was refused. Raises Fenced if the worker has lost the job, LogError if it cannot be logged.
+        """
+        refusal: Refused | None = None
+        for pending in await self._enqueue(commands, key, is_cancellable=True, job=ref):
+            try:
+                refusal = None
+                await pending.receipt()
+            except Refused as error:
+                refusal = error
+        return refusal
+
+    def _report_soon(self, command: Report) -> None:
+        self._spawn(self._log_report(command))
+
+    async def _log_report(self, command: Report) -> None:
+        await self._report(command)
+
+    async def _report(self, *commands: Report) -> Refused | None:
+        """Log what workers and timers report. While the disk is full, try again until there is room.
+
+        Returns why the last of them was refused, for a member that wants to know; most reports are refused because
+        they are late.
+        """
+        refusals: list[Refused] = []
+        unlogged = await self._log_reports(commands, refusals)
         if unlogged:
             await self._retry_reports(unlogged)
+        return refusals[-1] if refusals else None
 
     async def _retry_reports(self, commands: Sequence[Report]) -> None:
         """A parked session gives up: what was not logged is still outstanding."""
@@ -328,23 +520,29 @@ class Engine:
             await self._wait_to_retry()
             commands = await self._log_reports(commands)
 
-    async def _log_reports(self, commands: Sequence[Report]) -> list[Report]:
-        """Return the reports that could not be logged and are to be tried again."""
-        pending = await self._enqueue(commands, is_cancellable=isinstance(commands[0], INTERIM))
+    async def _log_reports(self, commands: Sequence[Report], refusals: list[Refused] | None = None) -> list[Report]:
+        """Return the reports that could not be logged and are to be tried again. Refusals are added to `refusals`."""
+        pending = await self._enqueue(commands, is_report=True, is_cancellable=isinstance(commands[0], INTERIM))
         unlogged: list[Report] = []
         for report, command in zip(pending, commands, strict=True):
             if not report.is_logged:
-                unlogged += await self._await_report(report, command)
+                unlogged += await self._await_report(report, command, refusals)
         return unlogged
 
-    async def _await_report(self, pending: PendingCommand, command: Report) -> Sequence[Report]:
+    async def _await_report(
+        self, pending: PendingCommand, command: Report, refusals: list[Refused] | None
+    ) -> Sequence[Report]:
         """Wait until a report is logged or refused. Return what to report again, or instead, if anything."""
         try:
             await pending.receipt()
         except Refused as refusal:
-            logger.info("session %s ignored a late report: %s", self.session_id, refusal.code)
+            logger.info("session %s refused a report: %s", self.session_id, refusal.code)
+            if refusals is not None:
+                refusals.append(refusal)
         except NotFound:
             logger.info("session %s was removed; a report is ignored", self.session_id)
+        except Fenced:
+            logger.info("session %s is in the hands of another node; a report is ignored", self.session_id)
         except LogError as error:
             logger.warning("session %s cannot log (%s); trying again", self.session_id, error)
             return [command]
@@ -367,22 +565,16 @@ class Engine:
         self._streams.show(self.session_id, turn_id, piece)
 
 
-def _time_left(deadline: StepDeadline, now: str) -> float:
-    """How long a question stays open from now on, when it is asked or when its session is opened again.
+class _Delivered:
+    """An answer or a message that was handed to its worker. It counts as running, so it is handed over once."""
 
-    The wall clock may have jumped while no server ran, so it has a say within bounds only (docs/decisions/030-time.md).
-    """
-    left_s = seconds_between(now, deadline.at)
-    whole_s = left_s if deadline.timeout_s is None else deadline.timeout_s
-    return max(min(left_s, whole_s), min(REOPENED_S, whole_s), 0.0)
-
-
-class _DeliveredAnswer:
-    """An answer that was handed to its worker. It counts as running until the turn ends, so it is delivered once."""
-
-    def __init__(self, worker: Handle, step_id: str, choice: str | None) -> None:
-        if isinstance(worker, Worker):
-            worker.answer(step_id, choice)
+    def __init__(self, worker: Handle, effect: DeliverAnswer | DeliverMessage) -> None:
+        if not isinstance(worker, Worker):
+            return
+        if isinstance(effect, DeliverMessage):
+            worker.bring(effect.number, Message(effect.by, effect.text))
+        else:
+            worker.answer(effect.step_id, effect.choice, effect.answer)
 
     def cancel(self) -> None:
         """Nothing to stop."""

@@ -5,17 +5,25 @@ from collections import deque
 
 from moot.core.session.commands import Command
 from moot.runtime.ports import CommandKey, Receipt
+from moot.runtime.worker_jobs import JobRef
 
 BATCH = 100  # commands that are decided together and logged with one append
 
 
 class PendingCommand:
-    """A command and its outcome: a receipt, or the error that refused it or kept it from being logged."""
+    """A command and its outcome: a receipt, or the error that refused it or kept it from being logged.
 
-    __slots__ = ("_waiter", "command", "key", "outcome")
+    `is_report`: an agent or a timer of this process sends it, not a person. `job`: the worker that has this claim does.
+    """
 
-    def __init__(self, command: Command, key: CommandKey | None = None) -> None:
+    __slots__ = ("_waiter", "command", "is_report", "job", "key", "outcome")
+
+    def __init__(
+        self, command: Command, key: CommandKey | None = None, *, is_report: bool = False, job: JobRef | None = None
+    ) -> None:
         self.command = command
+        self.is_report = is_report
+        self.job = job
         self.key = key
         self.outcome: Receipt | Exception | None = None  # None until it is settled
         # Made when somebody waits: most are settled before. An error is a result too, because nobody may be left to
@@ -50,15 +58,21 @@ class Inbox:
     def __init__(self) -> None:
         self.waiting: deque[PendingCommand] = deque()
 
-    def add(self, command: Command, key: CommandKey | None = None) -> PendingCommand:
-        pending = PendingCommand(command, key)
+    def add(
+        self, command: Command, key: CommandKey | None = None, *, is_report: bool = False, job: JobRef | None = None
+    ) -> PendingCommand:
+        pending = PendingCommand(command, key, is_report=is_report, job=job)
         self.waiting.append(pending)
         return pending
 
     def take(self) -> list[PendingCommand]:
-        """Remove and return the next batch. A command with a key ends it: an append can record one key."""
+        """Remove and return the next batch. A command with a key ends it: an append can record one key.
+
+        What a worker on another machine reports is a batch of its own.
+        """
         waiting = self.waiting
         batch = [waiting.popleft()]
-        while waiting and batch[-1].key is None and len(batch) < BATCH:
+        job = batch[0].job
+        while waiting and batch[-1].key is None and len(batch) < BATCH and waiting[0].job is job:
             batch.append(waiting.popleft())
         return batch

@@ -1,6 +1,7 @@
 """The state and head of one session, and the only way to change them: decide, append, evolve."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from random import random
@@ -8,24 +9,34 @@ from random import random
 from moot.core.codec import Event, Head, stamp
 from moot.core.decide import decide
 from moot.core.draft import NOTHING_WRITTEN
-from moot.core.errors import CommandReused, Conflict, LogError
+from moot.core.errors import CommandReused, Conflict, Diverged, Fenced, LogError
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
+from moot.core.outstanding import outstanding
+from moot.core.session import budgets
 from moot.core.session.commands import HumanCommand
 from moot.core.session.state import State
+from moot.core.session.usage import NOTHING
+from moot.runtime.cluster import PAGE_EVENTS, SOLE, Cluster, News, Stake, Standing
 from moot.runtime.inbox import PendingCommand
-from moot.runtime.ports import Clock, CommandKey, Log, Receipt
-from moot.runtime.summaries import summarise, summary_key
+from moot.runtime.ports import Clock, CommandKey, Log, Receipt, Summary
+from moot.runtime.snapshots import load_state
+from moot.runtime.summaries import sum_elsewhere, summarise, summary_key
+
+logger = logging.getLogger(__name__)
 
 APPEND_TRIES = 20
 
 
 class Journal:
-    """Writes a session. Only one `write` may run at a time.
+    """Writes a session and takes in what others wrote, one at a time.
 
     Args:
-        on_change: called after each change of the state, before the next await.
+        on_change: called after each change of the state or of the standing, before the next await.
         written: what running turns have written so far, by their ids.
+        cluster: the nodes that share the log, if there are any.
+        standing: whether this node acts for the session.
+        may_claim: whether this node may begin to act for a session of a team.
     """
 
     def __init__(
@@ -37,44 +48,44 @@ class Journal:
         clock: Clock,
         on_change: Callable[[], None],
         written: Mapping[str, str] = NOTHING_WRITTEN,
+        *,
+        cluster: Cluster | None = None,
+        standing: Standing = SOLE,
+        may_claim: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self.session_id = session_id
         self.state = state
         self.head = head
+        self.standing = standing
         self._log = log
         self._clock = clock
         self._on_change = on_change
         self._written_by_turns = written
+        self._cluster = cluster
+        self._may_claim = may_claim
         self._summary_key = summary_key(state)
-        self._is_writing = False
-        self._written: asyncio.Event | None = None  # made when somebody waits for the end of a write
+        self._elsewhere = NOTHING
+        self._mutex = asyncio.Lock()  # two who take in the same events at once would fold them twice
 
-    async def wait_until_written(self) -> None:
-        """Wait until no write is under way."""
-        while self._is_writing:
-            self._written = self._written or asyncio.Event()
-            await self._written.wait()
+    async def wait_until_current(self) -> None:
+        """Wait until no write is under way, and what other nodes wrote is taken in. Raises LogError."""
+        async with self._mutex:
+            if self._cluster:
+                await self._catch_up()
+
+    def let_go(self) -> None:
+        """This node does not act for the session any more."""
+        self.standing = Standing(is_mine=False, epoch=self.standing.epoch)
+        self._on_change()
 
     async def write(self, batch: list[PendingCommand]) -> None:
         """Decide commands one after the other and log their facts with one append; settle every command.
 
         Commands that are settled early leave the batch, so that a retry does not decide them again.
         """
-        self._is_writing = True
         try:
-            for _ in range(APPEND_TRIES):
-                if batch[-1].key:
-                    await self._settle_repeated(batch)
-                state, events = self._decide(batch)
-                try:
-                    if events:
-                        await self._append(state, events, batch[-1].key)
-                except Conflict:  # another process wrote: decide again on the new state
-                    await self._catch_up()
-                else:
-                    break
-            else:
-                raise Conflict(f"session {self.session_id}: others appended {APPEND_TRIES} times in a row; try again")  # noqa: TRY301
+            async with self._mutex:
+                await self._write(batch)
         except Exception as error:
             _fail(batch, error)
         except asyncio.CancelledError:
@@ -84,27 +95,96 @@ class Journal:
             seq = self.head.seq
             for pending in batch:
                 pending.settle(Receipt(pending.key.digest if pending.key else "", seq))
-        finally:
-            self._is_writing = False
-            self._wake()
 
-    def _wake(self) -> None:
-        if self._written:
-            self._written.set()
-            self._written = None
+    async def _write(self, batch: list[PendingCommand]) -> None:
+        if self._cluster and any(not pending.is_report for pending in batch):
+            await self._catch_up()  # a person must not be refused because of what this node has not heard yet
+        if self.state.team.budget.scope == "team":
+            await self._count_elsewhere(batch)
+        for attempt in range(APPEND_TRIES):
+            if batch and (key := batch[-1].key):
+                await self._settle_repeated(batch, key)
+            try:
+                if attempt and self._cluster:
+                    await self._write_locked(self._cluster, batch)
+                else:
+                    await self._write_optimistically(batch)
+            except Conflict as error:  # another process wrote: decide again on the new state
+                await self._catch_up()
+                if isinstance(error, Fenced) and batch and batch[0].job:
+                    raise  # its worker has lost the job for good
+            else:
+                return
+        raise Conflict(f"session {self.session_id}: others appended {APPEND_TRIES} times in a row; try again")
 
-    async def _settle_repeated(self, batch: list[PendingCommand]) -> None:
-        """Settle a command that was logged before. Only the last one can have been: it alone has a key."""
-        last = batch[-1]
-        assert last.key is not None  # noqa: S101 - the caller has checked
-        receipt = await self._log.find_command(self.session_id, last.key.command_id)
+    async def _count_elsewhere(self, batch: list[PendingCommand]) -> None:
+        """Sum up what other sessions have spent of the team's budget, before a turn may start."""
+        if any(isinstance(each.command, budgets.STARTING) for each in batch):
+            listings = [*await self._log.sessions(), *await self._log.sessions(removed=True)]
+            self._elsewhere = sum_elsewhere(listings, self.session_id, self.state.team, self._clock.now())
+
+    async def _write_optimistically(self, batch: list[PendingCommand]) -> None:
+        self._drop_reports(batch)
+        state, events = self._decide(batch)
+        if not events:
+            return
+        key, standing = batch[-1].key, SOLE
+        key_of_summary, summary = self._summarise_change(state)
+        try:
+            if self._cluster:
+                stake = self._make_stake(state, batch)
+                standing = await self._cluster.append(
+                    self.session_id, self.head, events, command=key, summary=summary, stake=stake
+                )
+            else:
+                await self._log.append(self.session_id, self.head, events, command=key, summary=summary)
+        except Conflict:
+            raise
+        except LogError:  # it may be in the log all the same, and then it has happened
+            with suppress(LogError):
+                await self._catch_up()
+            raise
+        self._move_on(state, events[-1].head, standing, key_of_summary)
+
+    async def _write_locked(self, cluster: Cluster, batch: list[PendingCommand]) -> None:
+        """Decide while nobody else can append, so that a busy owner does not keep others from being heard."""
+        async with cluster.locked(self.session_id, self.head) as hold:
+            self._take_in(hold.news)
+            self._drop_reports(batch)
+            state, events = self._decide(batch)
+            if not events:
+                return
+            key_of_summary, summary = self._summarise_change(state)
+            stake = self._make_stake(state, batch)
+            standing = await hold.append(events, command=batch[-1].key, summary=summary, stake=stake)
+        self._move_on(state, events[-1].head, standing, key_of_summary)
+
+    def _drop_reports(self, batch: list[PendingCommand]) -> None:
+        """Settle what agents and timers report if this node does not act for the session any more."""
+        if self.standing.is_mine:
+            return
+        for pending in tuple(batch):
+            if pending.is_report:
+                batch.remove(pending)
+                pending.settle(Fenced(f"session {self.session_id} is in the hands of another node"))
+
+    async def _settle_repeated(self, batch: list[PendingCommand], key: CommandKey) -> None:
+        """Settle a command that was logged before. Only the last one can have been: it alone has a key.
+
+        With it all were that a worker reported together.
+        """
+        receipt = await self._log.find_command(self.session_id, key.command_id)
         if receipt is None:
             return
-        batch.pop()
-        if receipt.digest == last.key.digest:
+        last = batch.pop()
+        if last.job:
+            for pending in batch:
+                pending.settle(receipt)
+            batch.clear()
+        if receipt.digest == key.digest:
             last.settle(receipt)
         else:
-            last.settle(CommandReused(f"command id {last.key.command_id!r} was used before with another body"))
+            last.settle(CommandReused(f"command id {key.command_id!r} was used before with another body"))
 
     def _decide(self, batch: list[PendingCommand]) -> tuple[State, list[Event]]:
         """Decide each command on the state that those before it lead to. Commands that fail leave the batch."""
@@ -118,7 +198,10 @@ class Journal:
         for pending in tuple(batch):
             try:
                 chance = random()  # noqa: S311 - jitter is no secret
-                decided = decide(state, pending.command, at, chance, self._written_by_turns)
+                seq = self.head.seq + len(facts)
+                decided = decide(
+                    state, pending.command, at, chance, self._written_by_turns, seq, elsewhere=self._elsewhere
+                )
                 if encode_each:
                     stamp(state.team, self.session_id, self.head, decided.facts, at)
             except Exception as error:
@@ -132,32 +215,57 @@ class Journal:
                 facts += decided.facts
         return state, stamp(state.team, self.session_id, self.head, facts, at, tokens)
 
-    async def _append(self, state: State, events: list[Event], key: CommandKey | None) -> None:
-        key_of_summary = summary_key(state)
-        summary = None if key_of_summary == self._summary_key else summarise(state)
-        try:
-            await self._log.append(self.session_id, self.head.seq, events, command=key, summary=summary)
-        except Conflict:
-            raise
-        except LogError:  # it may be in the log all the same, and then it has happened
-            with suppress(LogError):
-                await self._catch_up()
-            raise
+    def _summarise_change(self, state: State) -> tuple[tuple[object, ...], Summary | None]:
+        """The key of the summary, and the summary if it is to be stored anew."""
+        key = summary_key(state)
+        return key, None if key == self._summary_key else summarise(state)
+
+    def _make_stake(self, state: State, batch: list[PendingCommand]) -> Stake:
+        is_report = any(pending.is_report for pending in batch)
+        return Stake(
+            due=bool(outstanding(state)),
+            epoch=self.standing.epoch if is_report else None,
+            claims=self._may_claim(state.team.name),
+            job=batch[0].job if batch else None,
+        )
+
+    def _move_on(self, state: State, head: Head, standing: Standing, key_of_summary: tuple[object, ...]) -> None:
         self._summary_key = key_of_summary
         self.state = state
-        self.head = events[-1].head
+        self.head = head
+        self.standing = standing
         self._on_change()
 
     async def _catch_up(self) -> None:
         """Fold what others appended. If that is nothing, nothing has changed and no effect may start because of it."""
-        head = self.head
-        while events := await self._log.read(self.session_id, self.head.seq):
+        if self._cluster is None:
+            while events := await self._log.read(self.session_id, self.head.seq):
+                self._take_in(News(events, SOLE))
+            return
+        try:
+            while self._take_in(await self._cluster.catch_up(self.session_id, self.head)) >= PAGE_EVENTS:
+                pass  # there may be more
+        except Diverged as error:
+            logger.error("%s; it is read anew", error)  # noqa: TRY400 - one line is enough
+            state, head = await load_state(self._log, self.session_id)
+            self._move_on(state, head, Standing(is_mine=False, epoch=-1), summary_key(state))
+            self._take_in(await self._cluster.catch_up(self.session_id, self.head))
+
+    def _take_in(self, news: News) -> int:
+        """Returns how many events there were."""
+        events = news.events
+        if not events and news.standing == self.standing:
+            return 0
+        if events:
+            if events[0].seq != self.head.seq + 1:
+                raise LogError(f"session {self.session_id}: events {events[0].seq} do not follow {self.head.seq}")
             for event in events:
                 self.state = evolve(self.state, event.fact)
             self.head = events[-1].head
-        if self.head != head:
             self._summary_key = summary_key(self.state)  # the other process wrote that summary
-            self._on_change()
+        self.standing = news.standing
+        self._on_change()
+        return len(events)
 
 
 def _fail(batch: list[PendingCommand], error: Exception) -> None:

@@ -13,7 +13,14 @@ import sys
 from collections.abc import Iterator
 from ipaddress import ip_address
 
-from moot.runtime.process_table import MARK_NAME, find_mark, find_parent, list_descendants, list_marked
+from moot.runtime.process_table import (
+    MARK_NAME,
+    find_mark,
+    find_parent,
+    find_start_time,
+    list_descendants,
+    list_marked,
+)
 
 Address = tuple[str, int]
 SocketId = tuple[int, int]  # its inode and the kernel's cookie for it; no later socket has the same
@@ -34,6 +41,7 @@ class PeerCheck:
 
     def __init__(self) -> None:
         self._known: dict[SocketId, bool] = {}
+        self._processes: dict[tuple[int, str], bool] = {}  # by their pid and the time of their start
 
     def find_known(self, peer: Address, local: Address) -> bool | None:
         """Whether the peer is an agent's program; None if that has to be found out by `find_out`. Fast."""
@@ -42,8 +50,7 @@ class PeerCheck:
 
     def find_out(self, peer: Address, local: Address) -> bool:
         """Look through the processes that Moot started. Takes milliseconds; to be called in a thread."""
-        own_marks = set(_list_own_marks())
-        marked = {pid: mark for pid, mark in list_marked() if mark not in own_marks}
+        marked = _list_programs()
         programs = set(marked).union(*map(list_descendants, marked))
         socket_id = _find_socket(peer, local)
         if socket_id is None:  # it has closed the connection already: if a program of ours runs, it may have been that
@@ -52,6 +59,23 @@ class PeerCheck:
         while len(self._known) >= self.MAX_KNOWN:
             del self._known[next(iter(self._known))]
         self._known[socket_id] = verdict
+        return verdict
+
+    def is_program(self, pid: int) -> bool:
+        """Whether a process is, or descends from, an agent's program. One that is gone already may have been that.
+
+        Takes milliseconds the first time; to be called in a thread.
+        """
+        started = find_start_time(pid)
+        if started is None:
+            return True
+        verdict = self._processes.get((pid, started))
+        if verdict is None:
+            marked = _list_programs()
+            verdict = pid in set(marked).union(*map(list_descendants, marked))
+            while len(self._processes) >= self.MAX_KNOWN:
+                del self._processes[next(iter(self._processes))]
+            self._processes[pid, started] = verdict
         return verdict
 
 
@@ -63,6 +87,12 @@ def is_on_this_machine(peer: Address, local: Address) -> bool:
         return peer[0] == local[0] or ip_address(peer[0]).is_loopback
     except ValueError:  # the name of a test's client
         return False
+
+
+def _list_programs() -> dict[int, str]:
+    """The processes that some Moot started for agents, with their marks."""
+    own_marks = set(_list_own_marks())
+    return {pid: mark for pid, mark in list_marked() if mark not in own_marks}
 
 
 def _list_own_marks() -> Iterator[str]:

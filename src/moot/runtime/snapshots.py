@@ -1,5 +1,6 @@
 """Snapshots of the state, so that long sessions open fast. They are a cache and may be deleted at any time."""
 
+import asyncio
 import hashlib
 import sys
 from functools import cache
@@ -12,6 +13,7 @@ from moot.core.session.state import FOLD_VERSION, State
 from moot.runtime.ports import Log, Snapshot
 
 READ_EVENTS = 5_000  # at a time
+FOLDED = 500  # without a pause
 DIGEST_BYTES = 32
 
 
@@ -39,8 +41,10 @@ async def load_state(log: Log, session_id: str, until: int = sys.maxsize) -> tup
     ):
         state, head = states.decode(snapshot.state[DIGEST_BYTES:]), snapshot.head
     while events := await log.read(session_id, head.seq, min(READ_EVENTS, until - head.seq)):
-        for event in events:
+        for number, event in enumerate(events, start=1):
             state = evolve(state, event.fact)
+            if number % FOLDED == 0:
+                await asyncio.sleep(0)  # others have their turn meanwhile
         head = events[-1].head
     if state is None:
         raise LogError(f"session {session_id} has no events")

@@ -8,10 +8,21 @@ Listener = Callable[[str, str, dict[str, str]], None]  # session id, event, meta
 
 
 class Streams:
-    def __init__(self) -> None:
+    """Args:
+    carry: takes what is shown here to other nodes: session id, event, turn id, text.
+    """
+
+    def __init__(self, carry: Callable[[str, str, str, str], None] | None = None) -> None:
         self.listeners: set[Listener] = set()
+        self._carry = carry
 
     def show(self, session_id: str, turn_id: str, piece: Delta | Thinking) -> None:
         event = "turn.delta" if isinstance(piece, Delta) else "turn.thinking"
+        self.tell(session_id, event, turn_id, piece.text)
+        if self._carry:
+            self._carry(session_id, event, turn_id, piece.text)
+
+    def tell(self, session_id: str, event: str, turn_id: str, text: str) -> None:
+        """Tell the listeners in this process."""
         for listener in self.listeners:
-            listener(session_id, event, {"turn_id": turn_id, "text": piece.text})
+            listener(session_id, event, {"turn_id": turn_id, "text": text})

@@ -1,13 +1,19 @@
 """The summary of a session that lists show, and what the session needs of people."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 from moot.core.machines.session import Status
+from moot.core.session import budgets, taking
 from moot.core.session.events import PauseReason
 from moot.core.session.state import State
-from moot.runtime.ports import LastLine, Summary
+from moot.core.session.team import Team
+from moot.core.session.usage import NOTHING, Spent, add_spent
+from moot.runtime.ports import LastLine, Listing, Summary
 
 LINE_CHARS = 120  # of the last message
+
+_ACTIVE = Status.ACTIVE  # a global is faster to look up than a member of an enum
 
 Need = Literal["question", "plan", "permission", "your_turn", "failed", "paused", "finished"]
 
@@ -24,7 +30,7 @@ _STOPPED: dict[PauseReason | None, Need] = {  # for other reasons it is a human'
 
 def summarise(state: State) -> Summary:
     return Summary(
-        title=state.title,
+        title=state.shown_title,
         team=state.team.name,
         flow=state.team.flow,
         status=state.status,
@@ -34,7 +40,23 @@ def summarise(state: State) -> Summary:
         messages=state.message_count,
         last=_last_line(state),
         asks=_find_asked(state),
+        period=budgets.name_period(state.team.budget.per, state.budget_day),
+        spent=_find_counted(state),
     )
+
+
+def sum_elsewhere(listings: Iterable[Listing], session_id: str, team: Team, at: str) -> Spent:
+    """Return what other sessions of a team have spent in the present period of its budget."""
+    period, total = budgets.name_period(team.budget.per, at), NOTHING
+    for listing in listings:
+        summary = listing.summary
+        if listing.session_id != session_id and (summary.team, summary.period) == (team.name, period) and summary.spent:
+            total = add_spent(total, summary.spent)
+    return total
+
+
+def _find_counted(state: State) -> Spent | None:
+    return state.spent_in_period if state.team.budget.scope == "team" else None
 
 
 def find_need(summary: Summary) -> Need | None:
@@ -58,17 +80,19 @@ def summary_key(state: State) -> tuple[object, ...]:
 
     Messages do not while AIs talk to each other: rewriting it with every turn would double what a turn writes.
     """
-    messages = 0 if state.status is Status.ACTIVE else state.message_count
+    messages = 0 if state.status is _ACTIVE else state.message_count
     asked = _find_asked(state)
-    return (state.title, state.status, state.waiting_for, state.pause_reason, messages, _is_busy(state), asked)
+    shown = (state.shown_title, state.status, state.waiting_for, state.pause_reason, messages, _is_busy(state), asked)
+    return (*shown, _find_counted(state))
 
 
 def _is_busy(state: State) -> bool:
-    return state.status is Status.ACTIVE or bool(state.running or state.open_steps or state.door.inputs)
+    is_open = bool(state.running or state.asides or state.inquiries or state.open_steps or state.door.inputs)
+    return is_open or state.status is _ACTIVE or any(True for _ in taking.list_effects(state))
 
 
 def _find_asked(state: State) -> str | None:
-    return next((step.kind for step in state.open_steps.values()), None)
+    return next(iter(state.open_steps.values())).kind if state.open_steps else None
 
 
 def _last_line(state: State) -> LastLine | None:

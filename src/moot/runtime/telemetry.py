@@ -1,37 +1,56 @@
-"""OpenTelemetry spans for sessions, turns, tasks, tools and model calls, after the GenAI conventions.
+"""OpenTelemetry spans for runs of sessions, turns, tasks, tools and model calls, after the GenAI conventions.
 
 Only this module knows the names of the conventions, because they still change. OpenTelemetry is imported only if the
 switch is on. Spans never contain what people and agents write. See docs/agents.md#spans.
 """
 
 import os
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from moot.core.errors import ConfigError
+from msgspec import Struct
+
+from moot.core.errors import ConfigError, Refused
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import CompleteTool, CompleteTurn, FailTurn, NackDispatch, ReportStep, WorkerCommand
+from moot.core.session.state import Message
+from moot.core.session.tool_use import ToolUse
 from moot.core.session.usage import Usage
-from moot.runtime.ports import Dispatch, Handle, Report, Show, ToolJob, Worker
+from moot.runtime.ports import Detachable, Dispatch, Handle, Report, Show, ToolJob, Worker
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
 SWITCH = "MOOT_TELEMETRY"
-SESSIONS = 1_000  # with an open span; beyond that the least recently used span is ended
 
 OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
 CONVERSATION, AGENT_ID, AGENT_NAME = "gen_ai.conversation.id", "gen_ai.agent.id", "gen_ai.agent.name"
 REQUEST_MODEL, RESPONSE_MODEL = "gen_ai.request.model", "gen_ai.response.model"
 INPUT_TOKENS, OUTPUT_TOKENS = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
 FINISH_REASONS, TOOL_NAME, TOOL_CALL_ID = "gen_ai.response.finish_reasons", "gen_ai.tool.name", "gen_ai.tool.call.id"
+CACHED_TOKENS, THINKING_TOKENS = "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.reasoning.output_tokens"
+WORKFLOW, ADDRESS, PORT = "gen_ai.workflow.name", "server.address", "server.port"
 ERROR_TYPE = "error.type"
 TEAM, TURN, JOB, TASK, COST = "moot.team", "moot.turn.id", "moot.job", "moot.task.id", "moot.cost_usd"
 
 _tracer: ContextVar["Tracer | None"] = ContextVar("moot_tracer", default=None)
+
+
+class Player(Struct, frozen=True, kw_only=True):
+    """What plays a member: the provider and name of its model where they are known.
+
+    `traces_tools`: the agent makes spans of its tools itself.
+    """
+
+    provider: str = ""
+    model: str = ""
+    traces_tools: bool = False
+
+
+FindPlayer = Callable[[str, str], Player]  # by the names of a team and of its member
 
 
 def find_provider() -> "TracerProvider | None":
@@ -46,13 +65,33 @@ def find_provider() -> "TracerProvider | None":
         from opentelemetry import trace
     except ImportError:
         raise ConfigError(f"{SWITCH} is on, but there is no library for it: install moot[otel]") from None
-    return trace.get_tracer_provider()
+    provider = trace.get_tracer_provider()
+    if isinstance(provider, trace.ProxyTracerProvider):  # nobody has set up an export
+        _export()
+        provider = trace.get_tracer_provider()
+    return provider
 
 
-def traced(dispatch: Dispatch) -> Dispatch:
+def _export() -> None:
+    """Export spans by OTLP over HTTP, as the variables `OTEL_…` say, if the exporter of moot[otel] is installed."""
+    try:
+        from opentelemetry import trace
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import SERVICE_NAME, Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+    except ImportError:
+        return
+    name = os.environ.get("OTEL_SERVICE_NAME", "moot")
+    provider = TracerProvider(resource=Resource.create({SERVICE_NAME: name}))
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+
+
+def traced(dispatch: Dispatch, find_player: FindPlayer) -> Dispatch:
     """Wrap a dispatch so that it makes spans, if the switch is on."""
     provider = find_provider()
-    return TracedDispatch(dispatch, provider) if provider else dispatch
+    return TracedDispatch(dispatch, provider, find_player) if provider else dispatch
 
 
 def end_spans(dispatch: Dispatch) -> None:
@@ -86,8 +125,13 @@ _ATTRIBUTES: dict[str, Any] = {
 
 
 @contextmanager
-def model_call(provider: str, model: str) -> Iterator[OptionalSpan]:
-    with _child(f"chat {model}", {OPERATION: "chat", PROVIDER: provider, REQUEST_MODEL: model}) as span:
+def model_call(provider: str, model: str, url: str | None = None) -> Iterator[OptionalSpan]:
+    attributes: dict[str, str | int] = {OPERATION: "chat", PROVIDER: provider, REQUEST_MODEL: model}
+    server = urlsplit(url or "")
+    if server.hostname:
+        port = server.port or (80 if server.scheme == "http" else 443)
+        attributes |= {ADDRESS: server.hostname, PORT: port}
+    with _child(f"chat {model}", attributes, is_client=True) as span:
         yield span
 
 
@@ -98,13 +142,16 @@ def tool_call(name: str, call_id: str = "") -> Iterator[OptionalSpan]:
 
 
 @contextmanager
-def _child(name: str, attributes: Mapping[str, str]) -> Iterator[OptionalSpan]:
+def _child(name: str, attributes: Mapping[str, str | int], *, is_client: bool = False) -> Iterator[OptionalSpan]:
     """Make a child of the turn's span. It does not become the current span: generators outlive contexts."""
     tracer = _tracer.get()
     if tracer is None:
         yield OptionalSpan()
         return
-    span = tracer.start_span(name, attributes=attributes)
+    from opentelemetry.trace import SpanKind
+
+    kind = SpanKind.CLIENT if is_client else SpanKind.INTERNAL
+    span = tracer.start_span(name, kind=kind, attributes=attributes)
     try:
         yield OptionalSpan(span)
     except BaseException as error:
@@ -122,31 +169,50 @@ def _fail(span: "Span", error_type: str) -> None:
 
 
 def _usage_of(usage: Usage) -> dict[str, Any]:
-    cost = {COST: usage.cost_usd} if usage.cost_usd else {}
-    return {INPUT_TOKENS: usage.input_tokens, OUTPUT_TOKENS: usage.output_tokens, **cost}
+    parts = {CACHED_TOKENS: usage.cached_tokens, THINKING_TOKENS: usage.thinking_tokens, COST: usage.cost_usd}
+    known = {name: value for name, value in parts.items() if value}
+    return {INPUT_TOKENS: usage.input_tokens, OUTPUT_TOKENS: usage.output_tokens, **known}
+
+
+class _Run:
+    """One run of a session: from its first turn until nothing of it is under way. Its span holds those of the run."""
+
+    def __init__(self, span: "Span") -> None:
+        self.span = span
+        self.under_way: set[_Work] = set()
 
 
 class TracedDispatch:
-    """Wraps a dispatch and makes a span for each session, turn, task and tool call."""
+    """Wraps a dispatch and makes a span for each run of a session, each turn, task and tool call."""
 
-    def __init__(self, inner: Dispatch, provider: "TracerProvider") -> None:
+    def __init__(self, inner: Dispatch, provider: "TracerProvider", find_player: FindPlayer) -> None:
         self._inner = inner
         self._tracer = provider.get_tracer("moot")
-        self._sessions: OrderedDict[str, Span] = OrderedDict()
+        self._find_player = find_player
+        self._runs: dict[str, _Run] = {}
 
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        span = self._begin_turn(turn, self._session(turn.session_id, team))
-        with self._inside(span):
-            return _TracedWorker(self._inner.start(turn, team, _observe(report, span), show), (span,))
+        run = self._find_run(turn.session_id, team)
+        work = self._begin_turn(turn, team, run, run.span)
+        with self._inside(work.span):
+            return _TracedWorker(self._inner.start(turn, team, self._observe(report, work), show), self, work)
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
+        run = self._find_run(turn.session_id, team)
         attributes = {CONVERSATION: turn.session_id, TASK: turn.task_id}
-        task = self._begin(f"task {turn.task_id}", self._session(turn.session_id, team), attributes)
-        span = self._begin_turn(turn, task)
-        with self._inside(span):
-            return _TracedWorker(self._inner.offer(turn, team, _observe(report, span, task), show), (span, task))
+        task = self.begin(f"task {turn.task_id}", run.span, attributes)
+        work = self._begin_turn(turn, team, run, task, task)
+        with self._inside(work.span):
+            return _TracedWorker(self._inner.offer(turn, team, self._observe(report, work), show), self, work)
+
+    def release(self, session_id: str) -> None:
+        self._inner.release(session_id)
+
+    async def list_live(self, session_id: str) -> Collection[str]:
+        return await self._inner.list_live(session_id)
 
     def call(self, job: ToolJob, report: Report) -> Handle:
+        run = self._find_run(job.session_id, job.team)
         attributes = {
             OPERATION: "execute_tool",
             CONVERSATION: job.session_id,
@@ -154,25 +220,40 @@ class TracedDispatch:
             TOOL_NAME: job.call.name,
             TOOL_CALL_ID: job.call.call_id,
         }
-        span = self._begin(f"execute_tool {job.call.name}", self._session(job.session_id, job.team), attributes)
+        span = self.begin(f"execute_tool {job.call.name}", run.span, attributes)
+        work = self._add(_Work(self, job.session_id, (span,)), run)
         with self._inside(span):
-            return _TracedHandle(self._inner.call(job, _observe(report, span)), (span,))
+            return _TracedHandle(self._inner.call(job, self._observe(report, work)), self, work)
 
     def close(self) -> None:
-        """End the spans of all sessions."""
-        for span in self._sessions.values():
-            span.end()
-        self._sessions.clear()
+        """End the spans of all runs."""
+        for run in self._runs.values():
+            for work in run.under_way:
+                work.end("cancelled")
+            run.span.end()
+        self._runs.clear()
 
-    def _session(self, session_id: str, team: str) -> "Span":
-        if session_id not in self._sessions:
-            while len(self._sessions) >= SESSIONS:
-                self._sessions.popitem(last=False)[1].end()
-            self._sessions[session_id] = self._begin("session", None, {CONVERSATION: session_id, TEAM: team})
-        self._sessions.move_to_end(session_id)
-        return self._sessions[session_id]
+    def settle(self, work: "_Work") -> None:
+        """End the run that this was part of, if it has ended and nothing else of the run is under way."""
+        run = self._runs.get(work.session_id)
+        if run is None or not work.is_over:
+            return
+        run.under_way.discard(work)
+        if not run.under_way:
+            self._runs.pop(work.session_id).span.end()
 
-    def _begin_turn(self, turn: TurnInput, parent: "Span") -> "Span":
+    def _find_run(self, session_id: str, team: str) -> _Run:
+        if session_id not in self._runs:
+            attributes = {OPERATION: "invoke_workflow", WORKFLOW: team, CONVERSATION: session_id, TEAM: team}
+            self._runs[session_id] = _Run(self.begin(f"invoke_workflow {team}", None, attributes))
+        return self._runs[session_id]
+
+    def _add(self, work: "_Work", run: _Run) -> "_Work":
+        run.under_way.add(work)
+        return work
+
+    def _begin_turn(self, turn: TurnInput, team: str, run: _Run, parent: "Span", *around: "Span") -> "_Work":
+        player = self._find_player(team, turn.member.id)
         attributes = {
             OPERATION: "invoke_agent",
             CONVERSATION: turn.session_id,
@@ -181,14 +262,35 @@ class TracedDispatch:
             TURN: turn.turn_id,
             JOB: turn.job,
         }
-        return self._begin(f"invoke_agent {turn.member.display_name}", parent, attributes)
+        known = {PROVIDER: player.provider, REQUEST_MODEL: player.model}
+        attributes |= {name: value for name, value in known.items() if value}
+        span = self.begin(f"invoke_agent {turn.member.display_name}", parent, attributes, is_client=True)
+        return self._add(_Work(self, turn.session_id, (span, *around), has_own_tools=player.traces_tools), run)
 
-    def _begin(self, name: str, parent: "Span | None", attributes: Mapping[str, str]) -> "Span":
+    def begin(
+        self, name: str, parent: "Span | None", attributes: Mapping[str, str], *, is_client: bool = False
+    ) -> "Span":
         from opentelemetry import trace
         from opentelemetry.context import Context
 
         context = trace.set_span_in_context(parent, Context()) if parent else Context()
-        return self._tracer.start_span(name, context, attributes=attributes)
+        kind = trace.SpanKind.CLIENT if is_client else trace.SpanKind.INTERNAL
+        return self._tracer.start_span(name, context, kind=kind, attributes=attributes)
+
+    def _observe(self, report: Report, work: "_Work") -> Report:
+        """Wrap a report function so that it also updates the spans, and ends them with the turn.
+
+        What follows from a report has begun when it returns: only then is it known whether the run goes on.
+        """
+
+        async def report_observed(*commands: WorkerCommand) -> Refused | None:
+            for command in commands:
+                work.update(command)
+            refused = await report(*commands)
+            self.settle(work)
+            return refused
+
+        return report_observed
 
     @contextmanager
     def _inside(self, span: "Span") -> Iterator[None]:
@@ -203,22 +305,87 @@ class TracedDispatch:
             _tracer.reset(token)
 
 
-class _TracedHandle:
-    def __init__(self, handle: Handle, spans: tuple["Span", ...]) -> None:
-        self._handle = handle
+class _Work:
+    """The spans of one turn, with those around it and those of the tools that its agent uses; or of one tool call."""
+
+    def __init__(
+        self, dispatch: TracedDispatch, session_id: str, spans: tuple["Span", ...], *, has_own_tools: bool = False
+    ) -> None:
+        self.session_id = session_id
+        self.is_over = False
+        self._dispatch = dispatch
         self._spans = spans
+        self._has_own_tools = has_own_tools
+        self._tools: dict[str, Span] = {}
+
+    @property
+    def span(self) -> "Span":
+        return self._spans[0]
+
+    def update(self, command: WorkerCommand) -> None:
+        match command:
+            case ReportStep(tool=ToolUse() as tool) if not self._has_own_tools:
+                self._see_tool(tool)
+            case ReportStep():
+                kind = "thought" if command.thought else "action" if command.action else "observation"
+                self.span.add_event("moot.step", {"moot.step.kind": kind})
+            case CompleteTurn(usage=usage):
+                self.span.set_attributes(_usage_of(usage))
+                self.end()
+            case FailTurn(error_type=error_type, usage=usage):
+                self.span.set_attributes(_usage_of(usage))
+                self.end(error_type)
+            case NackDispatch():
+                self.end("refused")
+            case CompleteTool(error=error):
+                self.end("tool" if error else "")
+            case _:
+                return
+
+    def end(self, error_type: str = "") -> None:
+        if self.is_over:
+            return
+        self.is_over = True
+        for span in (*self._tools.values(), *self._spans):
+            if error_type:
+                _fail(span, error_type)
+            span.end()
+
+    def _see_tool(self, tool: ToolUse) -> None:
+        """Make a span of a tool that a program uses, from its first step to its last, named by its kind."""
+        if tool.id not in self._tools:
+            attributes = {OPERATION: "execute_tool", TOOL_NAME: tool.kind, TOOL_CALL_ID: tool.id}
+            self._tools[tool.id] = self._dispatch.begin(f"execute_tool {tool.kind}", self.span, attributes)
+        if tool.is_over:
+            span = self._tools.pop(tool.id)
+            if tool.status == "failed":
+                _fail(span, "tool")
+            span.end()
+
+
+class _TracedHandle:
+    def __init__(self, handle: Handle, dispatch: TracedDispatch, work: _Work) -> None:
+        self._handle = handle
+        self._dispatch = dispatch
+        self._work = work
 
     def cancel(self) -> None:
         self._handle.cancel()
-        for span in self._spans:
-            if span.is_recording():  # not ended by a report
-                _fail(span, "cancelled")
-                span.end()
+        self._give_up()
+
+    def detach(self) -> None:
+        (self._handle.detach if isinstance(self._handle, Detachable) else self._handle.cancel)()
+        self._give_up()
+
+    def _give_up(self) -> None:
+        if not self._work.is_over:  # not ended by a report
+            self._work.end("cancelled")
+            self._dispatch.settle(self._work)
 
 
 class _TracedWorker(_TracedHandle):
-    def __init__(self, worker: Worker, spans: tuple["Span", ...]) -> None:
-        super().__init__(worker, spans)
+    def __init__(self, worker: Worker, dispatch: TracedDispatch, work: _Work) -> None:
+        super().__init__(worker, dispatch, work)
         self._worker = worker
 
     @property
@@ -229,40 +396,8 @@ class _TracedWorker(_TracedHandle):
     def is_in_line(self) -> bool:
         return self._worker.is_in_line
 
-    def answer(self, step_id: str, choice: str | None) -> None:
-        self._worker.answer(step_id, choice)
+    def answer(self, step_id: str, choice: str | None, answer: str | None = None) -> None:
+        self._worker.answer(step_id, choice, answer)
 
-
-def _observe(report: Report, *spans: "Span") -> Report:
-    """Wrap a report function so that it also updates the spans, and ends them with the turn."""
-
-    async def report_observed(*commands: WorkerCommand) -> None:
-        for command in commands:
-            _update_spans(command, spans)
-        await report(*commands)
-
-    return report_observed
-
-
-def _update_spans(command: WorkerCommand, spans: tuple["Span", ...]) -> None:
-    match command:
-        case ReportStep():
-            kind = "thought" if command.thought else "action" if command.action else "observation"
-            spans[0].add_event("moot.step", {"moot.step.kind": kind})
-            return
-        case CompleteTurn(usage=usage):
-            spans[0].set_attributes(_usage_of(usage))
-        case FailTurn(error_type=error_type, usage=usage):
-            spans[0].set_attributes(_usage_of(usage))
-            for span in spans:
-                _fail(span, error_type)
-        case NackDispatch():
-            for span in spans:
-                _fail(span, "refused")
-        case CompleteTool(error=error):
-            if error:
-                _fail(spans[0], "tool")
-        case _:
-            return
-    for span in spans:
-        span.end()
+    def bring(self, number: int, message: Message) -> None:
+        self._worker.bring(number, message)

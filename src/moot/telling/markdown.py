@@ -6,11 +6,13 @@ somebody reads it. Entities take the meaning from a character, because an escape
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from moot.core.codec import Event
 from moot.core.session import events
-from moot.telling.teller import Teller
+from moot.core.session.state import State
+from moot.telling.teller import Teller, Told
+from moot.telling.tool_calls import ToolCall, ToolLines, is_tool_step, tell_calls
 
 # A transcript that is read later needs neither the queue nor the steps that agents took.
 _LEFT_OUT = ("queue.changed", "turn.step", "session.paused", "session.team_task_set")
@@ -25,15 +27,33 @@ _DEFINITION = re.compile(rf"{_CONTAINERS}\[(?=[^\]]*\]:)")
 
 def to_markdown(log: Iterable[Event]) -> str:
     """Return the whole document, under the last title of the session."""
-    teller = Teller(is_whole=True)
-    parts = [part for event in log if (part := _tell(event, teller))]
+    teller, tools = Teller(is_whole=True), ToolLines()
+    parts = [part for event in log for part in _tell(event, teller, tools) if part]
     if teller.state:
-        parts.insert(0, f"# {_plain(teller.state.title or teller.state.team.name)}")
+        parts += [_tell_tools(calls, teller.state) for calls in tools.end()]
+        parts.insert(0, f"# {_plain(teller.state.shown_title or teller.state.team.name)}")
     return "\n\n".join(parts) + "\n"
 
 
-def _tell(event: Event, teller: Teller) -> str:
-    told, fact = teller.tell(event.fact), event.fact
+def _tell(event: Event, teller: Teller, tools: ToolLines) -> Iterator[str]:
+    """Yield the uses of tools that are over, and the part of an event."""
+    told = teller.tell(event.fact)
+    yield from (_tell_tools(calls, told.state) for calls in tools.take(event.fact, event.timestamp, told))
+    if not is_tool_step(event.fact):
+        yield _tell_event(event, told)
+
+
+def _tell_tools(calls: tuple[ToolCall, ...], state: State) -> str:
+    """Return the line of a use of a tool, with its diff below it as code."""
+    who = state.team.member(calls[0].member).display_name if calls[0].member else "Moot"
+    line = f"> {_plain_line(f'{who}: {tell_calls(calls, state.language)}')}"
+    diff = calls[0].diff if len(calls) == 1 else ""
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", diff)), default=0))
+    return f"{line}\n\n{fence}diff\n{diff.rstrip()}\n{fence}" if diff else line
+
+
+def _tell_event(event: Event, told: Told) -> str:
+    fact = event.fact
     if told.member:
         heading = f"### {_plain(told.name)} · #{event.seq} · {event.timestamp}"
         return f"{heading}\n\n{_quote_text(told.text)}" if told.text else ""

@@ -13,6 +13,7 @@ from moot.core.session.state import State
 from moot.core.session.team import Language
 from moot.core.texts import render
 from moot.telling.teller import Teller, Told
+from moot.telling.tool_calls import ToolCall, ToolLines, tell_calls
 
 STYLE = """
 :root{color-scheme:light dark;--ink:light-dark(#23211c,#e8e6e1);--soft:light-dark(#5c574d,#a9a69e);
@@ -61,9 +62,10 @@ class PageWriter:
         self._last = last
         self._language = language or state.language
         self._teller = Teller(language=language, is_whole=True)
+        self._tools = ToolLines()
 
     def open(self) -> str:
-        title = escape(self._state.title or self._state.team.name or "Moot")
+        title = escape(self._state.shown_title or self._state.team.name or "Moot")
         return "".join(
             [
                 f'<!doctype html>\n<html lang="{self._language}">\n<head>\n<meta charset="utf-8">\n',
@@ -86,12 +88,19 @@ class PageWriter:
 
     def tell(self, events: Iterable[Event]) -> str:
         """Write the next events as people read them. All of them come before `turn`."""
-        return "".join([part for event in events for part in _tell(event, self._teller)])
+        return "".join([part for event in events for part in self._tell(event)])
+
+    def _tell(self, event: Event) -> Iterator[str]:
+        told = self._teller.tell(event.fact)
+        for calls in self._tools.take(event.fact, event.timestamp, told):
+            yield _tell_tools(calls, self._state, self._language)
+        yield from _tell(event, told)
 
     def turn(self) -> str:
         """Begin the list of events."""
+        tools = "".join([_tell_tools(calls, self._state, self._language) for calls in self._tools.end()])
         summary = f"{render('export.timeline', self._language)} ({self._last.seq})"
-        return f"</main>\n<details><summary>{summary}</summary>\n<table>\n"
+        return f"{tools}</main>\n<details><summary>{summary}</summary>\n<table>\n"
 
     def list(self, events: Iterable[Event]) -> str:
         """Write the next events as rows of the list."""
@@ -112,9 +121,9 @@ def to_html(log: Sequence[Event], language: Language | None = None) -> str:
     return page.open() + page.tell(log) + page.turn() + page.list(log) + page.close()
 
 
-def _tell(event: Event, teller: Teller) -> Iterator[str]:
-    """Render messages, landmarks and outcomes; the steps between them are shown in the timeline only."""
-    told, place = teller.tell(event.fact), f'id="e{event.seq}"'
+def _tell(event: Event, told: Told) -> Iterator[str]:
+    """Render messages, landmarks and outcomes; steps without a tool are shown in the timeline only."""
+    place = f'id="e{event.seq}"'
     if told.member:
         yield from _say(event, told)
     elif told.lines and told.weight != "step":
@@ -127,6 +136,17 @@ def _tell(event: Event, teller: Teller) -> Iterator[str]:
             yield f"<details {place}><summary>{escape(head)}</summary><pre>{escape(result)}</pre></details>\n"
         else:
             yield f'<p class="note" {place}>{escape(head)}</p>\n'
+
+
+def _tell_tools(calls: tuple[ToolCall, ...], state: State, language: Language) -> str:
+    """Render the uses of tools as one folded line, with the diff, the output or the files below it."""
+    who = state.team.member(calls[0].member).display_name if calls[0].member else "Moot"
+    line = f"{who}: {tell_calls(calls, language)}"
+    files = "\n".join(path for call in calls for path in call.tool.paths) if len(calls) > 1 else ""
+    more = files or calls[0].diff or calls[0].output
+    if not more:
+        return f'<p class="note">{escape(line)}</p>\n'
+    return f"<details><summary>{escape(line)}</summary><pre>{escape(more)}</pre></details>\n"
 
 
 def _split_result(lines: list[str]) -> tuple[str, str]:

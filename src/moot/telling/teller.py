@@ -50,8 +50,10 @@ class Teller:
             message = say(fact)
             name, *to = [after.team.member(each).display_name for each in (message.member, *message.to)]
             author = f"{name} → {', '.join(to)}" if to else name
-            lines = indent(f"{author}: ", message.text) if message.text else []
-            return Told(state=after, lines=lines, member=message.member, name=name, to=tuple(to), text=message.text)
+            files = [f"📎 {file.tell()}" for file in message.attachments]
+            text = "\n".join([message.text, *files] if message.text else files)
+            lines = indent(f"{author}: ", text) if text else []
+            return Told(state=after, lines=lines, member=message.member, name=name, to=tuple(to), text=text)
         if tell := flow.lines.get(kind):
             language = self._language or after.language
             change = Change(fact, before or after, after, language, self._is_whole)

@@ -32,6 +32,7 @@ class Row(Struct, frozen=True, kw_only=True, eq=False):
     lasts: bool = False  # whether it has a duration, until another fact ends it
     ended_at: str = ""
     outcome: Outcome = ""
+    title: str = ""  # of the task that it is about
 
 
 class Timeline:
@@ -41,10 +42,13 @@ class Timeline:
         self.rows: list[Row] = []
         self.version = 0
         self._dropped = 0
+        self._titles: dict[str, str] = {}  # of tasks, by their ids, in the newest plan that has them
         self._open: dict[str, int] = {}  # key → place of the row, counted from the first row ever
 
     def push(self, frame: Frame, fact: Fact, state: State) -> None:
         """Add a logged frame whose fact has been folded into `state`."""
+        for task in getattr(fact, "tasks", None) or ():
+            self._titles[task["id"]] = task["title"]
         lines = flow_of(state).lines
         end = lines.row_ends.get(type(fact))
         if end and self._close(end, frame, fact):
@@ -63,12 +67,17 @@ class Timeline:
             member=frame.get("source", {}).get("member") or getattr(fact, "member", None) or "",
             lasts=kind.begins is not None,
             outcome=kind.outcome,
+            title=self._find_title(fact),
         )
         self.rows.append(row)
         if len(self.rows) > MOST_ROWS:
             del self.rows[: MOST_ROWS // 4]
             self._dropped += MOST_ROWS // 4
         self.version += 1
+
+    def _find_title(self, fact: Fact) -> str:
+        task, task_id = getattr(fact, "task", None), getattr(fact, "task_id", None)
+        return str(task["title"]) if task else self._titles.get(task_id, task_id) if task_id else ""
 
     def _close(self, end: RowEnd, frame: Frame, fact: Fact) -> bool:
         """End the row that the fact belongs to. Return False if there is none, or it has been dropped."""
@@ -91,4 +100,4 @@ class Timeline:
 def describe(row: Row, state: State, language: Language) -> str:
     """Return the text of a row beside its name, on one line."""
     kind = flow_of(state).lines.rows[type(row.fact)]
-    return " ".join(kind.describe(Entry(row.fact, state, language)).split())[:MOST_CHARS]
+    return " ".join(kind.describe(Entry(row.fact, state, language, row.title)).split())[:MOST_CHARS]

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.team_file import MemberSpec, TeamFile
+from moot.core.flows.flow_settings import DEFAULT_FLOW
 from moot.core.flows.registry import FlowName
 from moot.core.session.team import DEFAULT_LANGUAGE, Kind
 
@@ -24,6 +25,6 @@ def scripted(
     return MemberSpec(id=member_id, kind=Kind.AI, agent=script, **fields)
 
 
-def make_team(*members: MemberSpec, name: str = "test-team", flow: FlowName = "chat", **fields: Any) -> TeamFile:
+def make_team(*members: MemberSpec, name: str = "test-team", flow: FlowName = DEFAULT_FLOW, **fields: Any) -> TeamFile:
     """A team of these members; `fields` are other keys of a team file, decoded."""
     return TeamFile(moot=1, name=name, flow=flow, members=members, **{"language": DEFAULT_LANGUAGE, **fields})

@@ -8,11 +8,11 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key
 
-from moot.tui.app import MootApp
-from moot.tui.composer import Composer
+from moot.tui.composer.composer import Composer
 from moot.tui.hosts import Host, Talk
 from moot.tui.keys import Keys
-from moot.tui.plain import Content, Line, plain_line
+from moot.tui.terminal import MootApp
+from moot.tui.text.plain import Content, Line, plain_line
 
 
 class DemoApp(MootApp):

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 Pressed = tuple[str, ...]
 
 DEFAULTS: dict[str, Pressed] = {
-    "send": ("enter", "ctrl+j", "alt+enter", "f5"),  # some terminals intercept one or another of them
-    "newline": ("shift+enter", "ctrl+enter"),
+    "send": ("enter", "f5"),
+    "newline": ("shift+enter", "alt+enter", "ctrl+j"),  # some terminals intercept one or another of them
     "pause": ("escape",),
+    "resume": ("ctrl+r",),
     "quit": ("ctrl+q",),
     "help": ("f1",),
     "timeline": ("f2",),
@@ -17,16 +18,22 @@ DEFAULTS: dict[str, Pressed] = {
     "next_pane": ("f6",),
     "previous_pane": ("shift+f6",),
     "question": ("f7",),
+    "inbox": ("f8",),
+    "changes": ("alt+d",),
+    "panes": ("f9",),
+    "resize": ("shift+f9",),
+    "sessions": ("ctrl+o",),
+    "editor": ("ctrl+g",),
     "new_session": ("ctrl+n",),
     "palette": ("ctrl+p",),
-    "copy": ("y",),
-    "open": ("o",),
-    "approve": ("a",),
-    "edit": ("e",),
-    "reject": ("r",),
+    "approve": ("alt+a",),
+    "edit": ("alt+e",),
+    "reject": ("alt+r",),
+    "copy": ("ctrl+y",),
+    "open": ("ctrl+l",),
 }
-# Actions of places without a text field. Single letters are allowed there, and each place has its own.
-PLACES: tuple[frozenset[str], ...] = (frozenset({"copy", "open"}), frozenset({"approve", "edit", "reject"}))
+# Actions that work only in the conversation. Their keys may mean something else in the composer.
+PLACES: tuple[frozenset[str], ...] = (frozenset({"copy", "open"}),)
 _ANYWHERE = frozenset(DEFAULTS) - frozenset[str]().union(*PLACES)
 
 _NAMED = (
@@ -80,7 +87,7 @@ def find_key_problems(changed: Mapping[str, Pressed]) -> Iterator[tuple[str, str
         for key in pressed:
             if not _KEY.fullmatch(key):
                 yield action, f"{key!r} is no key; keys are written like ctrl+q, alt+enter, f5 or x"
-            elif action in _ANYWHERE and len(key.removeprefix("shift+")) == 1:
+            elif len(key.removeprefix("shift+")) == 1:
                 yield action, f"{key!r} is typed in messages; add ctrl or alt, or take a function key"
     keys = {**DEFAULTS, **changed}
     for action in changed:

@@ -98,6 +98,12 @@ def flood(_: str) -> None:
         say("x" * 100_000)
 
 
+def complain(_: str) -> None:
+    while True:
+        print("Reconnecting...", file=sys.stderr, flush=True)
+        time.sleep(0.02)
+
+
 def wait_for_cancel(_: str) -> Json:
     say("begun")
     while read().get("method") != "session/cancel":
@@ -121,10 +127,13 @@ MODES: dict[str, Callable[[str], Json | None]] = {
     "die": die,
     "flood": flood,
     "slow": wait_for_cancel,
+    "silent": lambda _: time.sleep(60),
+    "retrying": complain,
     "memory": remember,
     "load": remember,
     "memory_cost": tell_much,
     "quiet": lambda _: None,
+    "modes": lambda _: say(Path("mode").read_text() if Path("mode").exists() else "agent"),
 }
 
 
@@ -132,19 +141,43 @@ def prompt(text: str) -> Json:
     return MODES[mode](text) or {"stopReason": "end_turn"}
 
 
+def offer_settings(request: Json) -> Json:
+    """Modes and a setting of effort; what was chosen is in the file `mode`."""
+    match request["method"]:
+        case "session/set_mode":
+            Path("mode").write_text(request["params"]["modeId"])
+        case "session/set_config_option":
+            Path("mode").write_text(f"{request['params']['configId']} {request['params']['value']}")
+    offered = [{"id": name, "name": name} for name in ("agent", "read-only")]
+    levels = [{"value": name, "name": name} for name in ("low", "high")]
+    effort = {"id": "reasoning", "name": "Effort", "category": "thought_level", "type": "select"}
+    return {
+        "sessionId": "s1",
+        "modes": {"currentModeId": "agent", "availableModes": offered},
+        "configOptions": [{**effort, "currentValue": "low", "options": levels}],
+    }
+
+
 def answer(request: Json) -> Json:
+    if mode == "modes" and request["method"] not in ("initialize", "session/prompt"):
+        return offer_settings(request)
     match request["method"]:
         case "initialize":
             print("some talk before the first message")
             resumes: Json = {"sessionCapabilities": {"resume": {}}} if mode.startswith("memory") else {}
             if mode == "load":  # as qwen does: it offers what it does not have
                 resumes = {"sessionCapabilities": {"resume": {}}, "loadSession": True}
+            if mode == "show_files":
+                resumes = {"promptCapabilities": {"image": True}}
             return {"protocolVersion": 1, "agentCapabilities": {"loadSession": False, **resumes}, "authMethods": []}
         case "session/new":
             return {"sessionId": "s1"}
         case "session/resume":
             say("an old answer, told again")
             return {}
+        case "session/prompt" if mode.startswith("show_files"):
+            say(json.dumps(request["params"]["prompt"]))
+            return {"stopReason": "end_turn"}
         case "session/prompt":
             return prompt(request["params"]["prompt"][0]["text"])
     return {}
@@ -156,6 +189,10 @@ while True:
         time.sleep(60)
     if mode == "login" and asked.get("method") == "session/new":
         send(id=asked["id"], error={"code": -32000, "message": "Authentication required"})
+    elif mode == "abort" and asked.get("method") == "session/prompt":  # as qwen does
+        say("", _meta={"usage": {"inputTokens": 7, "outputTokens": 3, "totalTokens": 10}})
+        aborted = {"code": -32603, "message": "Internal error", "data": {"details": "Request was aborted."}}
+        send(id=asked["id"], error=aborted)
     elif mode == "load" and asked.get("method") == "session/resume":
         send(id=asked["id"], error={"code": -32601, "message": "Method not found"})
     elif mode == "load" and asked.get("method") == "session/load":  # as gemini does: the history comes after the answer

@@ -1,8 +1,11 @@
-"""A permit for tests in which an agent may do anything."""
+"""Permits for tests: one says yes, one no."""
 
-from moot.agents.acp.permits import PermitRequest, pick
+from moot.agents.permits import PermissionRequest
 
 
-async def allow(request: PermitRequest) -> str | None:
-    """Say yes, for this once."""
-    return pick(request.options, ("allow_once",))
+async def allow(_: PermissionRequest) -> bool:
+    return True
+
+
+async def deny(_: PermissionRequest) -> bool:
+    return False

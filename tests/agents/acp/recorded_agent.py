@@ -20,6 +20,8 @@ def hear(*, method: str = "", request_id: int | None = None) -> Json:
     """The next message that is of this method, or the answer to this request."""
     for line in sys.stdin:
         heard: Json = json.loads(line)
+        if heard.get("method") == "session/set_mode":
+            send(id=heard["id"], result={})
         if heard.get("method") == method or (request_id is not None and heard.get("id") == request_id):
             return heard
     sys.exit(0)

@@ -2,18 +2,20 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from moot.agents.acp import acp_agent as acp_member
 from moot.agents.acp.acp_agent import AcpAgent, AcpMember
-from moot.agents.acp.permits import Permit, PermitOption, PermitRequest, ask_people, deny
+from moot.agents.acp.acp_link import is_id, pick
 from moot.agents.acp.updates import UpdateReader
 from moot.agents.cli.memory import Conversations
+from moot.agents.live import live_member
+from moot.agents.permits import People, PermissionRequest, Permissions, Permit
 from moot.agents.process import Bounds
 from moot.agents.run_environment import RunEnvironment
 from moot.app import open_app
@@ -22,7 +24,9 @@ from moot.core.errors import AgentError
 from moot.core.flows.registry import show
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Answer
-from moot.core.session.events import MessagePosted, Option, StepAsked, StepClosed, TurnStepped
+from moot.core.session.events import MessagePosted, NoticePosted, PermissionGranted, StepAsked, StepClosed, TurnStepped
+from moot.core.session.grants import OPTIONS
+from moot.core.session.tool_use import ToolUse
 from moot.core.session.usage import Usage
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 from tests.agents.acp.permits import allow
@@ -86,24 +90,21 @@ def test_permissions_are_denied_by_default() -> None:
     assert outputs[-1] == Result(text='{"optionId": "reject_", "outcome": "selected"}')
     assert told(outputs) == [
         "action execute: touch x",
-        "observation asked for permission: execute: touch x → reject once",
+        "observation not allowed: touch x",
     ]
 
 
 def test_permissions_are_asked_of_a_port() -> None:
     """Who answers sees what is wanted and the options; the choice goes back to the agent."""
-    asked: list[PermitRequest] = []
+    asked: list[PermissionRequest] = []
 
-    async def ask(request: PermitRequest) -> str | None:
+    async def ask(request: PermissionRequest) -> bool:
         asked.append(request)
         return await allow(request)
 
     assert play(make("ask", permit=ask))[-1] == Result(text='{"optionId": "allow_o", "outcome": "selected"}')
     [request] = asked
-    assert (request.turn_id, request.member, request.key, request.title) == (
-        *("t1", "bob", "execute: touch x #1", "execute: touch x"),
-    )
-    assert [option.kind for option in request.options] == ["allow_always", "allow_once", "reject_once"]
+    assert (request.key, request.command, request.tool.kind) == ("execute: touch x #1", "touch x", "execute")
 
 
 DIFF = "--- calc.py\n+++ calc.py\n@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3"
@@ -117,55 +118,49 @@ async def test_people_see_the_change_before_they_allow_it() -> None:
         saying = asyncio.create_task(say(session, "[NEXT: bob] hello"))
         await has(app, session, "agent.user_confirm")
         (step,) = await facts(app, session, StepAsked)
-        assert show(step, "en") == f"bob asks for permission: edit: Edit calc.py\n{DIFF}"
+        assert show(step, "en") == f"bob asks for permission: edit: calc.py\n{DIFF}"
         await session.submit(Answer(step_id=step.step_id, confirmed=True))
         await saying
-        assert DIFF in [fact.observation for fact in await facts(app, session, TurnStepped)]
+        assert (step.diff, step.tool and step.tool.paths) == (DIFF, ("calc.py",))
+        assert DIFF in [fact.diff for fact in await facts(app, session, TurnStepped)]
 
 
-def test_a_long_change_is_cut_and_says_so() -> None:
-    """A question has a limit; a change of a thousand lines is shown as far as it fits, with how much is missing."""
+def ask_about(request: PermissionRequest, answer: str, hide: Callable[[str], str] = str) -> tuple[bool, str]:
+    """Have people asked who answer so. Return what that allows, and the question."""
     questions: list[str] = []
 
     async def ask(question: str, *_: object, **__: object) -> str:
         questions.append(question)
-        return "a"
+        return answer
 
-    options = (PermitOption(id="a", name="allow", kind="allow_once"),)
-    change = "+line\n" * 1_000
-    request = PermitRequest(
-        session_id="s", turn_id="t", member="b", key="k", title="edit", options=options, change=change
-    )
-    assert asyncio.run(ask_people(ask, str)(request)) == "a"  # type: ignore[arg-type]
-    assert len(questions[0]) <= limits.QUESTION_CHARS
-    assert "more characters]" in questions[0]
+    people = People(ask, "en", (), (), hide)
+    return asyncio.run(people.permit(request)), questions[0]
+
+
+def test_a_long_change_is_cut_and_says_so() -> None:
+    """A question has a limit; a change of thousands of lines is shown as far as it fits, with how much is missing."""
+    tool = ToolUse(id="1", kind="edit", title="edit", paths=("a.py",))
+    request = PermissionRequest(tool=tool, name="edit", key="k", diff="+line\n" * 5_000)
+    is_allowed, question = ask_about(request, "allow_once")
+    assert is_allowed
+    assert len(question) <= limits.QUESTION_CHARS
+    assert "more characters]" in question
 
 
 def test_people_are_asked_about_what_is_wanted_and_see_no_keys() -> None:
-    """Secrets stay out of the log; a no is for this once."""
-    asked: list[tuple[str, list[str], str | None]] = []
-
-    async def ask(question: str, options: Sequence[Option] = (), *, key: str = "", default: str | None = None) -> str:
-        asked.append((question, [option.label for option in options], default))
-        return "a"
-
-    def hide(text: str) -> str:
-        return text.replace("sk-1", "[KEY]")
-
-    options = (("odd", "new"), ("r", "reject_once"), ("a", "allow_once"))
-    made = tuple(PermitOption(id=name, name=f"{kind} sk-1", kind=kind) for name, kind in options)
-    for title in ("curl sk-1", "rm x"):
-        request = PermitRequest(session_id="s", turn_id="t1", member="bob", key="1", title=title, options=made)
-        assert asyncio.run(ask_people(ask, hide)(request)) == "a"  # type: ignore[arg-type]
-    labels = ["allow_once [KEY]", "new [KEY]", "reject_once [KEY]"]
-    assert asked == [("curl [KEY]", labels, "r"), ("rm x", labels, "r")]
+    """The command stands in the question in full, without secrets; a no allows nothing."""
+    tool = ToolUse(id="1", kind="execute", title="curl")
+    request = PermissionRequest(tool=tool, name="Bash", key="k", command="curl -H sk-1 example.org")
+    assert ask_about(request, "reject_once", lambda text: text.replace("sk-1", "[KEY]")) == (
+        *(False, "Bash: curl -H [KEY] example.org"),
+    )
 
 
 def test_the_same_questions_have_the_same_names_when_a_turn_runs_again() -> None:
     """An agent that a crash made begin again has other ids for its calls; twice the same in a run are two questions."""
     runs: list[list[str]] = []
 
-    async def ask(request: PermitRequest) -> str | None:
+    async def ask(request: PermissionRequest) -> bool:
         runs[-1].append(request.key)
         return await allow(request)
 
@@ -176,62 +171,75 @@ def test_the_same_questions_have_the_same_names_when_a_turn_runs_again() -> None
 
 
 @pytest.mark.parametrize(
-    ("said", "option"),
-    [({"confirmed": True}, "allow_o"), ({"choice": "allow_a"}, "allow_a"), ({"confirmed": False}, "reject_")],
+    ("said", "option", "grants"),
+    [
+        ({"confirmed": True}, "allow_o", 0),
+        ({"choice": "allow"}, "allow_o", 0),
+        ({"choice": "allow_session"}, "allow_o", 1),
+        ({"confirmed": False}, "reject_", 0),
+        ({"choice": "reject_session"}, "reject_", 1),
+    ],
 )
 @run
-async def test_permissions_are_asked_of_people(said: dict[str, Any], option: str) -> None:
-    """In a session the question is a step; the answer goes back to the agent, and a plain yes is for this once."""
+async def test_permissions_are_asked_of_people(said: dict[str, Any], option: str, grants: int) -> None:
+    """In a session the question is a step with four options; what counts for the session is an event, and the agent
+    itself is told of this once only."""
     async with open_app(TRIO, agents={"bob": make("ask")}) as app:
         session = await app.session()
         saying = asyncio.create_task(say(session, "[NEXT: bob] hello"))
         await has(app, session, "agent.user_confirm")
         (step,) = await facts(app, session, StepAsked)
         assert (step.kind, show(step, "en")) == ("tool", "bob asks for permission: execute: touch x")
-        assert [each.label for each in step.options] == ["allow once", "allow always", "reject once"]
-        assert step.default == "reject_"
+        assert [each.id for each in step.options] == list(OPTIONS)
+        assert (step.default, step.member) == ("reject_once", "bob")
         await session.submit(Answer(step_id=step.step_id, **said))
         await saying
         last = (await facts(app, session, MessagePosted))[-1]
         assert last.text == f'{{"optionId": "{option}", "outcome": "selected"}}'
+        granted = await facts(app, session, PermissionGranted)
+        assert [(each.member, each.tool, each.pattern) for each in granted] == [("bob", "execute", "touch x")] * grants
         told = [type(event.fact) for event in await app.log.read(session.id)]
         assert [each for each in told if each in (TurnStepped, StepAsked, StepClosed)] == [
             *(TurnStepped, StepAsked, StepClosed),  # what it is about to do, the question, the answer; nothing twice
         ]
 
 
+@run
+async def test_a_yes_for_the_session_lasts_until_it_is_revoked() -> None:
+    """The next turn does not ask for the same command again; after `/permissions revoke 1` it does."""
+    async with open_app(TRIO, agents={"bob": make("ask")}) as app:
+        session = await app.session()
+        saying = asyncio.create_task(say(session, "[NEXT: bob] hello"))
+        await has(app, session, "agent.user_confirm")
+        (step,) = await facts(app, session, StepAsked)
+        await session.submit(Answer(step_id=step.step_id, choice="allow_session"))
+        await saying
+        await say(session, "[NEXT: bob] again")
+        assert len(await facts(app, session, StepAsked)) == 1
+        await say(session, "/permissions")
+        assert "1. ✓ bob: execute(touch x)" in (await facts(app, session, NoticePosted))[-1].detail
+        await say(session, "/permissions revoke 1")
+        saying = asyncio.create_task(say(session, "[NEXT: bob] once more"))
+        await has(app, session, "agent.user_confirm", 2)
+        await session.submit(Answer(step_id=(await facts(app, session, StepAsked))[-1].step_id, confirmed=False))
+        await saying
+
+
 def test_a_person_may_take_their_time() -> None:
     """While a permission waits for its answer the agent's silence is not counted."""
 
-    async def ask(request: PermitRequest) -> str | None:
+    async def ask(request: PermissionRequest) -> bool:
         await asyncio.sleep(0.8)
         return await allow(request)
 
     assert isinstance(play(make("ask", permit=ask, idle_s=0.5))[-1], Result)
 
 
-@pytest.mark.parametrize("choice", [None, "no such option"])
-def test_an_answer_that_is_no_option_allows_nothing(choice: str | None) -> None:
-    """Only an option that was offered counts."""
-
-    async def ask(_: PermitRequest) -> str | None:
-        return choice
-
-    assert play(make("ask", permit=ask))[-1] == Result(text='{"outcome": "cancelled"}')
-
-
 def test_denying_needs_an_option_to_do_so() -> None:
-    """Where an agent offers no way to say no, none is chosen; nothing is allowed for ever by default."""
-    always = PermitRequest(
-        session_id="s",
-        turn_id="t1",
-        member="bob",
-        key="k",
-        title="x",
-        options=(PermitOption(id="a", name="always", kind="allow_always"),),
-    )
-    assert asyncio.run(deny(always)) is None
-    assert asyncio.run(allow(always)) is None
+    """Where an agent offers no way to say no, none is chosen; nothing is allowed for ever if it can be once."""
+    always, once = ({"optionId": kind[6], "kind": kind} for kind in ("allow_always", "allow_once"))
+    assert pick([always], ("reject_once", "reject_always")) is None
+    assert pick([always, once], ("allow_once", "allow_always")) == once["optionId"]
 
 
 @pytest.mark.parametrize(
@@ -252,8 +260,9 @@ def test_failures_have_their_type(mode: str, error_type: str, says: str) -> None
 
 def test_an_agent_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Starting has a bound, and so has silence."""
-    assert fail(make("mute", idle_s=0.3)).error_type == "timeout"
-    monkeypatch.setattr(acp_member, "START_S", 0.3)
+    assert "was silent" in str(fail(make("silent", idle_s=0.3)))
+    assert "was silent for 0.3 s: " in str(fail(make("retrying", idle_s=0.3)))
+    monkeypatch.setattr(live_member, "START_S", 0.3)
     assert "did not start a session" in str(fail(make("mute")))
 
 
@@ -305,7 +314,7 @@ def test_a_cancelled_turn_does_not_lose_the_conversation(tmp_path: Path) -> None
 
     asyncio.run(asyncio.wait_for(cancel_midway(), 30))
     command = (sys.executable, "-IS", str(AGENT), "slow")
-    conversation = conversations.find(HELLO.session_id, HELLO.member.id, command, acp_member.is_id)
+    conversation = conversations.find(HELLO.session_id, HELLO.member.id, command, is_id)
     assert conversation
     assert conversation.session_id == "s1"
 
@@ -317,7 +326,7 @@ OF_A_REQUEST = {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120}
 @pytest.mark.parametrize(
     ("updates", "response", "expected"),
     [
-        ([], {"usage": CACHED}, Usage(input_tokens=60_600, output_tokens=100)),
+        ([], {"usage": CACHED}, Usage(input_tokens=60_600, output_tokens=100, cached_tokens=60_000)),
         ([OF_A_REQUEST, OF_A_REQUEST], {}, Usage(input_tokens=200, output_tokens=40)),
         (
             [],
@@ -365,3 +374,27 @@ def test_odd_updates_are_passed_over() -> None:
             )
             list(reader.read({"sessionUpdate": kind, **dict.fromkeys(fields, value)}))
     assert reader.usage({"usage": 5, "_meta": {"quota": []}}) == Usage()
+
+
+def test_a_failure_is_told_in_words_and_counted() -> None:
+    """What the agent says is wrong, without its JSON, and what it had spent until then."""
+    error = fail(make("abort"))
+    assert str(error).endswith(" failed: Request was aborted.")
+    assert (error.usage.input_tokens, error.usage.output_tokens) == (7, 3)
+
+
+@pytest.mark.parametrize(("permissions", "mode"), [("ask", "read-only"), ("read", "read-only"), ("all", "agent")])
+def test_an_agent_that_has_a_cautious_mode_is_put_into_it(permissions: Permissions, mode: str, tmp_path: Path) -> None:
+    """Some agents do as they like unless their mode is another one; `edit` and `all` leave it to them."""
+    spec = AcpAgent(command=(sys.executable, "-IS", str(AGENT), "modes"), permissions=permissions)
+    outputs = play(AcpMember(spec, "", RunEnvironment(folder=tmp_path)))
+    assert outputs[-1] == Result(text=mode)
+
+
+def test_effort_is_set_where_an_agent_has_a_setting_for_it(tmp_path: Path) -> None:
+    """By the category of the setting, whatever the agent calls it; without one the turn fails with what to do."""
+    around = RunEnvironment(folder=tmp_path)
+    spec = AcpAgent(command=(sys.executable, "-IS", str(AGENT), "modes"), effort="high")
+    assert play(AcpMember(spec, "", around))[-1] == Result(text="reasoning high")
+    error = fail(AcpMember(replace(spec, command=(sys.executable, "-IS", str(AGENT), "answer")), "", around))
+    assert (error.error_type, "no setting for `effort`" in str(error)) == ("config", True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from moot.agents.acp.acp_agent import AcpAgent, AcpMember
-from moot.agents.acp.permits import PermitRequest
+from moot.agents.permits import PermissionRequest
 from moot.agents.run_environment import RunEnvironment
 from moot.runtime.ports import Delta, Output, Result, Step
 from tests.agents.acp.permits import allow
@@ -30,8 +30,8 @@ def no_orphans() -> Iterator[None]:
         yield
 
 
-def make(agent: str, what: str, folder: Path, asked: list[PermitRequest] | None = None) -> AcpMember:
-    async def permit(request: PermitRequest) -> str | None:
+def make(agent: str, what: str, folder: Path, asked: list[PermissionRequest] | None = None) -> AcpMember:
+    async def permit(request: PermissionRequest) -> bool:
         (asked if asked is not None else []).append(request)
         return await allow(request)
 
@@ -69,10 +69,10 @@ def test_an_answer(agent: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_tool(agent: str, tmp_path: Path) -> None:
     """A permission is asked for where the agent asks; the tool is one action, whatever way it is told in."""
-    asked: list[PermitRequest] = []
+    asked: list[PermissionRequest] = []
     outputs = play(make(agent, "tool", tmp_path, asked))
     assert result_of(outputs).text.startswith("FAKE-DONE. Tool said:")
-    assert ["hi-from-tool" in request.title for request in asked] == [True] * (agent in ASKING)
+    assert ["hi-from-tool" in request.command for request in asked] == [True] * (agent in ASKING)
     told = steps(output for output in outputs if isinstance(output, Step))
     actions = [line for line in told if line.startswith("action")]
     assert ["hi-from-tool" in action for action in actions] == [True] * (agent != SILENT)

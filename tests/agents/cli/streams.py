@@ -13,7 +13,7 @@ from moot.core.errors import AgentError
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 
 FOLDER = Path(__file__).parents[2] / "data" / "agents"
-STREAMS = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith("acp_"))
+STREAMS = sorted(path.stem for path in FOLDER.glob("*.jsonl") if not path.stem.startswith(("acp_", "codex_appserver_")))
 READERS: dict[str, type[Dialect]] = {"claude": ClaudeReader, "codex": CodexReader, "gemini": GeminiReader}
 
 

@@ -1,5 +1,7 @@
 """What a CLI says when it fails becomes a type that says whether trying again helps."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from moot.agents.cli.failures import read_failure
@@ -8,6 +10,7 @@ from moot.agents.cli.text import TextReader
 CASES = [
     ("Invalid API key · Please run /login", None, "auth", 0),
     ("unexpected status 401 Unauthorized", None, "auth", 0),
+    ("401 scripted failure", None, "auth", 0),
     ("anything", 403, "auth", 0),
     ("You are not logged in", None, "auth", 0),
     ("429 Too Many Requests, retry after 12s", None, "rate_limit", 12),
@@ -33,6 +36,27 @@ def test_failures_are_told_apart(said: str, status: int | None, error_type: str,
     error = read_failure("claude", said, status)
     assert (error.error_type, error.retry_after_s) == (error_type, retry_after_s)
     assert str(error).startswith("claude failed: ")
+
+
+LIMITS = [
+    ("You've hit your usage limit. Try again in 3 hours 12 minutes.", 11_520),
+    ("usage limit reached, try again in 2 days 1 hour", 176_400),
+    ("You've hit your usage limit. Try again in 45 minutes.", 2_700),
+    ("Claude AI usage limit reached|1767236400", 10_800),
+    ("You've hit your usage limit · resets 3pm (UTC)", 54_000),
+    ("You've hit your usage limit · resets 1:30am (Europe/Berlin)", 1_800),
+    ("usage limit reached; try again at 23:15", 83_700),
+    ("usage limit reached; resets 99", 0),
+    ("usage limit reached; resets at 25:00", 0),
+    ("usage limit reached", 0),
+]
+
+
+@pytest.mark.parametrize(("said", "seconds"), LIMITS)
+def test_the_end_of_a_usage_limit_is_read(said: str, seconds: int) -> None:
+    """A while, a time of day with or without its zone, or seconds of the epoch; nothing is guessed."""
+    error = read_failure("claude", said, now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert (error.error_type, error.retry_after_s) == ("rate_limit", seconds)
 
 
 def test_failures_are_short_and_safe() -> None:
@@ -65,3 +89,19 @@ def test_every_cut_of_a_text_gives_the_same() -> None:
         halves.feed(data[cut:])
         halves.close()
         assert halves.text == whole.text
+
+
+@pytest.mark.parametrize(
+    ("message", "detail"),
+    [
+        ('{"error":{"type":"x","message":"no such key","code":401}}', "no such key (401)"),
+        ('API Error: 500 {"message": "oops"} later', "API Error: 500 oops later"),
+        ('{"error": "overloaded"}', "overloaded"),
+        ('{"details": 1}', '{"details": 1}'),
+        ("{not json", "{not json"),
+        ("{" * 100_000, "{" * 100),
+    ],
+)
+def test_people_read_words(message: str, detail: str) -> None:
+    """The JSON of a server's error is replaced by what it says."""
+    assert str(read_failure("x", message)).startswith(f"x failed: {detail}")

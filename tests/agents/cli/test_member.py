@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from moot.agents.cli import cli_agent
 from moot.agents.cli.cli_agent import CliAgent, CliMember
 from moot.agents.cli.memory import Conversations
 from moot.agents.process import Bounds
@@ -56,6 +57,35 @@ def test_any_program_can_be_a_member() -> None:
     """`output: text`: it reads what it is told from stdin, what it prints is its answer."""
     outputs = play(program("import sys; told = sys.stdin.read(); print('hello' in told, 'Be brief.' in told)"))
     assert outputs == [Delta("True True\n"), Result(text="True True")]
+
+
+def test_what_a_program_complains_of_is_shown_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines of stderr are steps at once, without secrets, and silence is told of: the program ends when both were."""
+    monkeypatch.setattr(cli_agent, "SIGN_S", 0.05)
+    monkeypatch.setenv("MY_API_KEY", "sk-canary-of-mine")
+    code = """
+import os, pathlib, sys, time
+print("429 for", os.environ["MY_API_KEY"], "trying again in 7 s", file=sys.stderr, flush=True)
+while not pathlib.Path("go").exists():
+    time.sleep(0.01)
+print("done")
+"""
+    member = CliMember(program(code, env=("MY_API_KEY",)), "", RunEnvironment(folder=tmp_path))
+    told: list[str] = []
+
+    async def act() -> list[Output]:
+        outputs = []
+        async with aclosing(member.act(HELLO)) as playing:
+            async for output in playing:
+                outputs.append(output)
+                told.extend([output.observation or ""] if isinstance(output, Step) else [])
+                if any("trying again" in each for each in told) and any("no sign" in each for each in told):
+                    (tmp_path / "go").touch()
+        return outputs
+
+    outputs = asyncio.run(asyncio.wait_for(act(), 60))
+    assert any("429 for [MY_API_KEY] trying again in 7 s" in each for each in told)
+    assert outputs[-1] == Result(text="done")
 
 
 @pytest.mark.parametrize(

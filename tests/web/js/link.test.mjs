@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { ClientHalf } from "../../../src/moot/web/js/link/half.js";
+import { ClientHalf } from "../../../web/js/link/half.js";
 
 const data = new URL("../../data/", import.meta.url);
 const { cases } = JSON.parse(readFileSync(new URL("protocol/client_cases.json", data), "utf8"));

@@ -2,7 +2,7 @@
 
 import { createInterface } from "node:readline";
 
-import { Tape } from "../../../src/moot/web/js/tape.js";
+import { Tape } from "../../../web/js/tape.js";
 
 for await (const line of createInterface({ input: process.stdin })) {
   const tape = new Tape("s");

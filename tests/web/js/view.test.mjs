@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 
-import { Tape } from "../../../src/moot/web/js/tape.js";
-import { merge } from "../../../src/moot/web/js/view/merge.js";
-import { queueLine } from "../../../src/moot/web/js/view/names.js";
+import { Tape } from "../../../web/js/tape.js";
+import { merge } from "../../../web/js/view/merge.js";
+import { queueLine } from "../../../web/js/view/names.js";
 
 const data = new URL("../../data/", import.meta.url);
 const frames = readFileSync(new URL("golden/chat-v1.jsonl", data), "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
@@ -65,6 +65,18 @@ test("a supervisor's decision is not part of what it says", () => {
   const posted = (show_content) => ({ ...frames[1], seq: 1, show_content, metadata: { member: "boss", text: 'On it. {"next_agent": "w", "extra": {"why": 1}}', turn_id: "t1" } });
   assert.deepEqual(tapeOf([posted("On it.")]).conversation.items.map((each) => each.item.text), ["On it."]);
   assert.deepEqual(tapeOf([posted("")]).conversation.items, []); // nothing but a decision, which is told in words
+});
+
+test("steps of the work that follow each other are one item, in the words of their frames", () => {
+  const step = (seq, event, show_content, metadata = {}) => ({ ...frames[1], seq, event, show_content, metadata });
+  const offered = step(1, "task.dispatch_requested", "编排器派发任务到 moot-executor.executor", { task_id: "t1", member: "bob" });
+  const items = tapeOf([offered, step(2, "task.dispatch_acked", "接单成功", { task_id: "t1" }), step(3, "session.activated")]).conversation.items;
+  assert.deepEqual(items.map(({ key, kind, item }) => [key, kind, item.steps.map(({ text }) => text)]), [["trace1", "trace", ["编排器派发任务到 moot-executor.executor", "接单成功"]]]);
+});
+
+test("a person's message is told as it was said", () => {
+  const posted = { ...frames[1], seq: 1, show_content: "收到用户输入", metadata: { member: "alice", text: "hello" } };
+  assert.deepEqual(tapeOf([posted]).conversation.items.map((each) => each.item.text), ["hello"]);
 });
 
 test("the queue line names who acts, who waits, and you", () => {

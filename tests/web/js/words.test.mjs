@@ -4,14 +4,18 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import test from "node:test";
 
-import { pickLanguage, translator } from "../../../src/moot/web/js/i18n.js";
+import { pickLanguage, translator } from "../../../web/js/i18n.js";
 
-const web = new URL("../../../src/moot/web/", import.meta.url);
-const texts = (name) => Object.entries(JSON.parse(readFileSync(new URL(`../texts/${name}.json`, web), "utf8")));
+const web = new URL("../../../web/", import.meta.url);
+const texts = (name) => Object.entries(JSON.parse(readFileSync(new URL(`../src/moot/texts/${name}.json`, web), "utf8")));
 const words = Object.fromEntries(["zh", "en"].map((name) => [name, Object.fromEntries( // as gateway/page.py serves them
   texts(name).filter(([key]) => /^(ui|option)\./.test(key)).map(([key, text]) => [key.replace(/^ui\./, ""), text]))]));
-const sources = readdirSync(new URL("js/", web), { recursive: true }).filter((name) => name.endsWith(".js"))
+const sources = readdirSync(new URL("js/", web), { recursive: true }).filter((name) => /(?<!\.d)\.[jt]s$/.test(name))
   .map((name) => readFileSync(new URL(`js/${name}`, web), "utf8")).join("\n");
+const python = new URL("../src/moot/", web); // other screens read some of these texts, too
+const others = readdirSync(python, { recursive: true }).filter((name) => name.endsWith(".py"))
+  .map((name) => readFileSync(new URL(name, python), "utf8")).join("\n");
+const elsewhere = [...others.matchAll(/ui\.([\w.]+\.)\{/g)].map((found) => found[1]);
 const has = (key) => key in words.en || `${key}.other` in words.en;
 
 test("every key that is asked for is there", () => {
@@ -23,7 +27,7 @@ test("every key that is asked for is there", () => {
 test("every word is used", () => {
   const families = [...sources.matchAll(/\bt\(`([^`$]+)\$\{|\bword\(t, "(\w+)"/g)].map((found) => found[1] ?? `${found[2]}.`);
   const unused = Object.keys(words.en).map((key) => key.replace(/\.(one|other)$/, ""))
-    .filter((key) => !sources.includes(`"${key}"`) && !families.some((family) => key.startsWith(family)));
+    .filter((key) => !sources.includes(`"${key}"`) && !others.includes(`ui.${key}`) && !others.includes(`words("${key}")`) && !elsewhere.some((family) => key.startsWith(family)) && !families.some((family) => key.startsWith(family)));
   assert.deepEqual(unused, []);
 });
 

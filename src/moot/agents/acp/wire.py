@@ -90,7 +90,10 @@ class OurSide:
 
 
 def explain_error(name: str, error: Exception) -> str:
-    """Return the message of a JSON-RPC error with its data."""
-    data = getattr(error, "data", None)
-    details = json.dumps(data, ensure_ascii=False, default=str) if data else ""
-    return clean(f"{error} {details}").strip() or name
+    """Return the message of a JSON-RPC error with its data, in words where the agent has any."""
+    message, data = str(error), getattr(error, "data", None)
+    words = [text for key in ("details", "message") if (text := word(data, key)) and text not in message]
+    if words and message == "Internal error":
+        message = ""
+    details = " ".join(words) or (json.dumps(data, ensure_ascii=False, default=str) if data else "")
+    return clean(f"{message} {details}").strip() or name

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from moot.agents.cli.dialect import (
     Answer,
-    ToolUse,
+    Tools,
     as_text,
     count,
+    describe_call,
     make_usage,
     observe,
     part,
@@ -17,8 +18,6 @@ from moot.agents.cli.dialect import (
 )
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
-from moot.agents.cli.presets import Login, Permissions, Preset, option
-from moot.agents.environment import NETWORK_NAMES
 from moot.agents.output_limits import PartialOutput
 from moot.core.errors import AgentError
 from moot.core.session.usage import Usage
@@ -30,9 +29,11 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 class ClaudeReader:
     spent = Usage()  # each turn reports its own usage
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "claude") -> None:
+        self._name = name  # of the program: others speak as Claude Code does
         self.session_id: str | None = None
         self._answer = Answer()
+        self._tools = Tools()
         self._streamed = False  # whether the text of this message has been shown in pieces
         self._status: int | None = None
         self._end: Json | None = None
@@ -46,11 +47,11 @@ class ClaudeReader:
             case "assistant":
                 yield from self._read_message(part(event, "message"), is_helper=bool(event.get("parent_tool_use_id")))
             case "user":
-                yield from self._read_tool_results(part(event, "message"))
+                yield from self._read_tool_results(part(event, "message"), event.get("tool_use_result"))
             case "result":
                 self._end = event
                 for denied in event.get("permission_denials") or []:
-                    wanted = ToolUse(name=word(denied, "tool_name"), arguments=part(denied, "tool_input")).step()
+                    wanted = describe_call(word(denied, "tool_name"), part(denied, "tool_input"))
                     yield observe(f"not allowed: {wanted.action or wanted.thought}")
 
     def _read_system(self, event: Json) -> Iterator[PartialOutput]:
@@ -59,7 +60,9 @@ class ClaudeReader:
         if event.get("subtype") == "api_retry":
             self._status = count(event.get("error_status")) or self._status
             attempt = f"{event.get('attempt')}/{event.get('max_retries')}"
-            yield observe(f"retry {attempt}: {event.get('error_status')} {word(event, 'error')}")
+            delay_s = count(event.get("retry_delay_ms")) / 1_000
+            when = f" in {delay_s:.1f} s" if delay_s else ""
+            yield observe(f"retry {attempt}{when}: {event.get('error_status')} {word(event, 'error')}")
 
     def _read_piece(self, event: Json) -> Iterator[PartialOutput]:
         delta = part(event, "delta")
@@ -86,61 +89,48 @@ class ClaudeReader:
                     yield Step(thought=shorten(word(block, "thinking")))
                 case "tool_use":
                     yield from self._answer.end_block()
-                    yield ToolUse(name=word(block, "name"), arguments=block.get("input")).step()
+                    yield self._tools.begin(word(block, "id"), word(block, "name"), block.get("input"))
 
-    def _read_tool_results(self, message: Json) -> Iterator[PartialOutput]:
+    def _read_tool_results(self, message: Json, details: object) -> Iterator[PartialOutput]:
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
             if word(block, "type") == "tool_result":
-                yield observe(block.get("content"), failed=block.get("is_error") is True)
+                failed, diff = block.get("is_error") is True, _read_patch(details)
+                yield self._tools.end(word(block, "tool_use_id"), block.get("content"), failed=failed, diff=diff)
 
     def result(self) -> Result | None:
         end = self._end
         if end is None:
             if self._status:
-                raise read_failure("claude", f"it gave up after HTTP status {self._status}", self._status)
+                raise read_failure(self._name, f"it gave up after HTTP status {self._status}", self._status)
             return None
         text, usage = word(end, "result"), _read_usage(end)
         if end.get("stop_reason") == "refusal":
-            raise AgentError("refused", f"claude refused: {shorten(text)[:600]}", usage=usage)
+            raise AgentError("refused", f"{self._name} refused: {shorten(text)[:600]}", usage=usage)
         if end.get("is_error") is True or word(end, "subtype").startswith("error"):
             reason = text or as_text(end.get("errors")) or word(end, "subtype")
-            failure = read_failure("claude", reason, count(end.get("api_error_status")) or self._status)
+            failure = read_failure(self._name, reason, count(end.get("api_error_status")) or self._status)
             failure.usage = usage
             raise failure
         return Result(text=text or self._answer.text, usage=usage)
+
+
+def _read_patch(details: object) -> str | None:
+    """Return the change of a file that Claude Code reports beside the result of a tool, as a unified diff."""
+    hunks = details.get("structuredPatch") if isinstance(details, dict) else None
+    if not isinstance(hunks, list) or not hunks:
+        return None
+    path = word(details, "filePath")
+    lines = [f"--- {path}", f"+++ {path}"]
+    for hunk in hunks:
+        old, new = (f"{count(hunk.get(f'{side}Start'))},{count(hunk.get(f'{side}Lines'))}" for side in ("old", "new"))
+        lines += [f"@@ -{old} +{new} @@", *(str(line) for line in hunk.get("lines") or ())]
+    return "\n".join(lines)
 
 
 def _read_usage(end: Json) -> Usage:
     """Input that is written to or read from a cache counts as input."""
     usage = part(end, "usage")
     input_tokens = sum(count(usage.get(name)) for name in _INPUT)
-    return make_usage(input_tokens, count(usage.get("output_tokens")), end.get("total_cost_usd"))
-
-
-def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
-    mode = {"read": "default", "edit": "acceptEdits", "all": "bypassPermissions"}[permissions]
-    flags = ("--output-format", "stream-json", "--verbose", "--include-partial-messages", "--permission-mode", mode)
-    return ("claude", "-p", *flags, *option("--model", model), *option("--resume", session_id))
-
-
-CLAUDE = Preset(
-    name="claude",
-    argv=list_arguments,
-    reader=lambda _: ClaudeReader(),
-    names=(
-        *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),
-        *("CLAUDE_CONFIG_DIR", "IS_SANDBOX", *NETWORK_NAMES),  # IS_SANDBOX: root may do anything in this container
-    ),
-    keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-    login=Login(folder=".claude", file=".credentials.json", variable="CLAUDE_CONFIG_DIR"),
-    install="npm install -g @anthropic-ai/claude-code",
-    tested_with="2.1.197",
-    environment={  # by default it retries a wrong key ten times, which takes more than 100 s
-        "CLAUDE_CODE_MAX_RETRIES": "2",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_TELEMETRY": "1",
-        "DISABLE_ERROR_REPORTING": "1",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    },
-)
+    cached = usage.get("cache_read_input_tokens")
+    return make_usage(input_tokens, count(usage.get("output_tokens")), end.get("total_cost_usd"), cached=cached)

@@ -1,9 +1,10 @@
 """Agent type `cli`: a member played by a command-line agent, one process per turn."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -11,24 +12,40 @@ from moot.agents.agent_type import AgentType, Seat
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import JsonLines
 from moot.agents.cli.memory import Conversation
-from moot.agents.cli.presets import Permissions, Preset, find_preset
+from moot.agents.cli.presets import Preset, find_preset
 from moot.agents.cli.text import TextReader
 from moot.agents.context import NO_PROMPTS, build_context
 from moot.agents.environment import pick_environment
+from moot.agents.live.link import Setup
+from moot.agents.live.live_member import SIGN_S, LiveMember, LiveProtocol, LiveSeat
 from moot.agents.output_limits import Censor, OutputLimiter, PartialOutput, censor_error
+from moot.agents.permits import Permissions
 from moot.agents.process import Bounds, Child, Ended, Program, start
 from moot.agents.run_environment import RunEnvironment
-from moot.config.agent_specs import EnvAllowList, Folder
+from moot.agents.sandbox import Sandbox
+from moot.agents.starts import list_tools, name_servers
+from moot.config.agent_specs import (
+    AllowRules,
+    EnvAllowList,
+    Folder,
+    McpServer,
+    MoreArguments,
+    check_servers,
+)
+from moot.config.phrase import Phrase
 from moot.config.problem import Problem
 from moot.config.quantities import Command, Text
 from moot.config.trust import Start
 from moot.core import limits
 from moot.core.errors import AgentError
 from moot.core.flows.turns import TurnInput
+from moot.core.session.attachments import HandedFile
+from moot.core.session.team import Language
 from moot.core.session.usage import Usage
 from moot.core.text import is_blank
+from moot.core.texts import render
 from moot.extensions import PRESETS
-from moot.runtime.ports import Delta, Output, Result
+from moot.runtime.ports import Delta, Output, Result, Step
 
 TEXT_BYTES = 2 * limits.OUTPUT_CHARS
 EVENT_BYTES = 64 * 1_048_576  # JSON lines contain much besides the text
@@ -38,9 +55,21 @@ PLAIN_TEXT = "text"  # the `output` of a program whose whole output is its answe
 class CliAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="cli"):
     """A command-line agent: a known one (`preset`), or any `command` and the way its `output` is read."""
 
-    preset: Annotated[Text | None, Meta(description="Claude Code, Codex or Gemini CLI")] = None
+    preset: Annotated[Text | None, Meta(description="Claude Code, Codex, Gemini CLI, Qwen Code or opencode")] = None
     model: Annotated[Text | None, Meta(description="of a preset; default: its own")] = None
-    permissions: Annotated[Permissions | None, Meta(description="what a preset may do unasked; default: read")] = None
+    permissions: Annotated[
+        Permissions | None,
+        Meta(description="what it may do; ask: people say yes or no each time; default: read, of a command edit"),
+    ] = None
+    allow: AllowRules = ()
+    effort: Annotated[Text | None, Meta(description="of a preset's model: low, medium, high…; default: its own")] = None
+    mode: Annotated[Text | None, Meta(description="of a preset, in its own words, such as plan")] = None
+    args: MoreArguments = ()
+    mcp: Annotated[tuple[McpServer, ...], Meta(description="servers of tools that a preset is given")] = ()
+    lifetime: Annotated[
+        Literal["session", "turn"] | None,
+        Meta(description="of a preset. session: its program stays between turns; turn: one for each turn"),
+    ] = None
     command: Annotated[
         Command | None, Meta(description="any other program, as a list: what it is told comes by stdin")
     ] = None
@@ -52,10 +81,24 @@ class CliAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     env: EnvAllowList = ()
 
     def starts(self, member: str) -> tuple[Start, ...]:
-        return (Start(member=member, argv=self.list_command(), folder=self.cwd or "", names=self.env),)
+        return (
+            Start(member=member, argv=self.list_command(), folder=self.cwd or "", names=self.env),
+            *list_tools(member, (), self.mcp),
+        )
 
-    def make(self, seat: Seat) -> "CliMember":
-        return CliMember(self, seat.instructions, seat.run_environment, prompts=seat.prompts)
+    def name_model(self) -> tuple[str, str]:
+        preset = self.find_preset()
+        return preset.provider if preset else "", self.model or ""
+
+    @property
+    def may_edit(self) -> bool:
+        return self.command is not None or self.permissions in ("ask", "edit", "all")
+
+    def make(self, seat: Seat) -> "CliMember | LiveMember":
+        preset = self.find_preset()
+        if preset is None or preset.live is None or not preset.live.is_possible or self.lifetime == "turn":
+            return CliMember(self, seat.instructions, seat.run_environment, prompts=seat.prompts)
+        return make_live_member(self, preset, preset.live, seat)
 
     def find_preset(self) -> Preset | None:
         return find_preset(self.preset) if self.preset else None
@@ -66,29 +109,72 @@ class CliAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             return self.find_preset()
         return find_preset(self.output) if self.output and self.output != PLAIN_TEXT else None
 
-    def list_command(self, resume: str | None = None) -> tuple[str, ...]:
+    def list_command(self, resume: str | None = None, files: Sequence[HandedFile] = ()) -> tuple[str, ...]:
         """Return the command of the team file or of the preset. `resume` is the id of a conversation."""
         preset = self.find_preset()
-        return preset.argv(self.model, self.permissions or "read", resume) if preset else self.command or ()
+        if preset is None:
+            return (*(self.command or ()), *self.args)
+        return (*preset.argv(self.model, self.permissions or "read", resume), *preset.attach(files), *self.args)
 
     @classmethod
     def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:
         has_preset, has_command = entry.get("preset") is not None, entry.get("command") is not None
         if has_preset and has_command:
-            yield Problem(path=("command",), text="a cli agent takes a preset or a command, not both")
+            yield Problem(path=("command",), text=Phrase("team.agent.cli_both"))
         elif not has_preset and not has_command:
-            yield Problem(text="a cli agent needs a preset or a command")
+            yield Problem(text=Phrase("team.agent.cli_none"))
         elif has_preset and entry.get("output") is not None:
-            yield Problem(path=("output",), text="output goes with a command; a preset knows its own")
+            yield Problem(path=("output",), text=Phrase("team.agent.cli_output"))
+        elif has_preset and entry.get("lifetime") == "turn":
+            yield from _refuse(entry, ("effort", "mode", "mcp", "allow"), "team.agent.cli_turn")
         elif has_command:
-            for key in ("model", "permissions"):
-                if entry.get(key) is not None:
-                    yield Problem(path=(key,), text=f"{key} goes with a preset; write it into the command")
+            of_presets = ("model", "effort", "mode", "args", "mcp", "allow", "lifetime")
+            yield from _refuse(entry, of_presets, "team.agent.cli_preset")
+            if entry.get("permissions") not in (None, "read", "edit"):
+                yield Problem(path=("permissions",), text=Phrase("team.agent.cli_unasked"))
+        yield from check_servers(entry)
 
     @classmethod
     def choices(cls) -> dict[str, list[str]]:
         presets = PRESETS.names()
         return {"preset": sorted(presets), "output": sorted([PLAIN_TEXT, *presets])}
+
+
+def _refuse(entry: Mapping[str, object], keys: Sequence[str], code: str) -> Iterator[Problem]:
+    """Report each of these settings that the team file gives."""
+    for key in keys:
+        if entry.get(key) is not None:
+            yield Problem(path=(key,), text=Phrase(code, field=key))
+
+
+def make_live_member(spec: CliAgent, preset: Preset, protocol: LiveProtocol, seat: Seat) -> LiveMember:
+    """Return the member that a preset plays over a program that stays between its turns."""
+    servers = [name for server in spec.mcp for name in (*server.env, *filter(None, [server.key]))]
+    setup = Setup(
+        permissions=spec.permissions or "read",
+        model=spec.model,
+        effort=spec.effort,
+        mode=spec.mode,
+        args=spec.args,
+        allow=spec.allow,
+        servers=name_servers(spec.mcp),
+    )
+    return LiveMember(
+        protocol,
+        LiveSeat(
+            name=preset.name,
+            setup=setup,
+            environment=pick_environment(
+                (*spec.env, *preset.names, *servers), fixed={**preset.environment, **protocol.environment}
+            ),
+            run_environment=seat.run_environment,
+            program=(preset.name,),
+            clock=seat.clock,
+            cwd=spec.cwd,
+            instructions=seat.instructions,
+            prompts=seat.prompts,
+        ),
+    )
 
 
 class CliMember:
@@ -129,39 +215,44 @@ class CliMember:
 
     def _find_conversation(self, turn: TurnInput) -> Conversation | None:
         """Return the conversation to resume. Tasks of a plan have none, because they may run at the same time."""
-        if self._spec.preset is None or turn.job != "chat":
+        if self._spec.preset is None or not turn.is_conversation:
             return None
         return self._run_environment.conversations.find(turn.session_id, turn.member.id, (self._spec.preset,))
 
     async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
+        turn, sandbox = await asyncio.to_thread(self._hand_out, turn)
         context = build_context(turn, self._instructions, prompts=self._prompts, is_resumed=known is not None)
         program = Program(
-            argv=self._spec.list_command(known.session_id if known else None),
+            argv=self._spec.list_command(known.session_id if known else None, context.files),
             environment=self._environment,
-            folder=self._run_environment.place(self._spec.cwd),
-            sandbox=self._run_environment.sandbox,
+            folder=self._run_environment.at(turn).place(self._spec.cwd),
+            sandbox=sandbox,
             stdin=context.text.encode(errors="replace"),
         )
-        reading, censor = _Reading(self._spec, known.spent if known else Usage()), Censor(self._environment)
+        reading = _Reading(self._spec, known.spent if known else Usage())
+        censor = Censor(self._environment, program.folder)
         try:
             async with start(program, self._bounds, self._run_environment.book) as child:
-                async with aclosing(child.chunks()) as chunks:
-                    async for chunk in chunks:
-                        for output in reading.feed(chunk):
-                            for safe in censor.admit(output):
-                                yield safe
-                for output in reading.close():
-                    for safe in censor.admit(output):
-                        yield safe
+                async with aclosing(_listen(child, reading, turn.language)) as outputs:
+                    async for output in outputs:
+                        for safe in censor.admit(output):
+                            yield safe
                 result = await self._finish(child, reading, is_resumed=known is not None)
         finally:
             self._keep(turn, reading)
         for safe in censor.admit(result):
             yield safe
 
+    def _hand_out(self, turn: TurnInput) -> tuple[TurnInput, Sandbox]:
+        """Write the attached files where the program sees them."""
+        environment, handouts = self._run_environment.at(turn), self._run_environment.handouts
+        if not turn.attachments:
+            return turn, environment.sandbox
+        return handouts.place(turn), environment.showing(handouts.find_folder(turn.session_id))
+
     def _keep(self, turn: TurnInput, reading: "_Reading") -> None:
         """Remember the conversation, also that of a turn that failed or was cancelled. It survives another model."""
-        if turn.job == "chat" and self._spec.preset:
+        if turn.is_conversation and self._spec.preset:
             conversations, program = self._run_environment.conversations, (self._spec.preset,)
             conversations.keep(turn.session_id, turn.member.id, program, reading.session_id, reading.spent)
 
@@ -173,6 +264,45 @@ class CliMember:
             if is_resumed and _is_lost(f"{error} {ended.stderr}"):
                 raise AgentError("lost", str(error)) from None
             raise censor_error(error, self._environment) from None
+
+
+async def _listen(child: Child, reading: "_Reading", language: Language) -> AsyncGenerator[PartialOutput, None]:
+    """Yield what a program writes, what it complains of on stderr, and a sign of it while it is silent."""
+    told: asyncio.Queue[PartialOutput | None] = asyncio.Queue()
+
+    def put(outputs: Iterable[PartialOutput]) -> None:
+        for output in outputs:
+            told.put_nowait(output)
+
+    async def read() -> None:
+        try:
+            async with aclosing(child.chunks()) as chunks:
+                async for chunk in chunks:
+                    put(reading.feed(chunk))
+            put(reading.close())
+        finally:
+            told.put_nowait(None)
+
+    child.on_stderr = lambda line: put(reading.complain(line))
+    task, silent_s = asyncio.create_task(read()), 0.0
+    try:
+        while True:
+            try:
+                output = await asyncio.wait_for(told.get(), SIGN_S)
+            except TimeoutError:
+                silent_s += SIGN_S
+                yield Step(observation=render("agent_silent", language, detail=f"{silent_s:g}"))
+                continue
+            silent_s = 0.0
+            if output is None:
+                break
+            yield output
+        await task
+    finally:
+        child.on_stderr = None
+        task.cancel()
+        with suppress(asyncio.CancelledError, AgentError):
+            await task
 
 
 def _is_lost(message: str) -> bool:
@@ -208,6 +338,10 @@ class _Reading:
         for event in self._lines.feed(chunk):
             if self._dialect:
                 yield from self._limiter.admit(self._dialect.read(event))
+
+    def complain(self, line: str) -> Iterator[PartialOutput]:
+        """Yield what a line of stderr stands for."""
+        yield from self._limiter.admit([Step(observation=f"{self._name}: {line}")])
 
     def close(self) -> Iterator[PartialOutput]:
         if self._plain:

@@ -1,10 +1,12 @@
 """Codex: `codex exec --json` (measured with 0.166.0). Pure."""
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from moot.agents.cli.dialect import (
     Answer,
-    ToolUse,
+    Tools,
     as_text,
     count,
     make_usage,
@@ -17,9 +19,9 @@ from moot.agents.cli.dialect import (
 )
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
-from moot.agents.cli.presets import Login, Permissions, Preset, option
-from moot.agents.environment import NETWORK_NAMES
 from moot.agents.output_limits import PartialOutput
+from moot.agents.tool_steps import Found, find_tool, show_change
+from moot.core.session.tool_use import ToolKind, ToolUse
 from moot.core.session.usage import Usage
 from moot.runtime.ports import Result, Step
 
@@ -32,6 +34,7 @@ class CodexReader:
         self.spent = spent_before or Usage()
         self._before = self.spent
         self._answer = Answer()
+        self._tools = Tools()
         self._started: set[str] = set()
         self._is_over = False
         self._failure: str | None = None
@@ -46,7 +49,12 @@ class CodexReader:
             case "turn.completed":
                 usage = part(event, "usage")
                 self._is_over = True
-                self.spent = make_usage(count(usage.get("input_tokens")), count(usage.get("output_tokens")))
+                self.spent = make_usage(
+                    count(usage.get("input_tokens")),
+                    count(usage.get("output_tokens")),
+                    cached=usage.get("cached_input_tokens"),
+                    thinking=usage.get("reasoning_output_tokens"),
+                )
             case "turn.failed":
                 self._failure = word(part(event, "error"), "message") or self._last_error or "no reason given"
             case "error":
@@ -77,52 +85,73 @@ class CodexReader:
         if item_id not in self._started:
             self._started.add(item_id)
             yield from self._answer.end_block()
-            yield _describe(kind, item)
+            yield self._tools.begin(*_describe(kind, item))
         if is_over:
             failed = item.get("status") == "failed" or bool(item.get("error"))
             output = item.get("aggregated_output") or item.get("result") or item.get("error")
             code = item.get("exit_code")
             exit_note = f"\n(exit {code})" if isinstance(code, int) and code else ""
-            yield observe(f"{as_text(output).strip()}{exit_note}".strip() or word(item, "status"), failed=failed)
+            told = f"{as_text(output).strip()}{exit_note}".strip() or word(item, "status")
+            exit_code = code if isinstance(code, int) else None
+            yield self._tools.end(item_id, told, failed=failed, exit_code=exit_code)
 
     def result(self) -> Result | None:
         if self._failure is not None:
             raise read_failure("codex", self._failure)
         if not self._is_over:
             return None
-        new = make_usage(
-            max(self.spent.input_tokens - self._before.input_tokens, 0),
-            max(self.spent.output_tokens - self._before.output_tokens, 0),
-        )
-        return Result(text=self._answer.text, usage=new)
+        return Result(text=self._answer.text, usage=subtract_tokens(self.spent, self._before))
 
 
-def _describe(kind: str, item: Json) -> Step:
+def subtract_tokens(total: Usage, before: Usage) -> Usage:
+    """Return what was spent since: Codex counts from the beginning of a thread."""
+    return make_usage(
+        max(total.input_tokens - before.input_tokens, 0),
+        max(total.output_tokens - before.output_tokens, 0),
+        cached=max(total.cached_tokens - before.cached_tokens, 0),
+        thinking=max(total.thinking_tokens - before.thinking_tokens, 0),
+    )
+
+
+def _describe(kind: str, item: Json) -> tuple[str, str, object, Found]:
+    """Return what `Tools.begin` takes: the id, the name and the arguments of the call, and what kind of use it is."""
+    item_id = word(item, "id")
     changes = item.get("changes")
     if kind == "file_change" and isinstance(changes, list):
         files = ", ".join(f"{word(change, 'kind')} {word(change, 'path')}".strip() for change in changes)
-        return Step(action=shorten(f"edit: {files}"))
+        return item_id, "edit", {"path": files}, find_changes(item_id, changes)
     if kind == "mcp_tool_call":
         name = f"{word(item, 'server')}.{word(item, 'tool')}"
-        return ToolUse(name=name, arguments=item.get("arguments")).step()
-    return ToolUse(name=kind.replace("_", " "), arguments=item).step()
+        return item_id, name, item.get("arguments"), find_tool(item_id, name, item.get("arguments"))
+    given = {**item, "command": unwrap_shell(word(item, "command"))} if kind == "command_execution" else item
+    return item_id, kind.replace("_", " "), item, find_tool(item_id, kind, given)
 
 
-def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
-    sandbox = {"read": "read-only", "edit": "workspace-write", "all": "danger-full-access"}[permissions]
-    flags = ("--json", "--skip-git-repo-check", "--disable", "plugins", "--sandbox", sandbox)
-    quiet = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
-    resume = ("resume", session_id) if session_id else ()
-    return ("codex", "exec", *flags, *quiet, *option("-m", model), *resume, "-")
+def find_changes(item_id: str, changes: Iterable[object]) -> Found:
+    """Describe a change of files: kind, paths and, where it is reported, the diff."""
+    paths = tuple(word(change, "path") for change in changes)
+    kinds = {word(change, "kind") or word(part(change, "kind"), "type") for change in changes}
+    diff = "\n".join(_show_diff(change) for change in changes if word(change, "diff"))
+    kind: ToolKind = "delete" if kinds == {"delete"} else "edit"
+    return Found(tool=ToolUse(id=item_id, kind=kind, title=f"edit {', '.join(paths)}", paths=paths), diff=diff or None)
 
 
-CODEX = Preset(
-    name="codex",
-    argv=list_arguments,
-    reader=CodexReader,
-    names=("CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", *NETWORK_NAMES),
-    keys=("CODEX_API_KEY",),  # it takes OPENAI_API_KEY only by `codex login`
-    login=Login(folder=".codex", file="auth.json", variable="CODEX_HOME"),
-    install="npm install -g @openai/codex",
-    tested_with="0.166.0",
-)
+def _show_diff(change: object) -> str:
+    """Return the diff of one file with its header; that of a new file is its content."""
+    path, diff = word(change, "path"), word(change, "diff")
+    if diff.startswith("--- "):
+        return diff
+    if diff.startswith("@@"):
+        return f"--- {path}\n+++ {path}\n{diff}".rstrip("\n")
+    is_deleted = (word(change, "kind") or word(part(change, "kind"), "type")) == "delete"
+    return show_change(path, diff, "") if is_deleted else show_change(path, None, diff)
+
+
+def unwrap_shell(command: str) -> str:
+    """Return the command that a shell is told to run, without the shell: `/bin/bash -lc 'make test'` is `make test`."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    is_wrapped = len(words) == 3 and words[1] in ("-lc", "-c") and Path(words[0]).name in ("bash", "sh", "zsh")
+    return words[2] if is_wrapped else command

@@ -1,14 +1,12 @@
 """The interface of a reader of CLI output, and the functions that the readers of CLIs and ACP agents share. Pure."""
 
-import difflib
 import json
 from collections.abc import Iterator
-from typing import Any, Protocol
-
-from msgspec import Struct
+from typing import Protocol
 
 from moot.agents.cli.lines import Json
 from moot.agents.output_limits import PartialOutput
+from moot.agents.tool_steps import Found, ToolSteps, find_tool, show_change
 from moot.core.session.usage import Usage
 from moot.core.text import clean, cut, is_blank
 from moot.runtime.ports import Delta, Result, Step, Thinking
@@ -50,21 +48,40 @@ class Answer:
         return self._before if is_blank(self._current) else self._current
 
 
-class ToolUse(Struct, frozen=True, kw_only=True):
-    name: str
-    arguments: Any = None
+class Tools:
+    """Tells the tool calls of one turn that are known by the name and the arguments of the tool."""
 
-    def step(self) -> Step:
-        """Describe the call: a to-do list as such, else the tool with its most telling argument, or all as JSON."""
-        todos = read_todos(self.arguments)
-        if todos:
-            return Step(thought=shorten(todos))
-        arguments = self.arguments if isinstance(self.arguments, dict) else {}
-        for key in ("command", "cmd", "file_path", "path", "query", "pattern", "url", "prompt", "description"):
-            if isinstance(arguments.get(key), str):
-                return Step(action=shorten(f"{self.name}: {arguments[key]}"))
-        details = f": {json.dumps(arguments, ensure_ascii=False)}" if arguments else ""
-        return Step(action=shorten(f"{self.name}{details}"))
+    def __init__(self) -> None:
+        self._steps = ToolSteps()
+
+    def begin(self, call_id: str, name: str, arguments: object, found: Found | None = None) -> Step:
+        """Return the step of a call that begins."""
+        return self._steps.begin(found or find_tool(call_id, name, arguments), describe_call(name, arguments))
+
+    def end(
+        self,
+        call_id: str,
+        output: object,
+        *,
+        failed: bool = False,
+        exit_code: int | None = None,
+        diff: str | None = None,
+    ) -> Step:
+        """Return the step of a call that is over."""
+        return self._steps.end(call_id, observe(output, failed=failed), failed=failed, exit_code=exit_code, diff=diff)
+
+
+def describe_call(name: str, arguments: object) -> Step:
+    """Describe a call: a to-do list as such, else the tool with its most telling argument, or all as JSON."""
+    todos = read_todos(arguments)
+    if todos:
+        return Step(thought=shorten(todos))
+    given = arguments if isinstance(arguments, dict) else {}
+    for key in ("command", "cmd", "file_path", "path", "query", "pattern", "url", "prompt", "description"):
+        if isinstance(given.get(key), str):
+            return Step(action=shorten(f"{name}: {given[key]}"))
+    details = f": {json.dumps(given, ensure_ascii=False)}" if given else ""
+    return Step(action=shorten(f"{name}{details}"))
 
 
 def read_todos(arguments: object) -> str:
@@ -98,7 +115,8 @@ def as_text(value: object) -> str:
         case str():
             return value
         case {"type": "diff", "path": str(path), "newText": str(new), **rest}:
-            return _show_change(path, rest.get("oldText"), new)
+            old = rest.get("oldText")
+            return show_change(path, old if isinstance(old, str) else None, new)
         case {"text": str(text)}:
             return text
         case {"content": content}:
@@ -107,12 +125,6 @@ def as_text(value: object) -> str:
             return "\n".join(as_text(block) for block in value)
         case _:
             return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _show_change(path: str, old: object, new: str) -> str:
-    """Format a change as a unified diff; a file without old text is a new one."""
-    before = old.splitlines() if isinstance(old, str) else []
-    return "\n".join(difflib.unified_diff(before, new.splitlines(), path if before else "/dev/null", path, lineterm=""))
 
 
 def shorten(text: str) -> str:
@@ -138,12 +150,17 @@ def count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**12 else 0
 
 
-def make_usage(input_tokens: int, output_tokens: int, cost: object = 0.0) -> Usage:
+def make_usage(
+    input_tokens: int, output_tokens: int, cost: object = 0.0, *, cached: object = 0, thinking: object = 0
+) -> Usage:
+    """Return what a turn cost. `cached` is a part of the input, `thinking` a part of the output."""
     is_number = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 10**9
     return Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
         cost_usd=float(cost) if is_number else 0.0,  # type: ignore[arg-type]
+        cached_tokens=min(count(cached), input_tokens),
+        thinking_tokens=min(count(thinking), output_tokens),
     )
 
 

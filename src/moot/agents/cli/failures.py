@@ -1,16 +1,30 @@
 """What a CLI says when it fails, as one of the error types of the plan flow. Pure."""
 
+import json
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from moot.core.errors import AgentError
 from moot.core.text import clean, cut
 
 DETAIL_CHARS = 600
+_DECODER = json.JSONDecoder(strict=False)
 
-_STATUS = re.compile(r"(?:status|code|http|error)\W{0,4}(?:code\W{0,4})?([45]\d\d)\b", re.IGNORECASE)
+_STATUS = re.compile(r"(?:^|status|code|http|error)\W{0,4}(?:code\W{0,4})?([45]\d\d)\b", re.IGNORECASE)
 _RETRY_AFTER = re.compile(
     r"(?:retry|try again|retrydelay)\W{0,4}(?:after|in)?\W{0,4}"
     r"(?:(\d{1,5})\s?m(?:in\w*)?\s?)?(\d{1,6}(?:\.\d{1,6})?)\s?(ms|s|sec)",
+    re.IGNORECASE,
+)
+_LONG = re.compile(  # `try again in 2 days 3 hours 12 minutes`
+    r"(?:try again|retry|resets?)\W{0,4}(?:after|in)\W{1,4}(?=\d)"
+    r"(?:(\d{1,3})\s?d(?:ays?)?\b[\s,]*)?(?:(\d{1,3})\s?h(?:(?:ou)?rs?)?\b[\s,]*)?(?:(\d{1,5})\s?m(?:in\w*)?\b)?",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"limit reached\|(\d{10})\b", re.IGNORECASE)  # Claude Code: `usage limit reached|1768003200`
+_CLOCK = re.compile(  # `resets 3pm (Europe/Berlin)`, `resets at 11:30 PM`, `try again at 15:00`
+    r"(?:resets?|try again)\W{0,4}(?:at\s)?(\d{1,2})(?::(\d\d))?\s?([ap]m)?\b(?:\s*\(([A-Za-z_]+/[A-Za-z_/]+|UTC)\))?",
     re.IGNORECASE,
 )
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
@@ -38,16 +52,68 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _BY_STATUS = {401: "auth", 403: "auth", 429: "rate_limit", 529: "rate_limit", 503: "rate_limit", 404: "config"}
 
 
-def read_failure(name: str, message: str, status: int | None = None) -> AgentError:
-    """Classify a failure of the program `name` by its message, and by its HTTP status where that is known."""
+def read_failure(name: str, message: str, status: int | None = None, now: datetime | None = None) -> AgentError:
+    """Classify a failure of the program `name` by its message, and by its HTTP status where that is known.
+
+    `now` is the time by which an absolute time in the message is read, that of the machine if it is None.
+    """
     match = _STATUS.search(message)
     status = status or (int(match[1]) if match else None)
     kind = _BY_STATUS.get(status or 0) or next((kind for kind, words in _WORDS if words.search(message)), "agent")
-    detail = cut(clean(message).strip(), DETAIL_CHARS) or (f"HTTP status {status}" if status else "no reason given")
-    hint = {"auth": f"; log in with `{name}` or set its key", "config": ""}.get(kind, "")
-    return AgentError(
-        kind, f"{name} failed: {detail}{hint}", _read_retry_after(message) if kind == "rate_limit" else 0.0
+    detail = cut(clean(_put_into_words(message)).strip(), DETAIL_CHARS) or (
+        f"HTTP status {status}" if status else "no reason given"
     )
+    hint = {"auth": f"; log in with `{name}` or set its key", "config": ""}.get(kind, "")
+    return AgentError(kind, f"{name} failed: {detail}{hint}", read_wait(message, now) if kind == "rate_limit" else 0.0)
+
+
+def _put_into_words(message: str) -> str:
+    """Replace the JSON of a server's error by what it says, with its code."""
+    start = message.find("{")
+    try:
+        value, end = _DECODER.raw_decode(message, start)
+    except (ValueError, RecursionError):
+        return message
+    error = value.get("error", value)
+    said = error.get("message") if isinstance(error, dict) else error
+    if not isinstance(said, str) or not said.strip():
+        return message
+    code = error.get("code") if isinstance(error, dict) else None
+    number = f" ({code})" if isinstance(code, int) and str(code) not in said else ""
+    return f"{message[:start]}{said}{number}{message[end:]}"
+
+
+def read_wait(message: str, now: datetime | None = None) -> float:
+    """Return the seconds until a limit ends, as a message says: after a while, or at a time. 0 if it does not."""
+    return (
+        _read_retry_after(message) or _read_long(message) or _read_moment(message, now or datetime.now().astimezone())
+    )
+
+
+def _read_long(message: str) -> float:
+    match = _LONG.search(message)
+    days, hours, minutes = (int(part or 0) for part in match.groups()) if match else (0, 0, 0)
+    return 86_400.0 * days + 3_600.0 * hours + 60.0 * minutes
+
+
+def _read_moment(message: str, now: datetime) -> float:
+    """Read an absolute time: seconds of the epoch, or the next time that a clock shows this."""
+    if match := _EPOCH.search(message):
+        return max(float(match[1]) - now.timestamp(), 0.0)
+    match = _CLOCK.search(message)
+    if match is None:
+        return 0.0
+    hour, minute, half = int(match[1]), int(match[2] or 0), (match[3] or "").lower()
+    if half:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    if hour > 23 or minute > 59 or not (half or match[2]):
+        return 0.0
+    try:
+        there = now.astimezone(ZoneInfo(match[4])) if match[4] else now
+    except (ZoneInfoNotFoundError, ValueError):
+        there = now
+    moment = there.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    return ((moment - there).total_seconds()) % 86_400.0
 
 
 def _read_retry_after(message: str) -> float:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 
-from moot.agents.cli.dialect import Answer, ToolUse, as_text, count, make_usage, observe, part, show, word
+from moot.agents.cli.dialect import Answer, Tools, as_text, count, make_usage, observe, part, show, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
-from moot.agents.cli.presets import Login, Permissions, Preset, option
+from moot.agents.cli.presets import Login, Preset, option
 from moot.agents.environment import NETWORK_NAMES
 from moot.agents.output_limits import PartialOutput
+from moot.agents.permits import Permissions
 from moot.core.session.usage import Usage
 from moot.runtime.ports import Result
 
@@ -18,6 +19,7 @@ class GeminiReader:
     def __init__(self) -> None:
         self.session_id: str | None = None
         self._answer = Answer()
+        self._tools = Tools()
         self._end: Json | None = None
 
     def read(self, event: Json) -> Iterator[PartialOutput]:
@@ -29,10 +31,11 @@ class GeminiReader:
                 yield from show(word(event, "content"))
             case "tool_use":
                 yield from self._answer.end_block()
-                yield ToolUse(name=word(event, "tool_name"), arguments=event.get("parameters")).step()
+                yield self._tools.begin(word(event, "tool_id"), word(event, "tool_name"), event.get("parameters"))
             case "tool_result":
                 failed = event.get("status") not in (None, "success")
-                yield observe(event.get("output") or as_text(part(event, "error").get("message")), failed=failed)
+                output = event.get("output") or as_text(part(event, "error").get("message"))
+                yield self._tools.end(word(event, "tool_id"), output, failed=failed)
             case "error":
                 yield observe(word(event, "message"))
             case "result":
@@ -43,7 +46,8 @@ class GeminiReader:
         if end is None:
             return None
         stats = part(end, "stats")
-        usage = make_usage(count(stats.get("input_tokens")), count(stats.get("output_tokens")))
+        cached = stats.get("cached")
+        usage = make_usage(count(stats.get("input_tokens")), count(stats.get("output_tokens")), cached=cached)
         if end.get("status") != "success":
             failure = read_failure("gemini", word(part(end, "error"), "message") or str(end.get("status")))
             failure.usage = usage
@@ -52,13 +56,14 @@ class GeminiReader:
 
 
 def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
-    mode = {"read": "default", "edit": "auto_edit", "all": "yolo"}[permissions]
+    mode = {"read": "default", "ask": "default", "edit": "auto_edit", "all": "yolo"}[permissions]
     flags = ("-o", "stream-json", "--approval-mode", mode)
     return ("gemini", *flags, *option("-m", model), *option("--resume", session_id))
 
 
-GEMINI = Preset(
+GEMINI_TURNS = Preset(
     name="gemini",
+    provider="gcp.gemini",
     argv=list_arguments,
     reader=lambda _: GeminiReader(),
     names=(

@@ -12,9 +12,12 @@ _decode = json.JSONDecoder(strict=False).raw_decode
 
 
 class JsonLines:
-    """Chunks may end anywhere, even inside a character. Anything but an object with the `key` is noise."""
+    """Chunks may end anywhere, even inside a character. Anything but an object with the `key` is noise.
 
-    def __init__(self, key: str = "type") -> None:
+    Without a key every object counts.
+    """
+
+    def __init__(self, key: str | None = "type") -> None:
         self.noise = ""
         self._key = key
         self._rest = bytearray()
@@ -53,7 +56,7 @@ class JsonLines:
                 self._note(text[at:])
                 return
             self._note(text[at:start])
-            if isinstance(value, dict) and isinstance(value.get(self._key), str):
+            if isinstance(value, dict) and (self._key is None or isinstance(value.get(self._key), str)):
                 yield value
             else:
                 self._note(text[start:end])

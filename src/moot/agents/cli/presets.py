@@ -5,20 +5,17 @@ passed by stdin, so that no message becomes part of a command line. The id of a 
 itself and is used only if it is a UUID, as all of them use.
 """
 
-import re
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from moot.agents.cli.dialect import Dialect
+from moot.agents.live.live_member import LiveProtocol
+from moot.agents.permits import Permissions
 from moot.core.errors import ConfigError
+from moot.core.session.attachments import HandedFile
 from moot.core.session.usage import Usage
 from moot.extensions import PRESETS
-
-Permissions = Literal["read", "edit", "all"]
-
-_SESSION_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 class Login(Struct, frozen=True, kw_only=True):
@@ -42,6 +39,9 @@ class Preset(Struct, frozen=True, kw_only=True):
         environment: Set for every turn.
         install: The command that installs it.
         tested_with: The version that the reader was written for.
+        attach: Makes further arguments from the files of a turn, whose paths the prompt tells.
+        live: How it is talked to over a program that stays between turns, if it can be.
+        provider: Whose models it uses, by the name in OpenTelemetry's GenAI conventions; empty if there are several.
     """
 
     name: str
@@ -53,6 +53,9 @@ class Preset(Struct, frozen=True, kw_only=True):
     install: str
     tested_with: str
     environment: dict[str, str] = {}
+    attach: Callable[[Sequence[HandedFile]], tuple[str, ...]] = lambda _: ()
+    live: LiveProtocol | None = None
+    provider: str = ""
 
 
 def find_preset(name: str) -> Preset:
@@ -68,11 +71,6 @@ def find_preset(name: str) -> Preset:
 
 def list_presets() -> list[Preset]:
     return [find_preset(name) for name in PRESETS.names()]
-
-
-def is_session_id(text: str | None) -> bool:
-    """Whether a text is a lower-case UUID: nothing else gets onto a command line."""
-    return bool(text and _SESSION_ID.fullmatch(text))
 
 
 def option(flag: str, value: str | None) -> tuple[str, ...]:

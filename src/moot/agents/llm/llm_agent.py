@@ -1,7 +1,8 @@
 """Agent type `llm`: a member that is played by a model behind an API."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping
+import os
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -10,9 +11,11 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from moot.agents.agent_type import AgentType, Seat
-from moot.agents.context import build_context
+from moot.agents.context import build_context, describe_message
 from moot.agents.llm.models import ModelAddress, open_model
 from moot.agents.llm.structured_output import SHAPES
+from moot.agents.member_tools import MemberTools
+from moot.agents.output_limits import Censor, censor_error
 from moot.agents.run_environment import RunEnvironment
 from moot.agents.starts import list_addresses, list_tools
 from moot.config.agent_specs import Extra, Json, McpServer, check_servers
@@ -22,10 +25,11 @@ from moot.config.trust import Start
 from moot.core.backoff import Backoff
 from moot.core.errors import AgentError
 from moot.core.flows.turns import Job, TurnInput
+from moot.core.session.state import Message
 from moot.core.session.usage import Usage, add_usage
 from moot.core.texts import render
 from moot.runtime import telemetry
-from moot.runtime.ports import Clock, Output, Result, Step
+from moot.runtime.ports import Clock, Delivery, Desk, Output, Result, Step
 
 if TYPE_CHECKING:
     from pydantic_ai import Agent
@@ -35,7 +39,10 @@ if TYPE_CHECKING:
 RETRYABLE = ("rate_limit", "network", "agent")
 TRIES = 3
 RETRY = Backoff(base_s=1.0)
+WITHOUT_TOOLS = ("understand", "supervise")  # jobs in which a member only says something
 LONGEST_DELAY_S = 60.0  # a provider that wants us to wait longer is not waited for
+
+_PROVIDERS = {"google": "gcp.gemini", "mistral": "mistral_ai"}  # as OpenTelemetry calls them, where it is not the same
 
 
 class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="llm"):
@@ -50,10 +57,14 @@ class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     output: Annotated[
         Literal["text", "native", "tool"], Meta(description="how plans and reviews are asked for; text suits any model")
     ] = "text"
+    own_tools: Annotated[
+        bool, Meta(description="Moot's own tools, to ask people and team-mates; false for a model that calls no tools")
+    ] = True
     start_timeout_s: Annotated[Duration, Meta(description="until the first word")] = 300.0
     idle_timeout_s: Annotated[Duration, Meta(description="between two pieces of a stream")] = 60.0
 
     extra: ClassVar[Extra] = Extra("llm", "pydantic_ai")
+    traces_tools: ClassVar[bool] = True
 
     @property
     def address(self) -> ModelAddress:
@@ -62,6 +73,14 @@ class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def starts(self, member: str) -> Iterator[Start]:
         yield from list_addresses(member, self.address)
         yield from list_tools(member, self.tools, self.mcp)
+
+    def name_model(self) -> tuple[str, str]:
+        provider, _, name = self.model.rpartition(":")
+        return _PROVIDERS.get(provider, provider), name
+
+    @property
+    def may_edit(self) -> bool:
+        return False  # its tools do not know the tree
 
     def make(self, seat: Seat) -> "LlmMember":
         return LlmMember(self, seat.clock, seat.instructions, seat.prompts, seat.run_environment)
@@ -93,13 +112,49 @@ class LlmMember:
         self._instructions = instructions
         self._prompts = prompts or {}
         self._address = spec.address
-        self._agents: dict[Job, Agent[None, Any]] = {}
+        self._agents: dict[Job, Agent[Any, Any]] = {}
+        self._incoming: dict[tuple[str, str], list[str]] = {}  # by session and turn: what people write to it meanwhile
 
-    async def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
-        context = build_context(turn, self._instructions, prompts=self._prompts)
+    def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
+        return self._act(turn, None, _ignore)
+
+    def act_asking(self, turn: TurnInput, desk: Desk) -> AsyncGenerator[Output, None]:
+        has_tools = self._spec.own_tools and turn.job not in WITHOUT_TOOLS
+        own = self._run_environment
+        tools = MemberTools(turn, desk, own.folder, own.sandbox.hidden) if has_tools else None
+        return self._act(turn, tools, desk.spend)
+
+    async def steer(self, turn: TurnInput, message: Message) -> Delivery | None:
+        """Keep a message for the next request to the model: after a round of tools, or after its answer."""
+        incoming = self._incoming.get((turn.session_id, turn.turn_id))
+        if incoming is None or turn.job in SHAPES:
+            return None
+        incoming.append(describe_message(turn, message))
+        return "boundary"
+
+    async def _act(
+        self, turn: TurnInput, tools: MemberTools | None, spend: Callable[[Usage], None]
+    ) -> AsyncGenerator[Output, None]:
+        """Play a turn. Secrets of this process, its own key among them, are removed from what it says."""
+        key, censor = (turn.session_id, turn.turn_id), Censor(os.environ)
+        self._incoming[key] = []
+        try:
+            async with aclosing(self._play(turn, tools, self._incoming[key], spend)) as outputs:
+                async for output in outputs:
+                    for safe in censor.admit(output):
+                        yield safe
+        except AgentError as error:
+            raise censor_error(error, os.environ) from None
+        finally:
+            del self._incoming[key]
+
+    async def _play(
+        self, turn: TurnInput, tools: MemberTools | None, incoming: list[str], spend: Callable[[Usage], None]
+    ) -> AsyncGenerator[Output, None]:
+        context = build_context(turn, self._instructions, prompts=self._prompts, sees=self._address.sees)
         spent = Usage()
         for attempt in count(1):
-            run = await self._begin(turn)
+            run = await self._begin(turn, tools, incoming)
             try:
                 async with aclosing(run.outputs(context)) as outputs:
                     async for output in outputs:
@@ -107,21 +162,25 @@ class LlmMember:
             except AgentError as failure:
                 spent = failure.usage = add_usage(spent, failure.usage)
                 delay_s = self._delay_s(failure, attempt)
-                if turn.job != "chat" or run.has_shown_output or delay_s is None:
+                if not turn.is_conversation or run.has_shown_output or delay_s is None:
                     raise
                 problem = str(failure)
+                spend(spent)
+            except (asyncio.CancelledError, GeneratorExit):
+                spend(add_usage(spent, run.usage))
+                raise
             else:
                 return
             yield Step(observation=render("llm.wait", turn.language, problem=problem, delay_s=delay_s))
             await self._clock.sleep(delay_s)
 
     def _delay_s(self, failure: AgentError, attempt: int) -> float | None:
-        """Before the next attempt; None when there is none. Only chat needs it: plans have rules of their own."""
+        """Return the delay before the next attempt, None if there is none. Plans have their own retries."""
         delay_s = max(failure.retry_after_s, RETRY.delay(attempt))
         has_hope = failure.error_type in RETRYABLE and attempt < TRIES and delay_s <= LONGEST_DELAY_S
         return delay_s if has_hope else None
 
-    async def _begin(self, turn: TurnInput) -> "ModelRun":
+    async def _begin(self, turn: TurnInput, tools: MemberTools | None, incoming: list[str]) -> "ModelRun":
         if turn.job not in self._agents:
             # In a thread: importing the library takes a second, which would block all sessions.
             self._agents[turn.job] = await asyncio.to_thread(self._make_agent, turn.job)
@@ -129,9 +188,9 @@ class LlmMember:
 
         limits = SilenceLimits(self._spec.start_timeout_s, self._spec.idle_timeout_s)
         agent = self._agents[turn.job]
-        return ModelRun(agent, self._address, SHAPES.get(turn.job), limits, self._clock, turn.language)
+        return ModelRun(agent, self._address, SHAPES.get(turn.job), limits, self._clock, turn.language, tools, incoming)
 
-    def _make_agent(self, job: Job) -> "Agent[None, Any]":
+    def _make_agent(self, job: Job) -> "Agent[Any, Any]":
         spec = self._spec
         model = open_model(self._address)  # first: it reports a missing library
         if telemetry.is_on():
@@ -147,6 +206,10 @@ class LlmMember:
         settings = {"timeout": longest_s + 10, **spec.settings, "max_retries": 0}
         tools = open_tools(spec.tools, spec.mcp, self._run_environment)
         return make_agent(NoStreamRetry(model), SHAPES.get(job), spec.output, settings, tools)
+
+
+def _ignore(_: Usage) -> None:
+    """Drop the usage of a turn that is stopped: without a desk it cannot be reported."""
 
 
 def _with_usage(output: Output, spent: Usage) -> Output:

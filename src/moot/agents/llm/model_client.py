@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from moot.agents.llm.model_failures import explain
 from moot.agents.llm.models import ModelAddress, open_model
+from moot.agents.prices import add_cost
 from moot.core.errors import AgentError
+from moot.core.session.attachments import HandedFile
+from moot.core.session.usage import Usage
+from moot.runtime.ports import Result
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -30,23 +34,23 @@ class ModelClient:
         self._timeout_s = timeout_s
         self._model: Model | None = None
 
-    async def complete_json(self, prompt: str, schema: dict[str, Any]) -> str:
-        """Return the model's text, which should be JSON of this schema but is not checked.
+    async def complete_json(self, prompt: str, schema: dict[str, Any], images: tuple[HandedFile, ...] = ()) -> Result:
+        """Return the model's text with what it cost, which should be JSON of this schema but is not checked.
 
         Raises:
             AgentError: config, auth, rate_limit, timeout, network or agent.
         """
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._request(prompt, schema)
+                return await self._request(prompt, schema, images)
         except TimeoutError:
             raise AgentError("timeout", f"{self._address.name} did not answer in {self._timeout_s:g} s") from None
 
-    async def _request(self, prompt: str, schema: dict[str, Any]) -> str:
+    async def _request(self, prompt: str, schema: dict[str, Any], images: tuple[HandedFile, ...]) -> Result:
         if self._model is None:
             # The library takes a second to load; other sessions must not wait for it.
             self._model = await asyncio.to_thread(self._open)
-        from pydantic_ai import ModelRequest
+        from pydantic_ai import ModelRequest, UserPromptPart
         from pydantic_ai.direct import model_request
         from pydantic_ai.models import ModelRequestParameters
         from pydantic_ai.output import OutputObjectDefinition
@@ -60,7 +64,10 @@ class ModelClient:
         )
         # The library must not retry: the caller does, and knows the budget.
         settings = ModelSettings(max_retries=0, timeout=self._timeout_s)
-        messages = [ModelRequest.user_text_prompt(prompt)]
+        from moot.agents.llm.model_files import attach
+
+        parts = attach(images, self._address)
+        messages = [ModelRequest(parts=[UserPromptPart([prompt, *parts] if parts else prompt)])]
         try:
             async with self._model:
                 answer = await model_request(
@@ -68,7 +75,11 @@ class ModelClient:
                 )
         except Exception as error:  # the library does not check everything that a server may send
             raise explain(error, self._address) from None
-        return answer.text or ""
+        spent = answer.usage
+        usage = Usage(
+            input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cached_tokens=spent.cache_read_tokens
+        )
+        return Result(text=answer.text or "", usage=await add_cost(usage, self._address.name))
 
     def _open(self) -> "Model":
         model = open_model(self._address)  # first: it raises AgentError when the library is not installed

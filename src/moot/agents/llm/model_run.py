@@ -9,10 +9,10 @@ from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from typing import Any, Literal, TypeVar, cast
 
 from msgspec import Struct
-from pydantic_ai import Agent, AgentRetries, NativeOutput, StructuredDict, TextOutput, ToolOutput
+from pydantic_ai import Agent, AgentRetries, BinaryContent, NativeOutput, StructuredDict, TextOutput, ToolOutput
 from pydantic_ai.agent import AgentRunEvents
 from pydantic_ai.exceptions import ModelRetry, UserError
-from pydantic_ai.messages import AgentStreamEvent, ModelResponse
+from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRunResult, AgentRunResultEvent
 from pydantic_ai.settings import ModelSettings
@@ -20,13 +20,17 @@ from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage
 
 from moot.agents.context import Context
+from moot.agents.live.link import add_results
 from moot.agents.llm.model_failures import explain
+from moot.agents.llm.model_files import attach
 from moot.agents.llm.models import ModelAddress
 from moot.agents.llm.stream_reader import StreamReader
 from moot.agents.llm.structured_output import Json, Shape
+from moot.agents.llm.toolsets import member_toolset, take_incoming
+from moot.agents.member_tools import MemberTools
 from moot.core.errors import AgentError
 from moot.core.session.team import Language
-from moot.core.session.usage import Usage
+from moot.core.session.usage import Usage, add_usage
 from moot.core.texts import render
 from moot.runtime.ports import Clock, Output, Result, Step
 
@@ -43,10 +47,10 @@ class SilenceLimits(Struct, frozen=True):
 
 
 def make_agent(
-    model: "Model[Any]", shape: Shape | None, mode: OutputMode, settings: Json, tools: Sequence[AbstractToolset[None]]
-) -> Agent[None, Any]:
+    model: "Model[Any]", shape: Shape | None, mode: OutputMode, settings: Json, tools: Sequence[AbstractToolset[Any]]
+) -> Agent[Any, Any]:
     """Make the library's agent. `shape` is the form of the answer, None for free text."""
-    agent: Agent[None, Any] = Agent(
+    agent: Agent[Any, Any] = Agent(
         model,
         output_type=str if shape is None else _output_of(shape, mode),
         model_settings=cast("ModelSettings", settings),  # checked by the provider
@@ -84,19 +88,31 @@ def _check_or_retry(check: Callable[[T], Json], answer: T) -> Json:
         raise ModelRetry(f"The answer cannot be used: {error}. Answer again with the JSON object only.") from None
 
 
+def make_prompt(context: Context, address: ModelAddress) -> str | list[str | BinaryContent]:
+    """Return what a model is asked: the text, then the files that it can look at."""
+    parts = attach(context.files, address)
+    return [context.prompt, *parts] if parts else context.prompt
+
+
 class ModelRun:
     """Asks a model once. Result and AgentError both carry the usage."""
 
     def __init__(
         self,
-        agent: Agent[None, Any],
+        agent: Agent[Any, Any],
         address: ModelAddress,
         shape: Shape | None,
         limits: SilenceLimits,
         clock: Clock,
         language: Language,
+        tools: MemberTools | None = None,
+        incoming: list[str] | None = None,
     ) -> None:
+        self._incoming = incoming if incoming is not None else []  # what people write to the member meanwhile
+        self._spent = Usage()  # by the runs before this one
+        self._said: Sequence[ModelMessage] = ()
         self._agent = agent
+        self._tools = tools
         self._address = address
         self._shape = shape
         self._limits = limits
@@ -112,41 +128,81 @@ class ModelRun:
 
     @property
     def usage(self) -> Usage:
-        """The usage so far, with the cost if the library knows the model's price."""
+        """The usage so far."""
+        return add_usage(self._spent, self._usage)
+
+    @property
+    def _usage(self) -> Usage:
+        """Return the usage of the run under way, with the cost if the library knows the model's price."""
         try:
             spent = self._events.usage if self._events else RunUsage()
         except UserError:  # it has not started
             return Usage()
         cost_usd = float(spent.cost or 0)
-        return Usage(input_tokens=spent.input_tokens, output_tokens=spent.output_tokens, cost_usd=cost_usd)
+        return Usage(
+            input_tokens=spent.input_tokens,
+            output_tokens=spent.output_tokens,
+            cost_usd=cost_usd,
+            cached_tokens=spent.cache_read_tokens,
+            thinking_tokens=spent.output_reasoning_tokens or 0,
+        )
 
     async def outputs(self, context: Context) -> AsyncGenerator[Output, None]:
         """Yield the outputs of the model, the last one a Result. Raises AgentError."""
-        reader = self._reader
+        prompt: str | list[str | BinaryContent] = make_prompt(context, self._address)
+        answer: Result | None = None
+        history: Sequence[ModelMessage] = ()
         try:
-            async with self._open(context) as events, aclosing(self._with_timeouts(events)) as timed:
-                async for event in timed:
-                    if isinstance(event, AgentRunResultEvent):
-                        yield self._result(event.result)
-                        return
-                    for output in reader.read(event):
-                        yield output
-                    if reader.is_too_long:
-                        yield Result(text=reader.text, usage=self.usage)  # it is cut when it is logged
-                        return
+            while True:
+                async with aclosing(self._play(context.system, prompt, history)) as outputs:
+                    async for output in outputs:
+                        if isinstance(output, Result):
+                            answer = add_results(answer, output)
+                        else:
+                            yield output
+                if not self._incoming or self._reader.is_too_long:
+                    break
+                # what people wrote after the last tool is told after the answer, in the same turn
+                prompt, history, self._spent = take_incoming(self._incoming), self._said, self.usage
+                self._reader = StreamReader(self._language, has_shown_output=True)
+            if answer:
+                yield answer
         except Exception as error:
             failure = explain(error, self._address)
             failure.usage = self.usage
-            if reader.text:
-                yield Step(observation=render("llm.incomplete", self._language, text=reader.text))
+            if self._reader.text:
+                yield Step(observation=render("llm.incomplete", self._language, text=self._reader.text))
             raise failure from None
 
+    async def _play(
+        self, instructions: str, prompt: str | list[str | BinaryContent], history: Sequence[ModelMessage]
+    ) -> AsyncGenerator[Output, None]:
+        """Yield the outputs of one run, the last one a Result with the usage of this run alone."""
+        self._events = None
+        reader = self._reader
+        async with self._open(instructions, prompt, history) as events, aclosing(self._with_timeouts(events)) as timed:
+            async for event in timed:
+                if isinstance(event, AgentRunResultEvent):
+                    self._said = event.result.all_messages()
+                    yield self._result(event.result)
+                    return
+                for output in reader.read(event):
+                    yield output
+                if reader.is_too_long:
+                    yield Result(text=reader.text, usage=self._usage)  # it is cut when it is logged
+                    return
+
     @asynccontextmanager
-    async def _open(self, context: Context) -> AsyncIterator[AgentRunEvents[Any]]:
+    async def _open(
+        self, instructions: str, prompt: str | list[str | BinaryContent], history: Sequence[ModelMessage]
+    ) -> AsyncIterator[AgentRunEvents[Any]]:
         """Start the run. Leaving the block ends the request, the connection and the servers of tools."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(self._agent)
-            run = self._agent.run_stream_events(context.prompt, instructions=context.system)
+            own = [member_toolset(self._tools, self._language)] if self._tools else None
+            run = self._agent.run_stream_events(
+                prompt, instructions=instructions, toolsets=own, message_history=history, deps=self._incoming
+            )
             self._events = await stack.enter_async_context(run)
             yield self._events
 
@@ -187,11 +243,11 @@ class ModelRun:
         if end is None:
             raise AgentError("network", f"{self._address.name}: the stream ended before the answer did")
         if self._shape is not None:
-            return Result(usage=self.usage, **{self._shape.result: self._shape.pick(result.output)})
+            return Result(usage=self._usage, **{self._shape.result: self._shape.pick(result.output)})
         text: str = result.output
         if end == "length":
             text = f"{text}\n\n{render('llm.cut', self._language)}"
-        return Result(text=text, usage=self.usage)
+        return Result(text=text, usage=self._usage)
 
 
 def _end_of(last: ModelResponse) -> str | None:

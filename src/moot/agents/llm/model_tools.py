@@ -18,7 +18,7 @@ RESULT_CHARS = 200_000  # of one call; the rest is cut
 def open_tools(
     functions: Sequence[str], servers: Sequence[McpServer], run_environment: RunEnvironment
 ) -> "Sequence[AbstractToolset[Any]]":
-    """AgentError of type config says which tool is not there. Nothing is started yet."""
+    """Return the toolsets of a member; nothing is started yet. Raises AgentError (config) if a tool is missing."""
     from moot.agents.llm.toolsets import Guarded, Served, function_toolset
 
     toolsets: list[AbstractToolset[Any]] = []

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from moot.core.errors import AgentError
+from moot.core.session.attachments import IMAGES
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -52,6 +53,12 @@ class ModelAddress(Struct, frozen=True, kw_only=True):
     @property
     def model(self) -> str:
         return self.name.removeprefix(f"{self.provider}:")
+
+    @property
+    def sees(self) -> tuple[str, ...]:
+        """The types of files that are given to the model: pictures, and PDF where the provider's own API takes it."""
+        takes_documents = self.provider in OWN_API or (self.provider == "openai" and self.base_url is None)
+        return (*IMAGES, "application/pdf") if takes_documents else IMAGES
 
     @property
     def names_provider(self) -> bool:

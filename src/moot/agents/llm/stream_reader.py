@@ -12,13 +12,16 @@ from pydantic_ai.messages import (
     PartDeltaEvent,
     PartEndEvent,
     PartStartEvent,
+    RetryPromptPart,
     TextPart,
     TextPartDelta,
     ThinkingPart,
     ThinkingPartDelta,
     ToolCallPart,
+    ToolReturnPart,
 )
 
+from moot.agents.tool_steps import ToolSteps, find_tool
 from moot.core import limits
 from moot.core.session.team import Language
 from moot.core.texts import render
@@ -30,13 +33,14 @@ CALL_CHARS = 2_000
 class StreamReader:
     """Collects the text of the current response. Text before a tool call becomes a step."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, *, has_shown_output: bool = False) -> None:
         self._language = language
         self._written: list[str] = []
         self._length = 0
         self._calls: set[str] = set()
         self._has_called = False
-        self.has_shown_output = False
+        self._steps = ToolSteps()
+        self.has_shown_output = has_shown_output
 
     @property
     def text(self) -> str:
@@ -71,7 +75,7 @@ class StreamReader:
                 yield from self._begin_call(part)
             case FunctionToolResultEvent(part=part):
                 self._calls.discard(part.tool_call_id)
-                yield Step(observation=f"{part.tool_name} → {part.model_response_str()}")
+                yield self._end_call(part)
             case _:
                 pass
 
@@ -86,7 +90,16 @@ class StreamReader:
             yield Step(thought=self.text)
         self._has_called = True
         self._calls.add(part.tool_call_id)
-        yield Step(action=f"{part.tool_name}({_show(part.args)})")
+        found = find_tool(part.tool_call_id, part.tool_name, part.args_as_dict() if part.args else {})
+        yield self._steps.begin(found, Step(action=f"{part.tool_name}({_show(part.args)})"))
+
+    def _end_call(self, part: ToolReturnPart | RetryPromptPart) -> Step:
+        if isinstance(part, RetryPromptPart):
+            result, failed = part.model_response(), True
+        else:
+            result, failed = part.model_response_str(), part.outcome != "success"
+        said = Step(observation=f"{part.tool_name} → {result}")
+        return self._steps.end(part.tool_call_id, said, failed=failed)
 
     def _write(self, piece: ModelResponsePart | ModelResponsePartDelta) -> Iterator[Delta | Thinking]:
         match piece:

@@ -5,14 +5,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed, UserError
-from pydantic_ai.tools import RunContext
+from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
 
 from moot.agents.llm import mcp
 from moot.agents.llm.model_tools import ERROR_CHARS, RESULT_CHARS
+from moot.agents.member_tools import NAMES, MemberTools, ToolProblem, describe, find_schema
 from moot.config.agent_specs import McpServer
 from moot.core import text
 from moot.core.errors import AgentError
+from moot.core.session.team import Language
 from moot.runtime import telemetry
 
 _CONTROL_FLOW = (ModelRetry, ToolFailed, CallDeferred, ApprovalRequired)
@@ -25,8 +27,33 @@ def function_toolset(functions: Sequence[Callable[..., Any]]) -> AbstractToolset
         raise AgentError("config", f"a tool cannot be used: {error}") from None
 
 
+def member_toolset(tools: MemberTools, language: Language) -> AbstractToolset[Any]:
+    """Moot's own tools, bound to one turn. What a call does wrong is told to the model."""
+
+    def make(name: str) -> Tool[Any]:
+        async def call(**arguments: Any) -> str:
+            try:
+                return await tools.call(name, arguments)
+            except ToolProblem as problem:
+                raise ToolFailed(str(problem)) from None
+
+        return Tool.from_schema(call, name, describe(name, language), find_schema(name))
+
+    return Guarded(FunctionToolset([make(name) for name in NAMES], max_retries=2))
+
+
+def take_incoming(incoming: list[str]) -> str:
+    """Return what people wrote to the member since the last request, as one text, and empty the list."""
+    said = "\n\n".join(incoming)
+    incoming.clear()
+    return said
+
+
 class Guarded(WrapperToolset[Any]):
-    """Reports the failure of a tool to the model instead of failing the turn."""
+    """Reports the failure of a tool to the model instead of failing the turn, and what people wrote meanwhile.
+
+    The dependencies of a run are the list of what they wrote.
+    """
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
@@ -38,6 +65,9 @@ class Guarded(WrapperToolset[Any]):
             raise
         except Exception as error:  # a tool is foreign code
             raise ToolFailed(f"{type(error).__name__}: {error}"[:ERROR_CHARS]) from error
+        finally:
+            if ctx.deps:
+                ctx.enqueue(take_incoming(ctx.deps))
         return text.cut(result, RESULT_CHARS) if isinstance(result, str) else result
 
 

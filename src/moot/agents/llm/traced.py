@@ -23,11 +23,16 @@ class TracedModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse, None]:
-        with telemetry.model_call(self.system, self.model_name) as span:
+        with telemetry.model_call(self.system, self.model_name, self.base_url) as span:
             stream = super().request_stream(messages, model_settings, model_request_parameters, run_context)
             async with stream as response:
                 yield response
                 answer = response.get()
-                usage = Usage(input_tokens=answer.usage.input_tokens, output_tokens=answer.usage.output_tokens)
+                spent = answer.usage
+                usage = Usage(
+                    input_tokens=spent.input_tokens,
+                    output_tokens=spent.output_tokens,
+                    cached_tokens=spent.cache_read_tokens,
+                )
                 model = answer.model_name or self.model_name
                 span.note(usage=usage, model=model, finish=answer.finish_reason or "unknown")

@@ -5,12 +5,12 @@ from contextlib import aclosing
 from typing import Protocol
 
 from moot.app import Session
-from moot.cli.demos.scenes import Demo, Scene
 from moot.core.errors import Refused
 from moot.core.evolve import evolve
 from moot.core.machines.session import Status
 from moot.core.session.commands import Answer, Post
 from moot.core.session.state import State
+from moot.telling.demos.scenes import Demo, Scene
 
 READING_S, CHARS_PER_S = 2.5, 22.0  # time to read a caption before the director acts
 ON_CUE_S = 1.2  # shorter at a cue, because the work goes on meanwhile
@@ -43,9 +43,7 @@ class Director:
         async with aclosing(self._session.follow()) as batches:
             async for batch in batches:
                 for event in batch:
-                    self._state = evolve(self._state, event.fact)
-                state = self._state
-                assert state is not None  # noqa: S101 - it has just folded an event
+                    state = self._state = evolve(self._state, event.fact)
                 if state.status is Status.COMPLETED:
                     return
                 is_settled = state.is_settled and batch[-1].seq >= self._accepted_seq

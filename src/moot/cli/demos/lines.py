@@ -7,9 +7,9 @@ from contextlib import aclosing
 
 from moot.app import Session, open_app
 from moot.cli import exits
-from moot.cli.demos.scenes import Demo, Scene
 from moot.core.session.commands import Answer, Post
 from moot.core.session.state import State
+from moot.telling.demos.scenes import Demo, Scene
 from moot.telling.teller import Teller
 
 LONGEST_S = 60.0
@@ -27,10 +27,10 @@ async def play(session: Session, demo: Demo) -> None:
     async with aclosing(session.follow()) as batches:
         async for batch in batches:
             for event in batch:
-                for line in teller.lines(event.fact):
+                told = teller.tell(event.fact)
+                for line in told.lines:
                     print(line, flush=True)
-            state = teller.state
-            assert state is not None  # noqa: S101 - it has just folded an event
+            state = told.state
             is_settled = state.is_settled and batch[-1].seq >= accepted_seq
             while scenes and (is_settled or scenes[0].is_cued(batch)):
                 scene = scenes.popleft()

@@ -2,7 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -20,10 +20,10 @@ class Stage(Struct, frozen=True):
     url: str
     token: str
     folder: Path  # deleted when the demo is over
-    cut: Callable[[], None]  # closes every connection
 
-    def page(self, session_id: str) -> str:
-        return f"{self.url.rstrip('/')}/s/{session_id}#token={quote(self.token, safe='')}"
+    def page(self, flow: str) -> str:
+        """The address at which the page plays the demo of a flow."""
+        return f"{self.url.rstrip('/')}/?demo={flow}#token={quote(self.token, safe='')}"
 
 
 @asynccontextmanager
@@ -35,10 +35,10 @@ async def staged(team: str) -> AsyncIterator[Stage]:
         async with open_app(team) as app, asyncio.TaskGroup() as tasks:
             tokens = Tokens(Path(folder))
             server = build_server(app, tokens, settings)
-            tasks.create_task(server.serve(bound, stop, ready.set))
+            tasks.create_task(server.serve([bound], stop, ready.set))
             try:
                 await ready.wait()
-                yield Stage(app, server.url, tokens.owner_token, Path(folder), server.sockets.cut)
+                yield Stage(app, server.url, tokens.owner_token, Path(folder))
             except BaseException as error:  # raised again below, after the server has stopped in order
                 failure = error
             stop.set()

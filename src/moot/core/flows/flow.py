@@ -7,7 +7,7 @@ its name.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar
 
 from moot.core.draft import Draft
@@ -30,10 +30,10 @@ from moot.core.session.commands import (
     ReportUnderstanding,
     TurnReport,
 )
-from moot.core.session.events import NoticePosted, StepAsked
+from moot.core.session.events import NoticePosted, PauseTrigger, StepAsked
 from moot.core.session.session_lines import SESSION_LINES
 from moot.core.session.settings import UnderstandingType
-from moot.core.session.state import Slice, State, Turn
+from moot.core.session.state import Offered, Slice, State, Turn
 from moot.core.session.team import Member, Team
 
 
@@ -54,6 +54,9 @@ class Flow(ABC):
     default_understanding: ClassVar[UnderstandingType] = "rules"  # of inputs, unless the team file says otherwise
     tells_tools: ClassVar[bool] = False  # whether members are told which tools they may call between turns
     leading_roles: ClassVar[frozenset[str]] = frozenset()  # roles of members that direct others
+    is_steered: ClassVar[bool] = False  # whether people give goals and steer work, or else talk with the members
+    has_queue: ClassVar[bool] = False  # whether members hand over to each other
+    parks_for_answers: ClassVar[bool] = True  # a turn that ends while its question is open goes on with the answer
 
     def check(self, team: Team) -> None:
         """Raise Refused if this flow cannot run with this team."""
@@ -64,6 +67,10 @@ class Flow(ABC):
     @abstractmethod
     def receive(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
         """Take a message from a human."""
+
+    def interrupt(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
+        """Take a message that is to stop the turn of the member that it is for, which then begins again with both."""
+        self.receive(draft, speaker, raw, markers)
 
     @abstractmethod
     def understand(self, draft: Draft, command: ReportUnderstanding) -> None:
@@ -82,7 +89,7 @@ class Flow(ABC):
         """Act on a question that nobody answered in time. It is closed already."""
 
     @abstractmethod
-    def pause(self, draft: Draft, by: Member | None) -> None: ...
+    def pause(self, draft: Draft, by: Member | None, trigger: PauseTrigger = "pause_button") -> None: ...
 
     @abstractmethod
     def resume(self, draft: Draft) -> None: ...
@@ -123,6 +130,27 @@ class Flow(ABC):
     @abstractmethod
     def fail_turn(self, draft: Draft, turn: Turn, command: FailTurn) -> None: ...
 
+    def take_answer(self, draft: Draft, member: Member, by: Member, answer: str, turn_id: str | None) -> None:
+        """Take the answer to a question whose turn has ended. It starts the next turn of the member that asked.
+
+        Args:
+            by: who answers, a human or a team-mate.
+            turn_id: of the aside in which a team-mate answered.
+        """
+        return
+
+    def note_delivery(self, draft: Draft, turn_id: str, message: Offered, *, is_delivered: bool) -> None:
+        """Act on it that a message reached a member in its turn, or did not. Both are logged already."""
+        return
+
+    def hop_limit(self, state: State) -> int:
+        """How many AI turns there may be since a human last spoke; 0 = no limit."""
+        return 0
+
+    def fall_back(self, draft: Draft, turn_id: str, command: FailTurn) -> bool:
+        """Give the work of a member whose usage limit is reached to its next fallback. False if none is left."""
+        return False
+
     def step_turn(self, draft: Draft, turn: Turn, step: ReportStep) -> bool:
         """Log a step under a name of its own. `False` leaves it to the session, as `turn.step`."""
         return False
@@ -136,7 +164,7 @@ class Flow(ABC):
 
     def take_inputs(self, draft: Draft, speaker: Member, inputs: Mapping[str, Any]) -> None:
         """Take the values that a message carries. Most flows have no use for any."""
-        raise Refused("unknown_input", names=tuple(inputs), available=())
+        raise Refused("no_inputs", names=tuple(inputs))
 
     def obey_event(self, draft: Draft, command: Command) -> None:
         """Take a report or a timer that only some flows know."""
@@ -148,8 +176,8 @@ class Flow(ABC):
         """Return the effects besides those of the session's turns and questions."""
         return ()
 
-    def turn_timeout_s(self, state: State) -> float:
-        return state.team.chat.turn_timeout_s
+    @abstractmethod
+    def turn_timeout_s(self, state: State) -> float: ...
 
     def turn_input(self, session_id: str, state: State, turn_id: str) -> TurnInput:
         """Return the input of a turn. Raises KeyError if the turn does not run."""
@@ -158,8 +186,19 @@ class Flow(ABC):
             raise KeyError(turn_id)
         return plain_input(session_id, state, turn.turn_id, turn.member, turn.index)
 
-    def recover(self, state: State) -> Command | None:
-        """Return the command to decide first after a restart, when the workers of the last process are gone."""
+    def max_hops(self, team: Team) -> int:
+        """Return how many AI turns may follow each other; 0 if this flow does not count them."""
+        return 0
+
+    def project(self, state: State) -> dict[str, Any]:
+        """Return the flow's own part of the public view, by its field of `registry.FlowParts`."""
+        return {}
+
+    def recover(self, state: State, kept: Collection[str] = ()) -> Command | None:
+        """Return the command to decide first after a restart, when the workers of the last process are gone.
+
+        `kept` are the turns that workers on other machines still play.
+        """
         return None
 
     # context for understanding inputs

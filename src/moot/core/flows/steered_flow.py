@@ -6,7 +6,6 @@ method that changes something ends in `advance`: the work goes on as far as it c
 who has the floor.
 """
 
-import re
 from abc import abstractmethod
 from typing import get_args
 
@@ -22,7 +21,7 @@ from moot.core.intake.markers import Markers
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
-from moot.core.session import steps
+from moot.core.session import deliveries, parking, steps
 from moot.core.session.commands import Answer, ReportUnderstanding
 from moot.core.session.events import (
     Input,
@@ -30,22 +29,15 @@ from moot.core.session.events import (
     NoticePosted,
     PauseReason,
     PauseRequested,
-    SessionActivated,
+    PauseTrigger,
     SessionPaused,
     StepAsked,
 )
-from moot.core.session.state import State
+from moot.core.session.state import Offered, State
 from moot.core.session.team import Member
 
-_BLOCKED = re.compile(r"[\s*_`#>]*BLOCKED[*_`]*\s*[:：][*_`]*[ \t]*(?P<reason>[^\n]*)")
 CONTROLS: tuple[ControlAction, ...] = get_args(ControlAction)
 NEW_TASK_CHOICES = ("finish_first", "close_and_start", "drop", "abort")
-
-
-def find_blocked(text: str) -> str | None:
-    """Return the reason if the first line of a result says that the member could not do it (`BLOCKED: …`)."""
-    match = _BLOCKED.match(text)
-    return match["reason"].strip() if match else None
 
 
 class SteeredFlow(Flow):
@@ -53,6 +45,8 @@ class SteeredFlow(Flow):
 
     Subclasses implement the abstract methods and may override those of the second group.
     """
+
+    is_steered = True
 
     # what a subclass must implement
 
@@ -121,10 +115,48 @@ class SteeredFlow(Flow):
             self.stop(draft, "session_ended")
             draft.end("done")
             return
+        if self._bring(draft, speaker, markers):
+            return
         if markers.next or markers.drop:
             draft.add(NoticePosted(code="no_queue_here"))
-        text = markers.clean.strip()
+        text = markers.clean.strip() or ", ".join(file.name for file in draft.attachments)
         routed = front_door.receive(draft, speaker.id, text) if text else None
+        if routed:
+            self._steer(draft, *routed)
+        self.advance(draft)
+
+    def _bring(self, draft: Draft, speaker: Member, markers: Markers) -> tuple[str, ...]:
+        """Bring a message that names members at work to them. Returns the turns and tasks that it is brought into.
+
+        It is not understood: whom it is for and what it means for them is said.
+        """
+        if draft.attachments or draft.state.interrupt is not Interrupt.EXECUTION:
+            return ()
+        named = {member.id for target in markers.next if (member := draft.team.find(target.name))}
+        return deliveries.offer(draft, speaker, markers.clean.replace(markers.signature, "", 1), named)
+
+    def interrupt(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
+        """Stop the members at work that a message names; their turns go on at once, with the message."""
+        draft.post(speaker, raw, markers, turn_id=None)
+        interrupted = self._bring(draft, speaker, markers)
+        for turn_id in interrupted:
+            parking.interrupt(draft, turn_id, speaker)
+        if interrupted:
+            return
+        routed = front_door.receive(draft, speaker.id, markers.clean.strip())
+        if routed:
+            self._steer(draft, *routed)
+        self.advance(draft)
+
+    def note_delivery(self, draft: Draft, turn_id: str, message: Offered, *, is_delivered: bool) -> None:
+        """Understand and route a message that did not reach the member at work, like any other."""
+        if is_delivered:
+            return
+        try:
+            routed = front_door.receive(draft, message.by, message.text)
+        except Refused as refusal:  # too much waits; the message stays in the history
+            draft.add(NoticePosted(code=refusal.code, limit=limits.INPUTS))
+            return
         if routed:
             self._steer(draft, *routed)
         self.advance(draft)
@@ -211,18 +243,18 @@ class SteeredFlow(Flow):
             self._choose(draft, step.input, choice)
         self.advance(draft)
 
-    def pause(self, draft: Draft, by: Member | None) -> None:
-        self._pause(draft, by)
+    def pause(self, draft: Draft, by: Member | None, trigger: PauseTrigger = "pause_button") -> None:
+        self._pause(draft, by, trigger)
         self.advance(draft)
 
-    def _pause(self, draft: Draft, by: Member | None) -> None:
+    def _pause(self, draft: Draft, by: Member | None, trigger: PauseTrigger = "pause_button") -> None:
         state = draft.state
         if not state.slice.is_active:
             if state.door.inputs:
                 raise Refused("still_understanding")
             draft.pause(by or draft.team.first_human, "user_pause")
         elif state.interrupt is Interrupt.EXECUTION:
-            draft.add(PauseRequested(member=by.id if by else None))
+            draft.add(PauseRequested(member=by.id if by else None, trigger=trigger))
         elif state.interrupt is Interrupt.MINOR_REPLAN:
             raise Refused("plan_changes")
 
@@ -233,7 +265,7 @@ class SteeredFlow(Flow):
     def _resume(self, draft: Draft) -> None:
         state = draft.state
         if state.interrupt is Interrupt.PAUSING or state.interrupt in STOPPED:
-            draft.add(SessionActivated())
+            draft.activate()
         elif not self.resume_stuck(draft) and (not state.door.deferred or state.slice.is_active):
             raise Refused("nothing_to_resume")
 
@@ -290,7 +322,7 @@ class SteeredFlow(Flow):
             self.checkpoint(draft)
         elif self.is_busy(state):
             if state.status is Status.PAUSED and state.interrupt not in STOPPED:
-                draft.add(SessionActivated())
+                draft.activate()
         elif state.status is Status.ACTIVE or not isinstance(draft.facts[-1], SessionPaused):
             draft.pause(*self.find_holder(state))
 

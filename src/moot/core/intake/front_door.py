@@ -14,6 +14,7 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.intake.intent import IntentAnalysis, Payload, RoutingDecision, Said, SemanticInput, SystemState
 from moot.core.intake.intent_routing import decide_route
+from moot.core.session.attachments import Attachment, HandedFile
 from moot.core.session.commands import Answer, ReportUnderstanding
 from moot.core.session.events import (
     Input,
@@ -24,6 +25,7 @@ from moot.core.session.events import (
     UnderstandingStarted,
 )
 from moot.core.session.state import State
+from moot.core.session.usage import safe_usage
 from moot.core.texts import render
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def receive(draft: Draft, member: str, text: str) -> tuple[Input, RoutingDecisio
     asked = sum(step.input is not None for step in state.open_steps.values())
     if len(state.door.inputs) + asked >= limits.INPUTS:
         raise Refused("too_many_inputs", limit=limits.INPUTS)
-    new = Input(input_id=f"i{state.door.input_count + 1}", member=member, text=text)
+    new = Input(input_id=f"i{state.door.input_count + 1}", member=member, text=text, attachments=draft.attachments)
     if state.team.understanding != "explicit":
         draft.add(UnderstandingStarted(input=new))
         return None
@@ -76,7 +78,12 @@ def complete(draft: Draft, command: ReportUnderstanding, flow: "Flow") -> tuple[
     if not must_ask:
         analysis = replace(analysis, clarification="")
     draft.add(
-        UnderstandingCompleted(input_id=input_.input_id, analysis=analysis, fallback_reason=command.fallback_reason)
+        UnderstandingCompleted(
+            input_id=input_.input_id,
+            analysis=analysis,
+            fallback_reason=command.fallback_reason,
+            usage=safe_usage(command.usage),
+        )
     )
     if command.fallback_reason:
         draft.add(NoticePosted(code="understood_by_rules", detail=command.fallback_reason))
@@ -139,8 +146,8 @@ def clarify(draft: Draft, input_: Input, command: Answer) -> None:
     draft.add(UnderstandingStarted(input=longer))
 
 
-def semantic_input(state: State, text: str, flow: "Flow") -> SemanticInput:
-    """Return what an understander reads: an input and its context."""
+def semantic_input(state: State, text: str, flow: "Flow", attachments: tuple[Attachment, ...] = ()) -> SemanticInput:
+    """Return what an understander reads: an input with its pictures, and its context."""
     history = state.history[:-1] if state.history and state.history[-1].text == text else state.history
     return SemanticInput(
         raw_input=text,
@@ -156,4 +163,9 @@ def semantic_input(state: State, text: str, flow: "Flow") -> SemanticInput:
         ),
         tasks=flow.known_tasks(state),
         language=state.language,
+        images=tuple(
+            HandedFile(sha256=file.sha256, name=file.name, media_type=file.media_type, size=file.size)
+            for file in attachments
+            if file.is_image
+        ),
     )

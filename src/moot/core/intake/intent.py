@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from moot.core.session.attachments import HandedFile
 from moot.core.session.team import DEFAULT_LANGUAGE, Language
 
 Action = Literal["create", "modify", "query", "cancel", "continue", "clarify"]
@@ -171,4 +172,4 @@ class SemanticInput(Struct, frozen=True, kw_only=True, gc=False):
     recent_history: tuple[Said, ...] = ()
     tasks: tuple[KnownTask, ...] = ()
     language: Language = DEFAULT_LANGUAGE
-    images: tuple[str, ...] = ()
+    images: tuple[HandedFile, ...] = ()

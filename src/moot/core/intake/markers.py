@@ -29,7 +29,7 @@ _MARKER = re.compile(
 _LOOK_ALIKE = re.compile(
     r"[\[［【]\s*NEXT\s*(?P<colon>[:：]|\b)(?P<names>[^\[\]［］【】\r\n]*)[\]］】]", re.IGNORECASE | re.ASCII
 )
-_SEPARATORS = re.compile(r"[,，、]")
+_BLOCKED = re.compile(r"[\s*_`#>]*BLOCKED[*_`]*\s*[:：][*_`]*[ \t]*(?P<reason>[^\n]*)")
 _PRIORITY = re.compile(r"!(P[123])\Z", re.IGNORECASE)
 _DECORATIONS = 4  # how many times `@` and `**` are stripped from a name; bounds the work for hostile text
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
@@ -107,6 +107,12 @@ def parse(text: str) -> Markers:
     )
 
 
+def find_blocked(text: str) -> str | None:
+    """Return the reason if the first line of a result says that the member could not do it (`BLOCKED: …`)."""
+    match = _BLOCKED.match(text)
+    return match["reason"].strip() if match else None
+
+
 def find_look_alike(text: str, is_name: Callable[[str], object]) -> str:
     """Return the right form of the first text that looks like a [NEXT:] marker and is none; empty without one.
 
@@ -128,7 +134,8 @@ def is_within(spans: list[tuple[int, int]], at: int) -> bool:
 
 def _read_targets(names: str) -> list[Target]:
     """Return the names of a list, without blank ones."""
-    return [target for part in _SEPARATORS.split(names) if (target := _read_target(part.strip())).name]
+    parts = names.replace("，", ",").replace("、", ",").split(",")
+    return [target for part in parts if (target := _read_target(part.strip())).name]
 
 
 def _read_target(part: str) -> Target:

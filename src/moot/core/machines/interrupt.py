@@ -69,7 +69,6 @@ INTERRUPT = machine(
     extensions=[
         (S.PAUSED, T.RESUME, S.EXECUTION),
     ],
-    unfired={T.ESC: "the Esc key and the pause button send the same command, which is `pause_button`"},
 )
 
 STOPPED = (S.PAUSED, S.WAIT_USER_DECISION)  # nothing runs until a human says how to go on
@@ -92,9 +91,9 @@ _CHOICES = {
 _ROUTE_AS_CHOICE: dict[Route, str] = {"continue_execution": "continue", "minor_replan": "minor_replan"}
 
 
-def request_pause(state: State) -> State:
-    """A pause is requested, or a budget is used up."""
-    return INTERRUPT.advance(state, T.PAUSE_BUTTON)
+def request_pause(state: State, trigger: str) -> State:
+    """A pause is requested, with the Esc key or otherwise, or a budget is used up."""
+    return INTERRUPT.advance(state, Trigger(trigger))
 
 
 def save_checkpoint(state: State) -> State:

@@ -47,10 +47,6 @@ SESSION = machine(
         (S.PAUSED, T.ROUTE_TO_HUMAN, S.PAUSED),
         (S.PAUSED, T.FALLBACK, S.PAUSED),
     ],
-    unfired={
-        T.ROUTE_TO_AI: "a session is activated by what a human said or asked for, which is `human_input`",
-        T.HUMAN_DONE: "[DONE] ends a session like any other way to end it, which is `end`",
-    },
 )
 
 
@@ -59,11 +55,15 @@ def pause(status: Status, *, is_fallback: bool) -> Status:
     return SESSION.advance(status, T.FALLBACK if is_fallback else T.ROUTE_TO_HUMAN)
 
 
-def activate(status: Status) -> Status:
-    """An AI gets the floor."""
-    return SESSION.advance(status, T.HUMAN_INPUT if status is S.PAUSED else T.AI_CHAINED)
+def activate(status: Status, *, is_routed: bool) -> Status:
+    """An AI gets the floor: by what a human said just now, or routed there by an answer, a command or a result."""
+    if status is S.ACTIVE:
+        return SESSION.advance(status, T.AI_CHAINED)
+    return SESSION.advance(status, T.ROUTE_TO_AI if is_routed else T.HUMAN_INPUT)
 
 
-def complete(status: Status) -> Status:
-    """The session ends; what runs is stopped."""
-    return SESSION.advance(status, T.STOP if status is S.ACTIVE else T.END)
+def complete(status: Status, *, is_done: bool) -> Status:
+    """The session ends, by a human's `[DONE]` or a command; what runs is stopped."""
+    if status is S.ACTIVE:
+        return SESSION.advance(status, T.STOP)
+    return SESSION.advance(status, T.HUMAN_DONE if is_done else T.END)

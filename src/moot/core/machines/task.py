@@ -159,6 +159,18 @@ def review(state: TaskState, *, passed: bool, is_reworked: bool) -> TaskState:
     return TASK.advance(rejected, T.REPLAN_OR_RETRY) if is_reworked else rejected
 
 
+def merge(state: TaskState) -> TaskState:
+    """The work of the task, in a tree of its own, became part of the whole."""
+    return TASK.advance(state, T.REVIEW_PASS if state is S.REVIEWING else T.REVIEW_OFF)
+
+
+def send_back(state: TaskState, *, is_reworked: bool) -> TaskState:
+    """The checks failed, or the work contradicts that of others: that is a review, too."""
+    reviewed = state if state is S.REVIEWING else TASK.advance(state, T.REVIEW_REQUESTED)
+    rejected = TASK.advance(reviewed, T.REVIEW_REJECT)
+    return TASK.advance(rejected, T.REPLAN_OR_RETRY) if is_reworked else rejected
+
+
 def block(state: TaskState, *, is_resource_missing: bool) -> TaskState:
     """No retry is left, or nobody can do it."""
     return TASK.advance(state, T.UNRECOVERABLE_RESOURCE_MISSING if is_resource_missing else T.RETRIES_EXHAUSTED)

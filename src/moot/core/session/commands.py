@@ -9,10 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from msgspec import Meta, Struct
 
 from moot.core.intake.intent import IntentAnalysis
-from moot.core.session.events import Option
+from moot.core.session.attachments import Attachment, FileRef
+from moot.core.session.desk_events import How
+from moot.core.session.events import Option, PauseTrigger
+from moot.core.session.grants import Grant
 from moot.core.session.principal import Principal
 from moot.core.session.team import Language, Team
-from moot.core.session.usage import Usage
+from moot.core.session.tool_use import ToolUse
+from moot.core.session.usage import NO_USAGE, Usage
 
 QueueAction = Literal["skip", "clear", "move"]
 
@@ -24,6 +28,7 @@ class Command(Struct, frozen=True, kw_only=True, gc=False):
 class CreateSession(Command, frozen=True, kw_only=True):
     team: Team
     title: str = ""
+    session_id: str = ""
 
 
 class HumanCommand(Command, frozen=True, kw_only=True):
@@ -33,7 +38,7 @@ class HumanCommand(Command, frozen=True, kw_only=True):
     itself, which may do anything.
 
     `event` is the name of the client frame that carries the command. Docstrings and descriptions of fields are shown in
-    the documents of the protocol (`moot.protocol.commands`).
+    the documents of the protocol (`moot.protocol.command_table`).
     """
 
     event: ClassVar[str] = ""
@@ -55,6 +60,14 @@ class Post(HumanCommand, frozen=True, kw_only=True):
     step_id: Annotated[
         str | None, Meta(description="the open question that the sender looks at, if the text answers one")
     ] = None
+    attachments: Annotated[
+        tuple[FileRef, ...],
+        Meta(description="files that were uploaded to the session before, by the hash of their content"),
+    ] = ()
+    files: tuple[Attachment, ...] = ()  # the attachments as they are stored; no frame can set this
+    interrupt: Annotated[
+        bool, Meta(description="stop the running turn of the member that it is for; its next turn begins with this")
+    ] = False
 
 
 class Answer(HumanCommand, frozen=True, kw_only=True):
@@ -78,9 +91,10 @@ class End(HumanCommand, frozen=True, kw_only=True):
 
 
 class Pause(HumanCommand, frozen=True, kw_only=True):
-    """Let what runs finish, then give the floor to people."""
+    """Let what runs finish, then give the floor to people. `trigger` says which key or button was used."""
 
     event: ClassVar[str] = "user.pause"
+    trigger: PauseTrigger = "pause_button"
 
 
 class Resume(HumanCommand, frozen=True, kw_only=True):
@@ -139,6 +153,7 @@ class ReportUnderstanding(WorkerCommand, frozen=True, kw_only=True):
     input_id: str
     analysis: IntentAnalysis
     fallback_reason: str | None = None
+    usage: Usage = NO_USAGE
 
 
 class OfferReport(WorkerCommand, frozen=True, kw_only=True):
@@ -175,11 +190,13 @@ class ReportStep(TurnReport, frozen=True, kw_only=True):
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
+    tool: ToolUse | None = None
+    diff: str | None = None
     total: int | None = None  # number of steps of a task, if the worker knows it
 
     @property
     def text(self) -> str:
-        return self.thought or self.action or self.observation or ""
+        return self.thought or self.action or self.observation or (self.tool.title if self.tool else "")
 
 
 class AskHuman(TurnReport, frozen=True, kw_only=True):
@@ -194,6 +211,69 @@ class AskHuman(TurnReport, frozen=True, kw_only=True):
     options: tuple[Option, ...] = ()
     default: str | None = None
     asked: tuple[str, ...] | None = None
+    tool: ToolUse | None = None  # what the permission is for, as data
+    diff: str | None = None
+    grant: Grant | None = None
+
+
+class DeskReport(TurnReport, frozen=True, kw_only=True):
+    """What a member does with Moot's own tools in the middle of its turn."""
+
+
+class AskPeople(DeskReport, frozen=True, kw_only=True):
+    """A member asks people. The same `key` in the same turn is the same question: it is asked once.
+
+    `to` is the name of a human; None asks whoever answers. `asked`: as in `AskHuman`.
+    """
+
+    key: str
+    question: str
+    options: tuple[Option, ...] = ()
+    to: str | None = None
+    asked: tuple[str, ...] | None = None
+
+
+class AskMember(DeskReport, frozen=True, kw_only=True):
+    """A member asks a team-mate, by its name. A human is asked as by `AskPeople`."""
+
+    key: str
+    to: str
+    question: str
+    asked: tuple[str, ...] | None = None
+
+
+class AwaitAnswer(DeskReport, frozen=True, kw_only=True):
+    """The member waits no longer in this turn. `question_id` is that of a step or of a question to a team-mate."""
+
+    question_id: str
+
+
+class HandOver(DeskReport, frozen=True, kw_only=True):
+    """A member names who speaks after its turn."""
+
+    to: str
+    reason: str = ""
+
+
+class ReportBlocked(DeskReport, frozen=True, kw_only=True):
+    """A member cannot do its work."""
+
+    reason: str
+
+
+class ShowFile(DeskReport, frozen=True, kw_only=True):
+    """A member shows a file of its folder, which is stored already."""
+
+    path: str
+    file: Attachment
+    caption: str = ""
+
+
+class ReportDelivery(TurnReport, frozen=True, kw_only=True):
+    """Whether the agent takes a message into its turn, and when."""
+
+    number: int
+    how: How
 
 
 class CompleteTurn(TurnReport, frozen=True, kw_only=True):
@@ -222,6 +302,15 @@ class FailTurn(TurnReport, frozen=True, kw_only=True):
     message: str
     retry_after_s: float = 0.0
     usage: Usage = Usage()
+    said: str = ""  # what the member wrote, if it was not streamed
+
+
+class ReportSpending(WorkerCommand, frozen=True, kw_only=True):
+    """What a turn had cost when it was stopped. The session may have ended meanwhile."""
+
+    turn_id: str
+    member: str
+    usage: Usage
 
 
 class CompleteTool(WorkerCommand, frozen=True, kw_only=True):
@@ -242,6 +331,12 @@ class ExpireTurn(TimerCommand, frozen=True, kw_only=True):
     turn_id: str
 
 
+class WakeTurn(TimerCommand, frozen=True, kw_only=True):
+    """The time until which a turn was parked has come."""
+
+    turn_id: str
+
+
 class ExpireStep(TimerCommand, frozen=True, kw_only=True):
     """A question was not answered in time."""
 
@@ -255,6 +350,10 @@ class ExpireDispatch(TimerCommand, frozen=True, kw_only=True):
 
 
 class ExpireLease(TimerCommand, frozen=True, kw_only=True):
-    """The worker of a dispatch is gone; without an id all workers are, because their process has ended."""
+    """The worker of a dispatch is gone; without an id all workers are, because their process has ended.
+
+    `kept` are the dispatches whose workers live on elsewhere.
+    """
 
     dispatch_id: str | None = None
+    kept: tuple[str, ...] = ()

@@ -9,11 +9,16 @@ from typing import Any, ClassVar, Literal
 from msgspec import Struct
 
 from moot.core.facts import Fact, Json
-from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
+from moot.core.flows.flow_settings import LoggedSettings
 from moot.core.intake.intent import Addressing, IntentAnalysis, Payload, Route
-from moot.core.session.settings import Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.session.attachments import Attachment
+from moot.core.session.desk_events import DESK_FACTS
+from moot.core.session.grants import Grant
+from moot.core.session.settings import Budget, RouteThresholds, UnderstandingType, WorkspaceSettings
 from moot.core.session.team import Language, Member
-from moot.core.session.usage import NO_USAGE, Usage
+from moot.core.session.tool_use import ToolUse
+from moot.core.session.usage import NO_USAGE, NOTHING, Spent, Usage
+from moot.core.session.workspace_events import WORKSPACE_FACTS
 
 PauseReason = Literal[
     "addressed",
@@ -51,10 +56,11 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     id: str = ""
 
 
-class SessionCreated(Fact, frozen=True, kw_only=True):
+class SessionCreated(LoggedSettings, frozen=True, kw_only=True):
     """The first event of every session. Holds the team, without what runs its AI members."""
 
     event: ClassVar[str] = "agent.session_created"
+    known_flows: ClassVar[set[str]] = set()  # the registry of flows adds them
     team: str
     flow: str
     members: tuple[Member, ...]
@@ -62,11 +68,15 @@ class SessionCreated(Fact, frozen=True, kw_only=True):
     title: str
     understanding: UnderstandingType = "explicit"
     thresholds: RouteThresholds = RouteThresholds()
-    chat: ChatSettings = ChatSettings()
-    plan: PlanSettings = PlanSettings()
-    supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
     permission_timeout_s: float = 0.0
+    session_id: str = ""  # the original one, also in a copy
+    workspace: WorkspaceSettings = WorkspaceSettings()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an unknown flow, as for an unknown event: no other code can fold this session."""
+        if self.flow not in self.known_flows:
+            raise ValueError(f"unknown flow {self.flow!r}: was it written by a newer version?")
 
 
 class MessagePosted(Fact, frozen=True, kw_only=True):
@@ -86,6 +96,7 @@ class MessagePosted(Fact, frozen=True, kw_only=True):
     turn_id: str | None = None
     has_decision: bool = False
     to: tuple[str, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def is_on_timeline(self) -> bool:
@@ -129,6 +140,7 @@ class Input(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     text: str
     asked: int = 0
     goal: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 class UnderstandingStarted(Fact, frozen=True, kw_only=True):
@@ -147,6 +159,7 @@ class UnderstandingCompleted(Fact, frozen=True, kw_only=True):
     input_id: str
     analysis: IntentAnalysis
     fallback_reason: str | None = None
+    usage: Usage = NO_USAGE
 
 
 class RoutingDecided(Fact, frozen=True, kw_only=True):
@@ -189,10 +202,13 @@ class TurnStarted(Fact, frozen=True, kw_only=True):
     task_id: str = ""  # of the task that the job is for
     task_index: int = 0  # how many turns the member had before for this task
     started_at: str = ""
+    question_id: str = ""  # of an aside: the question of a team-mate that it answers
+    stands_in_for: str = ""  # the member whose usage limit is reached
+    seq: int = 0  # of this event, where trees are recorded: commits name it
 
 
 class TurnStepped(Fact, frozen=True, kw_only=True):
-    """What an agent thinks, does or sees during its turn."""
+    """What an agent thinks, does or sees during its turn. `tool` is the use of a tool that it is about, as data."""
 
     event: ClassVar[str] = "turn.step"
     author: ClassVar[str] = "member"
@@ -201,6 +217,8 @@ class TurnStepped(Fact, frozen=True, kw_only=True):
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
+    tool: ToolUse | None = None
+    diff: str | None = None  # of the files that the tool changed, unified
 
 
 class TurnCompleted(Fact, frozen=True, kw_only=True):
@@ -237,10 +255,24 @@ class TurnCancelled(Fact, frozen=True, kw_only=True):
     partial: str = ""
 
 
+class TurnSpent(Fact, frozen=True, kw_only=True):
+    """What a turn had cost when it was stopped. This is known only afterwards."""
+
+    event: ClassVar[str] = "turn.spent"
+    author: ClassVar[str] = "member"
+    turn_id: str
+    member: str
+    usage: Usage
+
+
 class SessionActivated(Fact, frozen=True, kw_only=True):
-    """An AI has the floor."""
+    """An AI has the floor. `is_routed`: not by what a human said just now, but by an answer, a command or a result."""
 
     event: ClassVar[str] = "session.activated"
+    is_routed: bool = False
+
+
+PauseTrigger = Literal["esc", "pause_button"]  # what a person pressed; other requests count as the button
 
 
 class PauseRequested(Fact, frozen=True, kw_only=True):
@@ -249,6 +281,7 @@ class PauseRequested(Fact, frozen=True, kw_only=True):
     event: ClassVar[str] = "session.pause_requested"
     author: ClassVar[str] = "member"
     member: str | None
+    trigger: PauseTrigger = "pause_button"
 
 
 class SessionPaused(Fact, frozen=True, kw_only=True):
@@ -283,6 +316,9 @@ class NoticePosted(Fact, frozen=True, kw_only=True):
 class StepAsked(Fact, frozen=True, kw_only=True):
     """A question that waits for one answer. `default` is chosen if nobody answers in time.
 
+    One fact for every kind of question: a plan to confirm, an input or a failure to decide about, an output to check,
+    an agent's own question, a permission (docs/decisions/031-one-fact-for-questions.md).
+
     `timeout_s` is how long people have while the server runs. `expires_at` is when that will be, by the clock of the
     moment; it is shown and decides nothing.
     """
@@ -313,6 +349,15 @@ class StepAsked(Fact, frozen=True, kw_only=True):
     selection: Selection | None = None
     allow_custom_input: bool = False
     timeout_s: float | None = None
+    member: str = ""  # who asks for a permission, or asks people; with what it is for in the next three
+    tool: ToolUse | None = None
+    diff: str | None = None
+    grant: Grant | None = None  # what an answer for the rest of the session would be about
+
+    @property
+    def is_for_member(self) -> bool:
+        """Whether a member asks people in its own words: the answer is for it, also after the turn that asked."""
+        return self.kind == "ask_user" and bool(self.member)
 
     def frame_content(self) -> Json | None:
         """Repeat the tasks of a plan, where some clients look for them."""
@@ -334,8 +379,45 @@ class StepClosed(Fact, frozen=True, kw_only=True):
     selected_ids: tuple[str, ...] = ()
 
 
+class PermissionGranted(Fact, frozen=True, kw_only=True):
+    """People decided what a member may do for the rest of the session. `pattern` is a command, or `*` for any use of
+    the tool. `allowed` is false for a no."""
+
+    event: ClassVar[str] = "permission.granted"
+    author: ClassVar[str] = "by"
+    member: str
+    tool: str
+    pattern: str
+    allowed: bool = True
+    by: str | None = None
+
+
+class PermissionRevoked(Fact, frozen=True, kw_only=True):
+    """What people had decided about a member for the rest of the session holds no longer: it asks again."""
+
+    event: ClassVar[str] = "permission.revoked"
+    author: ClassVar[str] = "by"
+    member: str
+    tool: str
+    pattern: str
+    by: str | None = None
+
+
+class BudgetCounted(Fact, frozen=True, kw_only=True):
+    """What is counted against budgets of a period or of several sessions, when it has changed.
+
+    `day` is today's. Budgets whose period ended before begin anew. `elsewhere`: what other sessions of the team have
+    spent in the period of the team's budget.
+    """
+
+    event: ClassVar[str] = "session.budget_counted"
+    day: str
+    elsewhere: Spent = NOTHING
+
+
 SESSION_FACTS: tuple[type[Fact], ...] = (
     SessionCreated,
+    BudgetCounted,
     MessagePosted,
     TeamTaskSet,
     LanguageChanged,
@@ -349,6 +431,7 @@ SESSION_FACTS: tuple[type[Fact], ...] = (
     TurnCompleted,
     TurnFailed,
     TurnCancelled,
+    TurnSpent,
     SessionActivated,
     PauseRequested,
     SessionPaused,
@@ -356,4 +439,8 @@ SESSION_FACTS: tuple[type[Fact], ...] = (
     NoticePosted,
     StepAsked,
     StepClosed,
+    PermissionGranted,
+    PermissionRevoked,
+    *DESK_FACTS,
+    *WORKSPACE_FACTS,
 )

@@ -11,6 +11,11 @@ def tell_failure(error_type: str, message: str, language: Language) -> str:
     return message or find_text(f"failure_{error_type}", language) or error_type
 
 
+def name_failure(error_type: str, language: Language) -> str:
+    """Return the word for an error type, such as "network"; types of others are told as they are."""
+    return find_text(f"failure_kind.{error_type}", language) or error_type
+
+
 def explain(refusal: Refused, language: Language) -> str:
     """Return the sentence for a refused command."""
     code = "question_withdrawn" if refusal.params.get("outcome") == "superseded" else refusal.code

@@ -11,9 +11,18 @@ from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.session import steps
 from moot.core.session.commands import Answer, AskHuman
-from moot.core.session.events import Option, StepAsked, StepClosed
+from moot.core.session.events import (
+    NoticePosted,
+    Option,
+    PermissionGranted,
+    PermissionRevoked,
+    StepAsked,
+    StepClosed,
+)
+from moot.core.session.grants import ALIASES, ALLOW_SESSION, REJECT_SESSION, Grant, show_grant
 from moot.core.session.state import State
 from moot.core.session.team import Member
+from moot.core.session.tool_use import tidy_diff, tidy_tool
 
 YES, NO = "allow", "reject"
 
@@ -25,10 +34,14 @@ def name_step(turn_id: str, key: str) -> str:
 
 def is_too_much(state: State, command: AskHuman) -> bool:
     """Whether the turn has asked for as many permissions as it may."""
-    if _is_known(state, name_step(command.turn_id, command.key)):
-        return False
-    open_count = sum(step.turn_id == command.turn_id for step in state.open_steps.values())
-    answered_count = sum(reply.turn_id == command.turn_id for reply in state.replies.values())
+    return not _is_known(state, name_step(command.turn_id, command.key)) and has_asked_enough(state, command.turn_id)
+
+
+def has_asked_enough(state: State, turn_id: str) -> bool:
+    """Whether the turn has asked as many questions as it may."""
+    open_count = sum(step.turn_id == turn_id for step in state.open_steps.values())
+    open_count += sum(inquiry.turn_id == turn_id for inquiry in state.inquiries.values())
+    answered_count = sum(reply.turn_id == turn_id for reply in state.replies.values())
     return open_count + answered_count >= limits.PERMISSIONS
 
 
@@ -43,8 +56,8 @@ def ask(draft: Draft, member: str, command: AskHuman) -> None:
     if _is_known(state, step_id):
         return
     if command.asked is not None:
-        _withdraw(draft, command.turn_id, command.asked)
-    options = tuple(_tidy_options(command.options)) or steps.make_options((YES, NO), state.language)
+        withdraw(draft, command.turn_id, command.asked)
+    options = tuple(tidy_options(command.options)) or steps.make_options((YES, NO), state.language)
     default = command.default if command.options else NO
     timeout_s = draft.team.permission_timeout_s
     draft.add(
@@ -58,11 +71,19 @@ def ask(draft: Draft, member: str, command: AskHuman) -> None:
             who=draft.team.member(member).display_name,
             question=_tidy(command.question, limits.QUESTION_CHARS),
             turn_id=command.turn_id,
+            member=member,
+            tool=None if command.tool is None else tidy_tool(command.tool),
+            diff=tidy_diff(command.diff),
+            grant=None if command.grant is None else _tidy_grant(command.grant),
         )
     )
 
 
-def _withdraw(draft: Draft, turn_id: str, but: Container[str]) -> None:
+def _tidy_grant(grant: Grant) -> Grant:
+    return Grant(tool=_tidy(grant.tool, limits.LABEL_CHARS), pattern=_tidy(grant.pattern, limits.QUESTION_CHARS))
+
+
+def withdraw(draft: Draft, turn_id: str, but: Container[str]) -> None:
     """Withdraw the turn's open questions except `but`: those of a worker that is gone, because the turn runs again."""
     for step in draft.state.open_steps.values():
         if step.turn_id == turn_id and step.step_id not in but:
@@ -72,14 +93,52 @@ def _withdraw(draft: Draft, turn_id: str, but: Container[str]) -> None:
 def answer(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
     """Log the chosen option. A plain yes means the first option, a plain no the default."""
     choice, known = command.choice, [option.id for option in step.options]
+    if choice not in known:
+        choice = ALIASES.get(choice or "", choice)
     if choice is None and command.confirmed is not None:
         choice = known[0] if command.confirmed else step.default
     elif choice not in known:
         raise Refused("bad_answer", available=known)
     steps.close(draft, step, command, by, choice)
+    if step.grant and choice in (ALLOW_SESSION, REJECT_SESSION):
+        draft.add(
+            PermissionGranted(
+                member=step.member,
+                tool=step.grant.tool,
+                pattern=step.grant.pattern,
+                allowed=choice == ALLOW_SESSION,
+                by=by.id if by else None,
+            )
+        )
 
 
-def _tidy_options(options: Iterable[Option]) -> Iterator[Option]:
+def list_grants(state: State) -> list[tuple[str, Grant]]:
+    """Return what people decided for the rest of the session, with the member that each is about."""
+    return [(member, grant) for member, grants in state.grants.items() for grant in grants]
+
+
+def obey(draft: Draft, argument: str, by: Member | None) -> None:
+    """Carry out `/permissions`: list what was decided, or `revoke` one by its number, or all."""
+    decided = list_grants(draft.state)
+    words = argument.split()
+    if not words:
+        lines = [
+            f"{number}. {'✓' if grant.allowed else '✗'} {draft.team.member(member).display_name}: {show_grant(grant)}"
+            for number, (member, grant) in enumerate(decided, 1)
+        ]
+        code = "permissions" if lines else "permissions_none"
+        draft.add(NoticePosted(code=code, detail="\n".join(lines)))
+        return
+    every = list(range(1, len(decided) + 1))
+    numbers = every if words[1:] == ["all"] else [int(word) for word in words[1:] if word.isdecimal()]
+    if words[0].lower() != "revoke" or not numbers or not all(0 < number <= len(decided) for number in numbers):
+        raise Refused("bad_permissions", limit=len(decided))
+    for number in numbers:
+        member, grant = decided[number - 1]
+        draft.add(PermissionRevoked(member=member, tool=grant.tool, pattern=grant.pattern, by=by.id if by else None))
+
+
+def tidy_options(options: Iterable[Option]) -> Iterator[Option]:
     """Clean the labels and leave out options whose id is unsafe to show: the worker needs its ids unchanged."""
     seen: set[str] = set()
     for option in tuple(options)[: limits.OPTIONS]:

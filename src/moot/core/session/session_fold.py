@@ -7,27 +7,37 @@ from moot.core.facts import Fold
 from moot.core.intake import door as doors
 from moot.core.machines import input_routing, interrupt, session
 from moot.core.machines.input_routing import State as InputState
-from moot.core.session import budgets, events
+from moot.core.session import budgets, desk_fold, events, workspace_fold
+from moot.core.session.attachments import Attachment
+from moot.core.session.grants import Grant
 from moot.core.session.state import ClosedStep, Message, Outcome, Reply, State, Turn
-from moot.core.text import cut
+from moot.core.text import cut, one_line
 
 fold: Fold[State] = Fold()
-fold.ignore(events.TurnStepped, events.NoticePosted)
+fold.table.update(desk_fold.fold.table)
+workspace_fold.register(fold)
+fold.ignore(events.NoticePosted)
 
 
 @fold.on(events.MessagePosted)
 def _post(state: State, fact: events.MessagePosted) -> State:
-    remembered = remember(state, fact.member, fact.text)
-    return replace(remembered, hops=0) if fact.turn_id is None else remembered  # a human spoke
+    remembered = remember(state, fact.member, fact.text, attachments=fact.attachments)
+    if fact.turn_id is not None:
+        return remembered
+    names = ", ".join(file.name for file in fact.attachments)
+    opening = state.opening or one_line(fact.text if fact.text.strip() else names)
+    return replace(remembered, hops=0, opening=opening)  # a human spoke
 
 
-def remember(state: State, member: str, text: str, *, is_partial: bool = False) -> State:
+def remember(
+    state: State, member: str, text: str, *, is_partial: bool = False, attachments: tuple[Attachment, ...] = ()
+) -> State:
     """Add a message to the history. Older messages are cut; the log keeps the whole text."""
     older = state.history
     if older and len(older[-1].text) > limits.HISTORY_CHARS:
         older = (*older[:-1], replace(older[-1], text=cut(older[-1].text, limits.HISTORY_CHARS)))
-    keep = max(state.team.chat.history, 1)
-    history = (*older, Message(member, text, is_partial))[-keep:]
+    keep = max(state.team.history, 1)
+    history = (*older, Message(member, text, is_partial, attachments))[-keep:]
     return replace(state, history=history, message_count=state.message_count + (not is_partial))
 
 
@@ -41,11 +51,19 @@ def _start_turn(state: State, fact: events.TurnStarted) -> State:
         task_id=fact.task_id,
         task_index=fact.task_index,
         started_at=fact.started_at,
+        question_id=fact.question_id,
+        stands_in_for=fact.stands_in_for,
+        seq=fact.seq,
+        unread=() if fact.question_id else state.unread.get(fact.member, ()),
     )
+    is_aside = bool(fact.question_id)
+    if turn.unread:
+        state = replace(state, unread={key: left for key, left in state.unread.items() if key != fact.member})
     return replace(
         state,
-        running=(*state.running, turn),
-        failed=None,
+        running=state.running if is_aside else (*state.running, turn),
+        asides=(*state.asides, turn) if is_aside else state.asides,
+        failed=state.failed if is_aside else None,
         turn_count=state.turn_count + 1,
         turns_by_member={**state.turns_by_member, fact.member: fact.index + 1},
         hops=fact.hop,
@@ -53,9 +71,21 @@ def _start_turn(state: State, fact: events.TurnStarted) -> State:
     )
 
 
+@fold.on(events.TurnStepped)
+def _step(state: State, fact: events.TurnStepped) -> State:
+    if fact.tool is None:
+        return state
+    running = [replace(turn, tool=fact.tool) if turn.turn_id == fact.turn_id else turn for turn in state.running]
+    return replace(state, running=tuple(running))
+
+
 @fold.on(events.TurnCompleted)
 def _complete_turn(state: State, fact: events.TurnCompleted) -> State:
-    return replace(state, running=_without(state, fact.turn_id), **budgets.charge(state, fact.member, fact.usage))
+    charged = budgets.charge(state, fact.member, fact.usage)
+    if state.asides and state.aside(fact.turn_id):
+        return replace(_without_aside(state, fact.turn_id), **charged)
+    ended = replace(state, running=_without(state, fact.turn_id), **charged)
+    return desk_fold.forget_turn(ended, fact.turn_id, is_completed=True)
 
 
 @fold.on(events.TurnFailed)
@@ -69,11 +99,27 @@ def _cancel_turn(state: State, fact: events.TurnCancelled) -> State:
     return _end_turn(state, fact.turn_id, fact.member, fact.partial)
 
 
+@fold.on(events.TurnSpent)
+def _spend(state: State, fact: events.TurnSpent) -> State:
+    return replace(state, **budgets.charge(state, fact.member, fact.usage))
+
+
 def _end_turn(state: State, turn_id: str, member: str, partial: str) -> State:
     """End a turn without a result. It may be retried; what it had written joins the history."""
-    running, failed_turns = _without(state, turn_id), state.failed_turns + 1
-    ended = replace(state, running=running, failed=state.turn(turn_id), failed_turns=failed_turns)
+    if state.asides and state.aside(turn_id):
+        return replace(_without_aside(state, turn_id), failed_turns=state.failed_turns + 1)
+    running, failed_turns, turn = _without(state, turn_id), state.failed_turns + 1, state.turn(turn_id)
+    ended = replace(state, running=running, failed=turn, failed_turns=failed_turns)
+    if turn and turn.unread:
+        ended = replace(ended, unread=desk_fold.add_unread(ended, member, turn.unread))
+    ended = desk_fold.forget_turn(ended, turn_id, is_completed=False)
     return remember(ended, member, partial, is_partial=True) if partial else ended
+
+
+def _without_aside(state: State, turn_id: str) -> State:
+    """The state without an aside: nobody has the floor by it, so nothing else changes."""
+    asides = tuple([turn for turn in state.asides if turn.turn_id != turn_id])
+    return desk_fold.forget_turn(replace(state, asides=asides), turn_id, is_completed=False)
 
 
 def _without(state: State, turn_id: str) -> tuple[Turn, ...]:
@@ -92,11 +138,11 @@ def _pause(state: State, fact: events.SessionPaused) -> State:
 
 
 @fold.on(events.SessionActivated)
-def _activate(state: State, _: events.SessionActivated) -> State:
+def _activate(state: State, fact: events.SessionActivated) -> State:
     """Let the work go on: hops are counted anew, and a budget that was used up is renewed."""
     return replace(
         state,
-        status=session.activate(state.status),
+        status=session.activate(state.status, is_routed=fact.is_routed),
         waiting_for=None,
         pause_reason=None,
         interrupt=interrupt.resume(state.interrupt),
@@ -105,15 +151,23 @@ def _activate(state: State, _: events.SessionActivated) -> State:
     )
 
 
+@fold.on(events.BudgetCounted)
+def _count_budget(state: State, fact: events.BudgetCounted) -> State:
+    return replace(state, **budgets.begin_periods(state, fact))
+
+
 @fold.on(events.PauseRequested)
 def _request_pause(state: State, fact: events.PauseRequested) -> State:
-    return replace(state, interrupt=interrupt.request_pause(state.interrupt), pause_requested_by=fact.member)
+    paused = interrupt.request_pause(state.interrupt, fact.trigger)
+    return replace(state, interrupt=paused, pause_requested_by=fact.member)
 
 
 @fold.on(events.SessionCompleted)
-def _complete(state: State, _: events.SessionCompleted) -> State:
+def _complete(state: State, fact: events.SessionCompleted) -> State:
     door = replace(state.door, inputs=()) if state.door.inputs else state.door
-    return replace(state, status=session.complete(state.status), waiting_for=None, door=door)
+    return replace(
+        state, status=session.complete(state.status, is_done=fact.reason == "done"), waiting_for=None, door=door
+    )
 
 
 @fold.on(events.TeamTaskSet)
@@ -141,7 +195,7 @@ def _begin_understanding(state: State, fact: events.UnderstandingStarted) -> Sta
 
 @fold.on(events.UnderstandingCompleted)
 def _complete_understanding(state: State, fact: events.UnderstandingCompleted) -> State:
-    return replace(state, door=doors.complete(state.door, fact))
+    return replace(state, door=doors.complete(state.door, fact), **budgets.charge(state, None, fact.usage))
 
 
 @fold.on(events.RoutingDecided)
@@ -169,6 +223,28 @@ def _open_step(state: State, fact: events.StepAsked) -> State:
     return replace(state, open_steps={**state.open_steps, fact.step_id: fact}, step_count=state.step_count + 1)
 
 
+@fold.on(events.PermissionGranted)
+def _grant(state: State, fact: events.PermissionGranted) -> State:
+    grant = Grant(tool=fact.tool, pattern=fact.pattern, allowed=fact.allowed)
+    return _with_grants(state, fact.member, (*_other_grants(state, fact), grant)[-limits.GRANTS :])
+
+
+@fold.on(events.PermissionRevoked)
+def _revoke(state: State, fact: events.PermissionRevoked) -> State:
+    return _with_grants(state, fact.member, _other_grants(state, fact))
+
+
+def _other_grants(state: State, fact: events.PermissionGranted | events.PermissionRevoked) -> tuple[Grant, ...]:
+    """Return what was decided about a member, without what this fact is about."""
+    grants = state.grants.get(fact.member, ())
+    return tuple([grant for grant in grants if (grant.tool, grant.pattern) != (fact.tool, fact.pattern)])
+
+
+def _with_grants(state: State, member: str, grants: tuple[Grant, ...]) -> State:
+    others = {name: theirs for name, theirs in state.grants.items() if name != member}
+    return replace(state, grants={**others, member: grants} if grants else others)
+
+
 @fold.on(events.StepClosed)
 def _close_step(state: State, fact: events.StepClosed) -> State:
     still_open = {step_id: step for step_id, step in state.open_steps.items() if step_id != fact.step_id}
@@ -184,9 +260,18 @@ def _close_step(state: State, fact: events.StepClosed) -> State:
 
 def _keep_reply(state: State, step: events.StepAsked, fact: events.StepClosed) -> State:
     """Keep the answer for the worker that waits for it, as long as its turn is under way."""
-    reply = Reply(step.turn_id, fact.choice if fact.outcome == "answered" else step.default)
+    reply = Reply(step.turn_id, fact.choice if fact.outcome == "answered" else step.default, fact.answer)
     replies = {**state.replies, step.step_id: reply}
-    return replace(state, replies={key: reply for key, reply in replies.items() if state.is_under_way(reply.turn_id)})
+    kept = replace(state, replies={key: reply for key, reply in replies.items() if state.is_under_way(reply.turn_id)})
+    if not step.is_for_member or fact.outcome != "answered" or not state.is_under_way(step.turn_id):
+        return kept
+    return desk_fold.note_answer(kept, step.turn_id, step.question, fact.by or "", read_answer(step, fact))
+
+
+def read_answer(step: events.StepAsked, fact: events.StepClosed) -> str:
+    """Return what a member is told that asked people: the label of the chosen option, and the words."""
+    labels = [option.label for option in step.options if option.id == fact.choice or option.id in fact.selected_ids]
+    return "\n".join(part for part in (", ".join(labels), fact.answer or "") if part)
 
 
 def _choose(state: State, fact: events.StepClosed) -> State:

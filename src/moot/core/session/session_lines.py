@@ -5,18 +5,24 @@ from typing import Any
 from msgspec.structs import asdict
 
 from moot.core.fact_lines import Change, Entry, Lines, Message, Outcome, indent
-from moot.core.session import events
-from moot.core.session.notices import queue_line, tell_failure
+from moot.core.session import events, workspace_lines
+from moot.core.session.desk_lines import DESK_LINES
+from moot.core.session.grants import Grant, show_grant
+from moot.core.session.notices import name_failure, queue_line, tell_failure
 from moot.core.session.steps import option_label
 from moot.core.session.team import Language
+from moot.core.session.tool_lines import transcribe_step
 from moot.core.texts import render
 
-SESSION_LINES = Lines()
+SESSION_LINES = Lines(DESK_LINES)
+workspace_lines.register(SESSION_LINES)
 SESSION_LINES.ignore(
+    events.BudgetCounted,
     events.LanguageChanged,
     events.UnderstandingStarted,
     events.TurnStarted,
     events.TurnCompleted,
+    events.TurnSpent,
     events.SessionActivated,
     events.PauseRequested,
 )
@@ -30,13 +36,36 @@ def _create(change: Change[events.SessionCreated]) -> list[str]:
 
 @SESSION_LINES.message(events.MessagePosted)
 def say_message(fact: events.MessagePosted) -> Message:
-    return Message(fact.member, fact.text.strip() or (fact.raw or "").strip(), fact.to)
+    said = fact.text.strip() or ("" if fact.attachments else (fact.raw or "").strip())
+    return Message(fact.member, said, fact.to, fact.attachments)
+
+
+@SESSION_LINES.says(events.SessionCreated, events.SessionRenamed)
+def _say_title(fact: events.SessionCreated | events.SessionRenamed) -> Message:
+    return Message("", fact.title)
+
+
+@SESSION_LINES.says(events.StepAsked)
+def _say_question(fact: events.StepAsked) -> Message:
+    return Message("", fact.question)
+
+
+@SESSION_LINES.says(events.TurnFailed, events.TurnCancelled)
+def _say_partial(fact: events.TurnFailed | events.TurnCancelled) -> Message:
+    return Message(fact.member, fact.partial)
+
+
+@SESSION_LINES.text(events.MessagePosted)
+def input_text(fact: events.MessagePosted, language: Language) -> str | None:
+    """Return the text of a person's input on the timeline; what was said is the `content` of the frame."""
+    return render("shown_input", language) if fact.is_on_timeline else None
 
 
 @SESSION_LINES.on(events.TurnStepped)
 def _step(change: Change[events.TurnStepped]) -> list[str]:
     fact = change.fact
-    return indent(f"  · {change.name(fact.member)}: ", fact.thought or fact.action or fact.observation or "")
+    said = transcribe_step(fact, change.language, is_whole=change.is_whole)
+    return indent(f"  · {change.name(fact.member)}: ", said) if said else []
 
 
 @SESSION_LINES.text(events.NoticePosted)
@@ -110,6 +139,8 @@ def question_text(fact: events.StepAsked, language: Language) -> str | None:
     """Return the question, in the reader's language if Moot asks; None if it has no text."""
     if fact.kind == "tool":
         return render("ask_permission", language, who=fact.who, detail=fact.question)
+    if fact.is_for_member:
+        return render("ask_question", language, who=fact.who, detail=fact.question)
     if not fact.code:
         return fact.question or None
     return render(
@@ -117,7 +148,7 @@ def question_text(fact: events.StepAsked, language: Language) -> str | None:
         language,
         who=fact.who,
         detail=tell_failure(fact.error_type, fact.detail, language),
-        error_type=fact.error_type,
+        error_type=name_failure(fact.error_type, language),
         names=fact.names,
         count=len(fact.tasks or ()),
     )
@@ -144,6 +175,21 @@ def tell_answer(change: Change[events.StepClosed]) -> list[str]:
     label = option_label(step.code, chosen[0], change.after.team.members, change.language) if chosen else None
     parts = [part for part in (label, fact.answer) if part]
     return indent("", change.say("answered", who=change.name(fact.by), detail=" · ".join(parts))) if parts else []
+
+
+@SESSION_LINES.on(events.PermissionGranted, "landmark")
+def _grant(change: Change[events.PermissionGranted]) -> list[str]:
+    fact = change.fact
+    what = show_grant(Grant(tool=fact.tool, pattern=fact.pattern))
+    code = "permission_granted" if fact.allowed else "permission_refused"
+    return indent("", change.say(code, who=change.name(fact.member), detail=what))
+
+
+@SESSION_LINES.on(events.PermissionRevoked, "landmark")
+def _revoke(change: Change[events.PermissionRevoked]) -> list[str]:
+    fact = change.fact
+    what = show_grant(Grant(tool=fact.tool, pattern=fact.pattern))
+    return indent("", change.say("permission_revoked", who=change.name(fact.member), detail=what))
 
 
 # understanding and routing inputs

@@ -1,4 +1,6 @@
-"""The settings of a team that the log stores. They have no bounds, because stored settings must always decode.
+"""The settings of a team that every flow has. The log stores them.
+
+They have no bounds, because stored settings must always decode. Those of one flow are in its package.
 
 The descriptions appear in the schema of the team file and in its reference.
 """
@@ -7,7 +9,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Mentions = Literal["humans", "everyone", "off"]
+WorkspaceType = Literal["worktree", "shared", "none"]
+MergeStyle = Literal["squash", "merge"]
+Period = Literal["session", "day", "week"]
+BudgetScope = Literal["session", "team"]
 UnderstandingType = Literal["explicit", "rules", "llm", "agent"]
 
 
@@ -21,52 +26,12 @@ class RouteThresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = 0.8
 
 
-class ChatSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    max_hops: Annotated[
-        int, Meta(description="AI turns since a human last spoke; then the session pauses. 0 = off")
-    ] = 50
-    history: Annotated[int, Meta(description="messages that an AI is given")] = 20
-    turn_timeout_s: Annotated[float, Meta(description="of one turn")] = 1800.0
-    default: Annotated[
-        str, Meta(description="the member who is given what a human says to nobody, when the queue is empty")
-    ] = ""
-    mentions: Annotated[Mentions, Meta(description="in whose messages `@name` names who is next")] = "humans"
+class WorkspaceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where members work, as far as the log must know. The commands stay in the team file."""
 
-
-class Retry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Retries after a first run that failed."""
-
-    max_attempts: Annotated[int, Meta(description="retries after the first failure")] = 3
-    base_delay_s: Annotated[
-        float, Meta(description="before the first retry; doubled for each one after it, with jitter")
-    ] = 1.0
-    cap_s: Annotated[float, Meta(description="no delay is longer")] = 60.0
-
-
-class PlanSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How plans are confirmed, run and retried."""
-
-    confirm: Annotated[Literal["always", "never"], Meta(description="never: plans run without being asked about")] = (
-        "always"
-    )
-    confirm_timeout_s: Annotated[
-        float, Meta(description="without an answer for so long, the plan is cancelled. 0 = it waits for ever")
-    ] = 0.0
-    max_parallel: Annotated[int, Meta(description="tasks at once")] = 4
-    dispatch_timeout_s: Annotated[float, Meta(description="for a member to take a task")] = 30.0
-    turn_timeout_s: Annotated[
-        float, Meta(description="of a task, and of a planner's, reviewer's or aggregator's turn")
-    ] = 1800.0
-    retry: Retry = Retry()
-    review: Annotated[
-        bool, Meta(description="a reviewer sees each plan before people are asked, and may send it back twice")
-    ] = False
-    final_review: Annotated[
-        bool, Meta(description="a reviewer sees the answer before it is given, and may send it back once")
-    ] = False
-    max_rework: Annotated[
-        int, Meta(description="how often a reviewer may send a task back before people are asked")
-    ] = 2
+    type: WorkspaceType = "shared"
+    merge: MergeStyle = "squash"
+    checks: int = 0  # how many commands must succeed before work counts as done
 
 
 class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -75,6 +40,12 @@ class Budget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_tokens: Annotated[int, Meta(description="input and output tokens together, as agents report them. 0 = off")] = 0
     max_cost_usd: Annotated[float, Meta(description="as agents report it. 0 = off")] = 0.0
     max_turns: Annotated[int, Meta(description="AI turns. 0 = off")] = 0
+    per: Annotated[
+        Period, Meta(description="when it begins anew; days and weeks, from Monday on, are those of UTC")
+    ] = "session"
+    scope: Annotated[
+        BudgetScope, Meta(description="what counts: this session, or all sessions of teams of this name together")
+    ] = "session"
 
 
 NO_BUDGET = Budget()  # `omit_defaults` compares by identity: use this object for the default

@@ -1,7 +1,7 @@
 """Questions to people, their options, and how they are answered. The first valid answer wins."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypedDict, Unpack
 
 from moot.core import text
 from moot.core.draft import Draft
@@ -12,9 +12,26 @@ from moot.core.session.commands import Answer
 from moot.core.session.events import Input, Option, StepAsked, StepClosed
 from moot.core.session.state import Outcome, State
 from moot.core.session.team import Language, Member
-from moot.core.texts import find_text, render
+from moot.core.texts import find_text
 
 DETAIL_CHARS = 200  # of an input that a question quotes
+
+
+class Details(TypedDict, total=False):
+    """What a question is about: a task, a turn that failed, an input, a plan; and the parameters of its text."""
+
+    asked_by: str | None
+    task_id: str | None
+    job: str
+    error_type: str
+    input: Input
+    tasks: tuple[Json, ...]
+    plan_summary: str
+    plan_id: str
+    plan_hash: str
+    names: tuple[str, ...]
+    who: str
+    detail: str
 
 
 def ask(
@@ -27,7 +44,7 @@ def ask(
     kind: str = "decision",
     timeout_s: float | None = None,
     default: str | None = None,
-    **fields: Any,
+    **details: Unpack[Details],
 ) -> None:
     """Ask people to decide.
 
@@ -36,19 +53,19 @@ def ask(
         choices: ids of options that the catalogue has labels for.
         others: further options with their own labels; they come first.
         timeout_s: how long people have; None or 0: as long as they like.
-        fields: further fields of `StepAsked`: the task, the input, parameters of the text.
+        details: what the question is about.
     """
     state = draft.state
     draft.add(
         StepAsked(
             step_id=step_id or f"{code}_{state.step_count + 1}",
             kind=kind,
-            options=(*others, *make_options(choices, state.language)),
+            options=(*others, *make_options(choices, state.language, code)),
             expires_at=find_deadline(draft.at, timeout_s or 0.0),
             timeout_s=timeout_s or None,
             default=default,
             code=code,
-            **fields,
+            **details,
         )
     )
 
@@ -153,9 +170,15 @@ def find_open(state: State, step_id: str) -> StepAsked:
     return step
 
 
-def make_options(ids: Iterable[str], language: Language) -> tuple[Option, ...]:
+def make_options(ids: Iterable[str], language: Language, code: str = "") -> tuple[Option, ...]:
     """Make Moot's own options. The log stores labels in the session's language; readers see `option_label`."""
-    return tuple([Option(id=choice, label=render(f"option.{choice.lower()}", language)) for choice in ids])
+    return tuple([Option(id=choice, label=_find_label(code, choice, language) or f"[{choice}]") for choice in ids])
+
+
+def _find_label(code: str, choice: str, language: Language) -> str | None:
+    """The label of an option; a question may have words of its own for it."""
+    own = find_text(f"option.{code}.{choice}", language) if code else None
+    return own or find_text(f"option.{choice.lower()}", language)
 
 
 def option_label(code: str, option: Option, members: Iterable[Member], language: Language) -> str:
@@ -168,4 +191,4 @@ def option_label(code: str, option: Option, members: Iterable[Member], language:
     if not code:
         return option.label
     players = (member.display_name for member in members if member.role == option.id)
-    return find_text(f"option.{option.id.lower()}", language) or next(players, option.label)
+    return _find_label(code, option.id, language) or next(players, option.label)

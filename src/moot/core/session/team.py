@@ -13,8 +13,14 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from moot.core import limits
-from moot.core.flows.supervisor.supervisor_settings import SupervisorSettings
-from moot.core.session.settings import NO_BUDGET, Budget, ChatSettings, PlanSettings, RouteThresholds, UnderstandingType
+from moot.core.flows.flow_settings import DEFAULT_FLOW, FlowSettings
+from moot.core.session.settings import (
+    NO_BUDGET,
+    Budget,
+    RouteThresholds,
+    UnderstandingType,
+    WorkspaceSettings,
+)
 
 # A new language is one word here, and its files: texts/*.json, prompts/*.md, teams/templates/*.yaml.
 Language = Literal["zh", "en"]
@@ -67,6 +73,8 @@ class Member(Struct, frozen=True, kw_only=True, omit_defaults=True):
     budget: Budget = NO_BUDGET
     purpose: str = ""  # what it is for, told to planners
     capabilities: tuple[str, ...] = ()  # what it can do, told to planners
+    fallback: tuple[str, ...] = ()  # ids of members who act instead while its usage limit is reached
+    edits: bool = False  # whether it may change files
 
     @property
     def is_human(self) -> bool:
@@ -77,20 +85,23 @@ def _order(member: Member) -> int:
     return member.order
 
 
-class Team(Struct, frozen=True, kw_only=True, dict=True):
+class Team(FlowSettings, frozen=True, kw_only=True, dict=True):
     """The members and settings of a session. `dict=True` makes room for the cached properties."""
 
     name: str
-    flow: str = "chat"
+    flow: str = DEFAULT_FLOW
     language: Language = DEFAULT_LANGUAGE
     members: tuple[Member, ...]
     understanding: UnderstandingType = "explicit"
     thresholds: RouteThresholds = RouteThresholds()
-    chat: ChatSettings = ChatSettings()
-    plan: PlanSettings = PlanSettings()
-    supervisor: SupervisorSettings = SupervisorSettings()
     budget: Budget = Budget()
     permission_timeout_s: float = 0.0  # 0 = a permission waits for ever
+    workspace: WorkspaceSettings = WorkspaceSettings()
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether members work in trees that Moot makes and records."""
+        return self.workspace.type == "worktree"
 
     def member(self, member_id: str) -> Member:
         return self._by_id[member_id]
@@ -129,6 +140,12 @@ class Team(Struct, frozen=True, kw_only=True, dict=True):
         return self.budget != NO_BUDGET or bool(self.budgeted)
 
     @cached_property
+    def counts_periods(self) -> bool:
+        """Whether a budget begins anew with a period, or counts other sessions."""
+        limits_ = (self.budget, *(member.budget for member in self.budgeted))
+        return any(budget.per != "session" or budget.scope != "session" for budget in limits_)
+
+    @cached_property
     def _by_id(self) -> dict[str, Member]:
         return {member.id: member for member in self.members}
 
@@ -161,6 +178,8 @@ def member(
     budget: Budget = NO_BUDGET,
     purpose: str = "",
     capabilities: tuple[str, ...] = (),
+    fallback: tuple[str, ...] = (),
+    edits: bool = False,
     position: int = 0,
 ) -> Member:
     """Make a member. Defaults: name = id, display_name = name, order = position."""
@@ -176,6 +195,8 @@ def member(
         budget=budget,
         purpose=purpose,
         capabilities=capabilities,
+        fallback=fallback,
+        edits=edits,
     )
 
 

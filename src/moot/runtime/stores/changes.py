@@ -12,13 +12,14 @@ from typing import NamedTuple, Protocol
 import msgspec
 from msgspec import Struct
 
-from moot.core.codec import Event
+from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, NotFound
-from moot.runtime.ports import CommandKey, Snapshot, Summary
-from moot.runtime.stores.log_tables import HASH_BYTES
+from moot.runtime.ports import CommandKey, Project, Snapshot, Summary
+from moot.runtime.stores.conflicts import explain_conflict
+from moot.runtime.stores.rows import pack, read_head
 
 _FIND = (
-    "SELECT s.key, a.seq, length(a.hashes) FROM sessions s JOIN appends a ON a.session = s.key"
+    "SELECT s.key, a.seq, a.hashes FROM sessions s JOIN appends a ON a.session = s.key"
     " WHERE s.id = ? AND s.removed_at IS NULL ORDER BY a.seq DESC LIMIT 1"
 )
 
@@ -30,10 +31,11 @@ def _insert(rows: int) -> str:
 
 
 class Place(NamedTuple):
-    """A session in the file: its integer key and the seq of its last event."""
+    """A session in the file: its integer key and its head."""
 
     key: int
     seq: int
+    hash: str
 
 
 Row = tuple[int, int, str, bytes, bytes]  # of the table `appends`: session, seq, at, hashes, data
@@ -82,7 +84,8 @@ class Transaction:
         if place is None:
             row = self.execute(_FIND, (session_id,)).fetchone()
             if row is not None:
-                place = Place(row[0], row[1] + row[2] // HASH_BYTES - 1)
+                head = read_head(row[1], row[2])
+                place = Place(row[0], head.seq, head.hash)
         return place
 
     def get(self, session_id: str) -> Place:
@@ -100,7 +103,7 @@ class Change(Protocol):
 
 class Append(Struct, frozen=True, kw_only=True):
     session_id: str
-    expected_seq: int
+    expected: Head
     events: Sequence[Event]
     command: CommandKey | None
     summary: Summary | None
@@ -108,26 +111,23 @@ class Append(Struct, frozen=True, kw_only=True):
     def apply(self, transaction: Transaction) -> None:
         events, last = self.events, self.events[-1]
         key = self._check(transaction)
-        hashes = bytes.fromhex("".join([event.hash for event in events]))
-        data = b"\n".join([event.data for event in events])
-        transaction.append((key, self.expected_seq + 1, last.timestamp, hashes, data))
+        hashes, data = pack(events)
+        transaction.append((key, self.expected.seq + 1, last.timestamp, hashes, data))
         if self.command is not None:
             row = (key, self.command.command_id, self.command.digest, last.seq)
             transaction.execute("INSERT INTO commands (session, id, digest, seq) VALUES (?, ?, ?, ?)", row)
-        if self.summary is not None and self.expected_seq:
+        if self.summary is not None and self.expected.seq:
             summary = msgspec.json.encode(self.summary)
             transaction.execute("UPDATE sessions SET summary = ? WHERE key = ?", (summary, key))
-        transaction.moved[self.session_id] = Place(key, last.seq)
+        transaction.moved[self.session_id] = Place(key, last.seq, last.hash)
 
     def _check(self, transaction: Transaction) -> int:
         """Return the key of the session; create it on its first append. Raises Conflict or NotFound."""
         place = transaction.find(self.session_id)
         if place is None:
             return self._create(transaction)
-        if place.seq != self.expected_seq:
-            raise Conflict(
-                f"session {self.session_id} is at seq {place.seq}, not {self.expected_seq}; read, then retry"
-            )
+        if place.hash != self.expected.hash or place.seq != self.expected.seq:
+            raise Conflict(explain_conflict(self.session_id, Head(place.seq, place.hash), self.expected))
         if self.command is not None:
             query = "SELECT 1 FROM commands WHERE session = ? AND id = ?"
             if transaction.execute(query, (place.key, self.command.command_id)).fetchone():
@@ -137,7 +137,7 @@ class Append(Struct, frozen=True, kw_only=True):
         return place.key
 
     def _create(self, transaction: Transaction) -> int:
-        if self.expected_seq != 0:
+        if self.expected.seq != 0:
             raise NotFound(f"no session {self.session_id}")
         if transaction.execute("SELECT 1 FROM sessions WHERE id = ?", (self.session_id,)).fetchone():
             raise Conflict(f"session {self.session_id} is in the trash; restore it, or delete it for good")
@@ -174,6 +174,19 @@ class Delete(Struct, frozen=True):
         if not transaction.execute("DELETE FROM sessions WHERE id = ?", (self.session_id,)).rowcount:
             raise NotFound(f"no session {self.session_id}")
         transaction.moved[self.session_id] = None
+
+
+class SetProject(Struct, frozen=True):
+    session_id: str
+    project: Project
+
+    def apply(self, transaction: Transaction) -> None:
+        key, project = transaction.get(self.session_id).key, self.project
+        row = (project.file, project.folder)
+        transaction.execute("INSERT INTO projects (file, folder) VALUES (?, ?) ON CONFLICT DO NOTHING", row)
+        transaction.execute(
+            "UPDATE sessions SET project = (SELECT key FROM projects WHERE file = ?) WHERE key = ?", (project.file, key)
+        )
 
 
 class SaveSnapshot(Struct, frozen=True):

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from moot.core import limits
 from moot.core.errors import Unusable
 
-VERSION = 2
+VERSION = 3
 APPLICATION_ID = 0x4D4F4F54  # "MOOT"
-HASH_BYTES = 32
 _BUSY_TIMEOUT_S = 5.0
 # A short WAL is overwritten in place, which costs half of letting it grow.
 _WAL_PAGES = 1_000
@@ -32,6 +32,10 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (  # entry n takes a file from versio
         " seq INTEGER NOT NULL, hash TEXT NOT NULL, version TEXT NOT NULL, state BLOB NOT NULL)",
     ),
     ("ALTER TABLE sessions ADD COLUMN removed_at TEXT",),  # when it was moved to the trash
+    (
+        "CREATE TABLE projects (key INTEGER PRIMARY KEY, file TEXT NOT NULL UNIQUE, folder TEXT NOT NULL)",
+        "ALTER TABLE sessions ADD COLUMN project INTEGER REFERENCES projects ON DELETE SET NULL",
+    ),
 )
 
 
@@ -75,6 +79,9 @@ def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     """Open a connection; close it again if the block raises. SQLite errors become Unusable."""
     if path.is_dir():
         raise Unusable(f"{path} is a directory; remove it or use --data DIR")
+    if sqlite3.sqlite_version_info < limits.OLDEST_SQLITE:
+        oldest = ".".join(map(str, limits.OLDEST_SQLITE))
+        raise Unusable(f"SQLite {sqlite3.sqlite_version} is too old; use a Python with SQLite {oldest} or newer")
     connection = None
     try:
         connection = sqlite3.connect(

@@ -1,17 +1,35 @@
 """A log in memory, for tests and for sessions that need not survive the process."""
 
 import asyncio
+import hashlib
 from collections.abc import AsyncGenerator, Sequence
 
+from moot.core import limits
 from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, NotFound
-from moot.runtime.ports import CommandKey, Listing, Receipt, Snapshot, Store, Summary
+from moot.core.search_words import Term, matches
+from moot.runtime.ports import CommandKey, Listing, Place, Project, Receipt, Snapshot, Store, Summary
+from moot.runtime.stores.conflicts import explain_conflict
+from moot.runtime.stores.said import Said, read_said
 
 _PAGE_EVENTS = 1_000
 
 
 class _Session:
-    __slots__ = ("commands", "ended", "events", "removed_at", "snapshot", "summary", "touched", "wake")
+    __slots__ = (
+        "commands",
+        "ended",
+        "events",
+        "files",
+        "indexed",
+        "project",
+        "removed_at",
+        "said",
+        "snapshot",
+        "summary",
+        "touched",
+        "wake",
+    )
 
     def __init__(self, summary: Summary) -> None:
         self.events: list[Event] = []
@@ -22,6 +40,16 @@ class _Session:
         self.wake: asyncio.Event | None = None  # made when a follower waits
         self.ended = False
         self.removed_at: str | None = None
+        self.project: Project | None = None
+        self.files: dict[str, bytes] = {}
+        self.said: list[Said] = []  # in the first `indexed` events
+        self.indexed = 0
+
+    def list_said(self) -> list[Said]:
+        for event in self.events[self.indexed :]:
+            self.said += read_said(self.summary.flow, event.seq, event.data)
+        self.indexed = len(self.events)
+        return self.said
 
     def end(self) -> None:
         self.ended = True
@@ -44,7 +72,7 @@ class MemoryLog:
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
@@ -52,19 +80,17 @@ class MemoryLog:
     ) -> None:
         if self._closed:
             raise LogError("the log is closed")
-        if not events or events[0].seq != expected_seq + 1:
-            raise ValueError(f"events must be at least one and start at seq {expected_seq + 1}")
+        if not events or events[0].seq != expected.seq + 1:
+            raise ValueError(f"events must be at least one and start at seq {expected.seq + 1}")
         session = self._sessions.get(session_id)
         if session is not None and session.removed_at:
-            if expected_seq:
+            if expected.seq:
                 raise NotFound(f"no session {session_id}")
             raise Conflict(f"session {session_id} is in the trash; restore it, or delete it for good")
         if session is None:
-            session = self._create(session_id, expected_seq, summary)
-        elif len(session.events) != expected_seq:
-            raise Conflict(
-                f"session {session_id} is at seq {len(session.events)}, not {expected_seq}; read, then retry"
-            )
+            session = self._create(session_id, expected, summary)
+        elif session.events[-1].head != expected:
+            raise Conflict(explain_conflict(session_id, session.events[-1].head, expected))
         elif command is not None and command.command_id in session.commands:
             raise Conflict(f"session {session_id} has taken command {command.command_id} before; look it up")
         elif summary is not None:
@@ -76,8 +102,8 @@ class MemoryLog:
         session.touched = self._appends
         session.wake_followers()
 
-    def _create(self, session_id: str, expected_seq: int, summary: Summary | None) -> _Session:
-        if expected_seq != 0:
+    def _create(self, session_id: str, expected: Head, summary: Summary | None) -> _Session:
+        if expected.seq != 0:
             raise NotFound(f"no session {session_id}")
         if summary is None:
             raise ValueError("the first append of a session needs a summary")
@@ -109,6 +135,10 @@ class MemoryLog:
         newest_first = sorted(self._sessions.values(), key=lambda session: -session.touched)
         return [_list(session) for session in newest_first if bool(session.removed_at) == removed]
 
+    async def list_page(self, limit: int, *, before: str | None = None, removed: bool = False) -> list[Listing]:
+        listings = [each for each in await self.sessions(removed=removed) if before is None or each.place < before]
+        return sorted(listings, key=lambda listing: listing.place, reverse=True)[:limit]
+
     async def remove(self, session_id: str, at: str) -> None:
         session = self._find(session_id)
         session.end()
@@ -125,6 +155,30 @@ class MemoryLog:
         if session is None:
             raise NotFound(f"no session {session_id}")
         session.end()
+
+    async def set_project(self, session_id: str, project: Project) -> None:
+        self._find(session_id).project = project
+
+    async def search(
+        self, terms: Sequence[Term], *, session_id: str | None = None, limit: int = limits.FOUND
+    ) -> list[Place]:
+        found: list[tuple[str, int, str]] = []
+        for id_, session in self._sessions.items():
+            if not session.removed_at and session_id in (None, id_):
+                found += [(said.at, said.seq, id_) for said in session.list_said() if matches(terms, said.tokens)]
+        return [Place(id_, seq) for _, seq, id_ in sorted(found, reverse=True)[:limit]] if terms else []
+
+    async def put_file(self, session_id: str, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        self._find(session_id).files[digest] = data
+        return digest
+
+    async def get_file(self, session_id: str, sha256: str) -> bytes | None:
+        session = self._sessions.get(session_id)
+        return session.files.get(sha256) if session else None
+
+    async def list_files(self, session_id: str) -> dict[str, int]:
+        return {digest: len(data) for digest, data in self._find(session_id).files.items()}
 
     async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None:
         self._find(session_id).snapshot = snapshot
@@ -156,6 +210,7 @@ def _list(session: _Session) -> Listing:
         head=last.head,
         summary=session.summary,
         removed_at=session.removed_at,
+        project=session.project,
     )
 
 

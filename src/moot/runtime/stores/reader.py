@@ -9,10 +9,9 @@ import msgspec
 
 from moot.core.codec import Event, Head
 from moot.core.errors import Corrupt, LogError, NotFound
-from moot.core.machines.session import Status
-from moot.runtime.ports import Listing, Receipt, Snapshot, Summary
+from moot.runtime.ports import Listing, Project, Receipt, Snapshot
 from moot.runtime.stores import log_tables
-from moot.runtime.stores.log_tables import HASH_BYTES
+from moot.runtime.stores.rows import read_head, read_summary
 from moot.runtime.stores.walk import Walk
 
 # From the row that holds `after`, because the chain continues from its hash.
@@ -22,15 +21,16 @@ _ROWS = (
 )
 _HEAD = "SELECT seq, hashes FROM appends WHERE session = ? ORDER BY seq DESC LIMIT 1"
 # Newest first by the order of commits, which does not depend on a clock.
-_SESSIONS = (
-    "SELECT s.id, s.created_at, s.summary, s.removed_at, a.at, a.seq, a.hashes FROM sessions s JOIN appends a ON a.id ="
+_PLACE = "(coalesce(s.removed_at, a.at) || ' ' || s.id)"  # as `Listing.place`
+_LISTINGS = (
+    "SELECT s.id, s.created_at, s.summary, s.removed_at, a.at, a.seq, a.hashes, p.file, p.folder"
+    " FROM sessions s JOIN appends a ON a.id ="
     " (SELECT id FROM appends WHERE session = s.key ORDER BY seq DESC LIMIT 1)"
-    " WHERE (s.removed_at IS NOT NULL) = ? ORDER BY a.id DESC"
+    " LEFT JOIN projects p ON p.key = s.project"
+    " WHERE (s.removed_at IS NOT NULL) = ?"
 )
-_summary_decoder = msgspec.json.Decoder(Summary)
-_UNREADABLE = Summary(
-    title="(summary damaged)", team="", flow="chat", status=Status.PAUSED, waiting_for=None, busy=False
-)
+_SESSIONS = f"{_LISTINGS} ORDER BY a.id DESC"
+_PAGE = f"{_LISTINGS} AND {_PLACE} < coalesce(?, char(1114111)) ORDER BY {_PLACE} DESC LIMIT ?"
 
 
 class Reader:
@@ -58,7 +58,13 @@ class Reader:
             row = self._connection.execute(_HEAD, (self._find(session_id),)).fetchone()
         if row is None:
             raise Corrupt(session_id, 1, "it is missing")
-        return _head(*row)
+        return read_head(*row)
+
+    def has_session(self, session_id: str) -> bool:
+        """Whether there is such a session, in the trash or not."""
+        with self._reading():
+            row = self._connection.execute("SELECT 1 FROM sessions WHERE id = ?", (session_id,)).fetchone()
+        return row is not None
 
     def find_command(self, session_id: str, command_id: str) -> Receipt | None:
         query = (
@@ -71,6 +77,11 @@ class Reader:
     def sessions(self, *, removed: bool) -> list[Listing]:
         with self._reading():
             rows = self._connection.execute(_SESSIONS, (removed,)).fetchall()
+        return [_listing(*row) for row in rows]
+
+    def list_page(self, limit: int, before: str | None, *, removed: bool) -> list[Listing]:
+        with self._reading():
+            rows = self._connection.execute(_PAGE, (removed, before, limit)).fetchall()
         return [_listing(*row) for row in rows]
 
     def load_snapshot(self, session_id: str) -> Snapshot | None:
@@ -99,25 +110,26 @@ class Reader:
             raise LogError(f"{self._path} could not be read ({error})") from error
 
 
-def _head(seq: int, hashes: bytes) -> Head:
-    """Return the head after a row whose first event is `seq`."""
-    return Head(seq + len(hashes) // HASH_BYTES - 1, hashes[-HASH_BYTES:].hex())
-
-
 def _listing(
-    session_id: str, created_at: str, data: bytes, removed_at: str | None, updated_at: str, seq: int, hashes: bytes
+    session_id: str,
+    created_at: str,
+    data: bytes,
+    removed_at: str | None,
+    updated_at: str,
+    seq: int,
+    hashes: bytes,
+    file: str | None,
+    folder: str,
 ) -> Listing:
-    """Make an entry of the list from a row. A damaged summary must not hide the session, nor those beside it."""
-    try:
-        summary, is_damaged = _summary_decoder.decode(data), False
-    except (ValueError, TypeError):  # not JSON, not UTF-8, another shape; not even a blob
-        summary, is_damaged = _UNREADABLE, True
+    """Make an entry of the list from a row."""
+    summary, is_damaged = read_summary(data)
     return Listing(
         session_id=session_id,
         created_at=created_at,
         updated_at=updated_at,
-        head=_head(seq, hashes),
+        head=read_head(seq, hashes),
         summary=summary,
         removed_at=removed_at,
+        project=Project(file, folder) if file is not None else None,
         is_summary_damaged=is_damaged,
     )

@@ -5,23 +5,32 @@ reads on a thread.
 """
 
 import asyncio
+import errno
+import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Self, TypeVar
 
+from moot.core import limits
 from moot.core.codec import Event, Head
-from moot.core.errors import ConfigError, LogError, NotFound, Unusable
-from moot.runtime.ports import CommandKey, Finding, Listing, Receipt, Snapshot, Store, Summary
+from moot.core.errors import ConfigError, LogError, NotFound, StorageFull, Unusable
+from moot.core.search_words import Term
+from moot.runtime.file_lock import FileLock
+from moot.runtime.ports import CommandKey, Finding, Listing, Place, Project, Receipt, Snapshot, Store, Summary
 from moot.runtime.stores import log_tables, wal
-from moot.runtime.stores.changes import Append, Change, Delete, Remove, Restore, SaveSnapshot
+from moot.runtime.stores.changes import Append, Change, Delete, Remove, Restore, SaveSnapshot, SetProject
+from moot.runtime.stores.file_folder import FOLDER, FileFolder
 from moot.runtime.stores.group import GroupCommit
-from moot.runtime.stores.lock import FileLock
 from moot.runtime.stores.reader import Reader
 from moot.runtime.stores.salvage import salvage
+from moot.runtime.stores.search_index import ENDING, SearchIndex
 from moot.runtime.stores.tails import Tails
 from moot.runtime.stores.writer import Writer
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 DATABASE = "moot.db"
@@ -49,17 +58,24 @@ class _Writing:
         self.queue = GroupCommit(self.writer, inline_below_s=inline_below_s)
         self._path = path
         self._identity = _identify(path)
+        self._is_missed = False
 
     def check_present(self) -> None:
         """Raise LogError if the file was removed or replaced: SQLite would go on writing to one that nobody can open.
 
         It costs a microsecond or two, so that every operation can do it.
         """
-        if _identify(self._path) != self._identity:
-            raise LogError(
-                f"{self._path} was removed or replaced while it was open; what is written now would be lost; "
-                "put it back, or stop this process"
-            )
+        if _identify(self._path) == self._identity:
+            self._is_missed = False
+            return
+        gone = LogError(
+            f"{self._path} was removed or replaced while it was open; what is written now would be lost; "
+            "put it back, or stop this process"
+        )
+        if not self._is_missed:
+            self._is_missed = True
+            logger.error("%s", gone)
+        raise gone
 
     async def close(self) -> None:
         await self.queue.drain()
@@ -78,7 +94,10 @@ class SqliteLog:
         self._reader = Reader(path)
         self._reading = ThreadPoolExecutor(1, "moot-log-reader")
         self._tails = Tails()
+        self._files = FileFolder(path.with_name(FOLDER))
         self._is_closed = False
+        self._searching: ThreadPoolExecutor | None = None
+        self._index: SearchIndex | None = None
 
     @classmethod
     async def open(cls, path: Path | str, *, read_only: bool = False, inline_below_s: float = INLINE_BELOW_S) -> Self:
@@ -98,10 +117,12 @@ class SqliteLog:
             return cls(path, None)
         writing = _Writing(path, inline_below_s)
         try:
-            return cls(path, writing)
+            log = cls(path, writing)
+            await log._forget_lost(log._files.list_sessions())
         except BaseException:
             await writing.close()
             raise
+        return log
 
     @property
     def commit_count(self) -> int:
@@ -111,19 +132,17 @@ class SqliteLog:
     async def append(
         self,
         session_id: str,
-        expected_seq: int,
+        expected: Head,
         events: Sequence[Event],
         *,
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        if not events or events[0].seq != expected_seq + 1:
-            raise ValueError(f"events must be at least one and start at seq {expected_seq + 1}")
-        if expected_seq == 0 and summary is None:
+        if not events or events[0].seq != expected.seq + 1:
+            raise ValueError(f"events must be at least one and start at seq {expected.seq + 1}")
+        if expected.seq == 0 and summary is None:
             raise ValueError("the first append of a session needs a summary")
-        change = Append(
-            session_id=session_id, expected_seq=expected_seq, events=events, command=command, summary=summary
-        )
+        change = Append(session_id=session_id, expected=expected, events=events, command=command, summary=summary)
         await self._commit(change, lambda: self._tails.push(session_id, events))
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
@@ -158,6 +177,9 @@ class SqliteLog:
     async def sessions(self, *, removed: bool = False) -> list[Listing]:
         return await self._on_thread(lambda: self._reader.sessions(removed=removed))
 
+    async def list_page(self, limit: int, *, before: str | None = None, removed: bool = False) -> list[Listing]:
+        return await self._on_thread(lambda: self._reader.list_page(limit, before, removed=removed))
+
     async def remove(self, session_id: str, at: str) -> None:
         await self._commit(Remove(session_id, at), lambda: self._tails.end(session_id))
 
@@ -166,6 +188,51 @@ class SqliteLog:
 
     async def delete(self, session_id: str) -> None:
         await self._commit(Delete(session_id), lambda: self._tails.end(session_id))
+        await asyncio.to_thread(self._files.delete, session_id)
+
+    async def search(
+        self, terms: Sequence[Term], *, session_id: str | None = None, limit: int = limits.FOUND
+    ) -> list[Place]:
+        self._check_open()
+        if not terms:
+            return []
+        if self._searching is None:  # a thread of its own: the first search of a long log takes its time
+            self._searching = ThreadPoolExecutor(1, "moot-search")
+        call = partial(self._search, terms, session_id, limit)
+        return await asyncio.get_running_loop().run_in_executor(self._searching, call)
+
+    def _search(self, terms: Sequence[Term], session_id: str | None, limit: int) -> list[Place]:
+        self._index = self._index or SearchIndex(self._path)
+        return self._index.search(terms, session_id, limit)
+
+    async def put_file(self, session_id: str, data: bytes) -> str:
+        await self.head(session_id)  # raises NotFound
+        if self._writing is None:
+            raise LogError(f"{self._path} is open for reading only")
+        try:
+            digest = await asyncio.to_thread(self._files.put, session_id, data)
+            await self._forget_lost([session_id])  # it may have been deleted meanwhile
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StorageFull(f"the disk of {self._path.parent} is full; make room and try again") from error
+            raise LogError(f"no file can be kept beside {self._path} ({error.strerror})") from error
+        return digest
+
+    async def _forget_lost(self, session_ids: Iterable[str]) -> None:
+        """Delete the files of sessions that are not there: their end was interrupted, or a file came too late."""
+        for session_id in session_ids:
+            if not self._lookups.has_session(session_id):
+                await asyncio.to_thread(self._files.delete, session_id)
+
+    async def get_file(self, session_id: str, sha256: str) -> bytes | None:
+        return await asyncio.to_thread(self._files.get, session_id, sha256)
+
+    async def list_files(self, session_id: str) -> dict[str, int]:
+        await self.head(session_id)  # raises NotFound
+        return await asyncio.to_thread(self._files.list_files, session_id)
+
+    async def set_project(self, session_id: str, project: Project) -> None:
+        await self._commit(SetProject(session_id, project), lambda: None)
 
     async def save_snapshot(self, session_id: str, snapshot: Snapshot) -> None:
         await self._commit(SaveSnapshot(session_id, snapshot), lambda: None)
@@ -180,6 +247,10 @@ class SqliteLog:
         self._is_closed = True
         self._tails.end_all()
         await asyncio.to_thread(self._reading.shutdown)
+        if self._searching:
+            await asyncio.to_thread(self._searching.shutdown)
+        if self._index:
+            self._index.close()
         self._reader.close()
         self._lookups.close()
         if self._writing:
@@ -231,7 +302,9 @@ class SqliteStore(Store):
         return self.path.exists()
 
     def list_files(self) -> list[Path]:
-        return [self.path.with_name(f"{self.path.name}{ending}") for ending in ("", "-wal", "-shm")]
+        log = [self.path.with_name(f"{self.path.name}{ending}") for ending in ("", "-wal", "-shm")]
+        index = [self.path.with_name(f"{self.path.stem}{ENDING}.db{ending}") for ending in ("", "-wal", "-shm")]
+        return [*log, *index, self.path.with_name(FOLDER)]
 
     def examine(self) -> Iterator[Finding]:
         """Report what the write-ahead log has lost, now or at an earlier start. A sound one is not mentioned."""

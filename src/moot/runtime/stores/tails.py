@@ -18,11 +18,18 @@ class Tail:
         self._wake = asyncio.Event()
 
     def push(self, events: Sequence[Event]) -> None:
-        if len(self._buffer) + len(events) > _BUFFER_EVENTS:
+        has_gap = self._buffer and self._buffer[-1].seq + 1 != events[0].seq  # another process appended between
+        if has_gap or len(self._buffer) + len(events) > _BUFFER_EVENTS:
             self._buffer.clear()
         self._buffer.extend(events)
-        self.head_seq = events[-1].seq
+        self.head_seq = max(self.head_seq, events[-1].seq)
         self._wake.set()
+
+    def advance(self, seq: int) -> None:
+        """Somebody else appended: the log goes up to `seq` now."""
+        if seq > self.head_seq:
+            self.head_seq = seq
+            self._wake.set()
 
     def take(self, after: int) -> list[Event]:
         """Empty the buffer and return its events after `after`; none if some before them must be read from the file."""
@@ -61,6 +68,13 @@ class Tails:
     def push(self, session_id: str, events: Sequence[Event]) -> None:
         for tail in self._tails.get(session_id, ()):
             tail.push(events)
+
+    def advance(self, session_id: str, seq: int) -> None:
+        for tail in self._tails.get(session_id, ()):
+            tail.advance(seq)
+
+    def list_followed(self) -> list[str]:
+        return list(self._tails)
 
     def end(self, session_id: str) -> None:
         for tail in self._tails.pop(session_id, ()):

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from moot.core.codec import Event, chain, decode
+from moot.core.codec import Event, Head, chain, decode
 from moot.core.errors import Corrupt
-from moot.runtime.stores.log_tables import HASH_BYTES
+from moot.runtime.stores.rows import HASH_BYTES
 
 _HASH_CHARS = 2 * HASH_BYTES
 
@@ -24,6 +24,7 @@ class Walk:
         self._next_seq = after + 1
         self._limit = limit
         self._previous = ""
+        self.began_behind = Head()  # the event before the first that was read, if its row was
         self.events: list[Event] = []
 
     def through(self, rows: Iterable[Row]) -> list[Event]:
@@ -48,6 +49,7 @@ class Walk:
         if first < self._next_seq and not self.events:
             skip = min(self._next_seq - first, len(digests))
             self._previous = digests[skip - 1] if skip else ""
+            self.began_behind = Head(first + skip - 1, self._previous)
             return skip
         if first != self._next_seq:
             raise Corrupt(self._session_id, self._next_seq, "it is missing")

@@ -1,5 +1,7 @@
 """The queue of a chat: who acts, who waits for the floor, and how people change it."""
 
+from collections.abc import Sequence
+
 from moot.core.draft import Draft
 from moot.core.errors import Refused
 from moot.core.flows.chat.chat_events import QueueChanged
@@ -17,8 +19,11 @@ CLEAR = "confirm_queue_clear"
 def set_queue(draft: Draft, executing: str | None, entries: tuple[Entry, ...]) -> None:
     """Log the queue if it has changed."""
     chat = draft.state.part(ChatSlice)
-    if executing == chat.executing and entries == chat.entries:
-        return
+    if executing != chat.executing or entries != chat.entries:
+        log_queue(draft, executing, entries)
+
+
+def log_queue(draft: Draft, executing: str | None, entries: tuple[Entry, ...]) -> None:
     if not entries:
         draft.add(QueueChanged(executing=executing, pending=()))
         return
@@ -26,6 +31,11 @@ def set_queue(draft: Draft, executing: str | None, entries: tuple[Entry, ...]) -
     priorities = tuple([entry.priority for entry in entries])
     is_plain = priorities.count(Priority.P2) == len(priorities)
     draft.add(QueueChanged(executing=executing, pending=pending, priorities=() if is_plain else priorities))
+
+
+def is_longer(after: Sequence[object], before: Sequence[object]) -> bool:
+    """Whether people should see that the queue grew. A single member does not wait: it gets the floor at once."""
+    return len(after) > max(len(before), 1)
 
 
 def change(draft: Draft, command: ChangeQueue) -> None:

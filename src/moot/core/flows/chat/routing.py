@@ -18,6 +18,7 @@ from moot.core.session.team import Member, Team
 SELF = "self"
 
 _P1, _P2, _P3 = Priority
+_SEND_TO_AI, _WAIT_FOR_HUMAN = AddressingType.SEND_TO_AI, AddressingType.WAIT_FOR_HUMAN
 
 
 class Resolution(Struct, frozen=True, gc=False):
@@ -85,7 +86,8 @@ def decide(
             entries.append(Entry(member.id, target.priority))
         else:
             unknown.append(target.name)
-    skipped = shorten_names([*unknown, *[target.name for target in addressees[room:]]])
+    beyond = [target.name for target in addressees[room:]]
+    skipped = shorten_names([*unknown, *beyond]) if unknown or beyond else ()
     if unknown and not entries:  # no name was resolved
         action = Addressing(
             type=AddressingType.ERROR_UNRESOLVED,
@@ -98,9 +100,7 @@ def decide(
         action = Addressing(type=AddressingType.CONTINUE_QUEUE)
     else:  # the new head, or without one the first human
         head = team.member(after[0].member) if after else get_fallback_target(team)
-        action = Addressing(
-            type=AddressingType.WAIT_FOR_HUMAN if head.is_human else AddressingType.SEND_TO_AI, member=head.id
-        )
+        action = Addressing(type=_WAIT_FOR_HUMAN if head.is_human else _SEND_TO_AI, member=head.id)
     return RoutingDecision(action=action, queue_updates=updates, queue=after, skipped=skipped)
 
 

@@ -3,17 +3,17 @@
 from moot.core import text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.flows.plan import controls, finishing, patches, planning, questions, steering
+from moot.core.flows.plan import controls, finishing, integration, patches, planning, questions, steering
 from moot.core.flows.plan.jobs import REVIEWS, restart_job, work_of
 from moot.core.flows.plan.plan_events import TaskReviewed
 from moot.core.flows.plan.runs import find_freed
 from moot.core.flows.plan.tasks import InvalidPlan, Task, candidates, executors, read_tasks
-from moot.core.machines import task
 from moot.core.machines.workflow import Trigger
 from moot.core.session import steps
 from moot.core.session.commands import Answer
 from moot.core.session.events import StepAsked
 from moot.core.session.team import Member
+from moot.core.texts import render
 
 
 def answer_question(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
@@ -67,6 +67,9 @@ def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Mem
     """Carry out a choice about a failure: retry, skip, reassign, plan again, or abort."""
     other = find_other(draft, step.task_id or "", command.answer or "") if choice == "reassign" else None
     _close(draft, step, command, by, choice)
+    if step.code == questions.CONFLICT:
+        _settle_conflict(draft, step, command, choice, by)
+        return
     match choice:
         case "abort" if not work_of(draft).is_approved:
             finishing.cancel_plan(draft, "invalid_plan" if step.code == "plan_refused" else "failed")
@@ -89,6 +92,21 @@ def _decide(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Mem
             restart_job(draft, step.job, step.task_id or "")
 
 
+def _settle_conflict(draft: Draft, step: StepAsked, command: Answer, choice: str, by: Member | None) -> None:
+    """Carry out a choice about files that contradict each other."""
+    task_id = step.task_id or ""
+    match choice:
+        case "drop":
+            controls.drop_task(draft, work_of(draft).tasks[task_id], "conflict")
+        case "retry":
+            feedback = render("feedback.conflict", draft.state.language, names=step.names)
+            advice = text.clean(command.answer or "").strip()
+            run = work_of(draft).tasks[task_id]
+            integration.send_back_once_more(draft, run, f"{feedback}\n{advice}".strip())
+        case _:
+            integration.resolve(draft, task_id, choice, command.answer or "", by)
+
+
 def _skip_review(draft: Draft, step: StepAsked, by: Member | None) -> None:
     """Go on without a review that failed."""
     match step.job:
@@ -104,9 +122,11 @@ def _accept(draft: Draft, task_id: str, by: Member | None) -> None:
     """Take a result without the review that failed."""
     work = work_of(draft)
     run = work.tasks[task_id]
-    state = task.review(run.state, passed=True, is_reworked=False)
+    state = finishing.find_reviewed_state(run, passed=True)
     ready = find_freed(work, run, state)
     draft.add(TaskReviewed(task_id=task_id, passed=True, member=by.id if by else "", state=state, ready=ready))
+    if run.tree:
+        integration.enqueue(draft, task_id)
 
 
 def _replan_reason(step: StepAsked) -> str:

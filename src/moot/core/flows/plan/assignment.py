@@ -55,14 +55,16 @@ def _last_failure(turn: Turn, episode: Episode | None, language: Language) -> tu
 def assign_job(work: Work, turn: Turn, language: Language) -> Assignment:
     """Return the assignment of a planner, a reviewer or an aggregator."""
     run = work.tasks.get(turn.task_id)
-    is_about_all = run is None or turn.job == "evaluate"
     episode = work.episodes.get(turn.episode)
     shown = {"plan": work.discussed, "review_plan": work.proposed}.get(turn.job, ())
-    proposed = [TaskReport(task=task, state="PROPOSED") for task in shown]
+    if run is None or turn.job == "evaluate":
+        tasks = (*map(_report, work.tasks.values()), *(TaskReport(task=task, state="PROPOSED") for task in shown))
+    else:  # a result, and after it what it builds on
+        tasks = (_report(run), *(_report(work.tasks[needed]) for needed in run.task.depends_on))
     return Assignment(
         question=work.question,
         task=run.task if run else None,
-        tasks=(*map(_report, work.tasks.values()), *proposed) if run is None or is_about_all else (_report(run),),
+        tasks=tasks,
         feedback=work.answer_feedback if turn.job == "aggregate" else work.feedback,
         problems=work.problems or _last_failure(turn, episode, language),
         attempt=run.attempt if run else 1,

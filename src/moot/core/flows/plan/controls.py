@@ -1,4 +1,4 @@
-"""What people do to single tasks, and to what failed."""
+"""Commands of people about single tasks and failures."""
 
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -13,7 +13,7 @@ from moot.core.session import steps
 
 
 def active_work(draft: Draft) -> Work:
-    """The work that is under way. Raises Refused if there is none."""
+    """Return the work that is under way. Raises Refused if there is none."""
     work = find_work(draft.state)
     if work is None or not work.is_active:
         raise Refused("no_workflow")
@@ -37,7 +37,7 @@ def cancel_task(draft: Draft, task_id: str) -> None:
 
 
 def drop_task(draft: Draft, run: TaskRun, reason: str) -> None:
-    """With its review, and with what was asked about it."""
+    """Cancel a task, its review, its evaluation and the questions about it."""
     evaluation.withdraw(draft, run.task.id)
     cancel_review(draft, run.task.id)
     questions.supersede_task(draft, run.task.id)
@@ -74,7 +74,7 @@ def ask_about_dropped(draft: Draft) -> None:
 
 
 def restart_started_task(draft: Draft, task_id: str) -> None:
-    """What a human asks for: there is something to begin again."""
+    """Restart a task for a human. Raises Refused if no member has started it yet."""
     if find_run(draft, task_id).is_untried:
         raise Refused("task_not_started", detail=task_id)
     restart_task(draft, task_id)
@@ -92,7 +92,7 @@ def restart_task(draft: Draft, task_id: str, member: str | None = None, reason: 
 
 
 def retry(draft: Draft) -> None:
-    """Everything that failed and waits for a decision starts again."""
+    """Restart everything that failed and waits for a decision. Raises Refused if there is nothing."""
     work = active_work(draft)
     asked = [step for step in draft.state.open_steps.values() if step.code in ("job_failed", "plan_refused")]
     blocked = [task_id for task_id, run in work.tasks.items() if run.state is TaskState.BLOCKED and not run.is_over]

@@ -4,7 +4,7 @@ from typing import Literal
 
 from moot.core import limits, text
 from moot.core.draft import Draft
-from moot.core.flows.plan import questions, recovery, staffing, workflow
+from moot.core.flows.plan import integration, questions, recovery, staffing, workflow
 from moot.core.flows.plan.jobs import start_job, start_review, work_of
 from moot.core.flows.plan.plan_events import (
     AggregateCompleted,
@@ -24,10 +24,11 @@ from moot.core.flows.plan.verdicts import Verdict
 from moot.core.machines import task
 from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import Trigger, WorkflowState
-from moot.core.session import steps
+from moot.core.session import steps, taking
 from moot.core.session.commands import CompleteTurn
 from moot.core.session.state import Turn
 
+_SUCCEEDED = TaskState.EXECUTION_SUCCEEDED  # a global is faster to look up than a member of an enum
 ENDING = ("aggregate", "review_answer")  # the jobs that make the answer
 
 
@@ -35,7 +36,7 @@ def receive_review(draft: Draft, turn: Turn, verdict: Verdict) -> None:
     """Finish a task that passed, or have it done again with the feedback; after the last time a human decides."""
     run, passed, feedback = work_of(draft).tasks[turn.task_id], verdict.passed, verdict.feedback
     again = not passed and run.rework < draft.team.plan.max_rework
-    state = task.review(run.state, passed=passed, is_reworked=again)
+    state = find_reviewed_state(run, passed=passed, is_reworked=again)
     draft.add(
         TaskReviewed(
             task_id=turn.task_id,
@@ -48,19 +49,31 @@ def receive_review(draft: Draft, turn: Turn, verdict: Verdict) -> None:
             is_reworked=again,
         )
     )
+    if passed and run.tree:
+        integration.enqueue(draft, turn.task_id)
     if not passed and not again:
         recovery.reject(draft, work_of(draft).tasks[turn.task_id], feedback)
 
 
+def find_reviewed_state(run: TaskRun, *, passed: bool, is_reworked: bool = False) -> TaskState:
+    """Where a task stands after its review. One with a tree of its own is done only when it is merged."""
+    return run.state if passed and run.tree else task.review(run.state, passed=passed, is_reworked=is_reworked)
+
+
 def request_reviews(draft: Draft) -> None:
-    """Start the reviews of results that wait for one, at once or when a pause is over."""
+    """Start the reviews of results that wait for one, at once or when a pause is over.
+
+    Work in a tree of its own is reviewed when it has passed its checks; without a reviewer it is merged then.
+    """
     for task_id, run in work_of(draft).tasks.items():
-        if run.state is TaskState.EXECUTION_SUCCEEDED:
-            start_review(draft, "review", run.member, task_id)
+        if run.state is not _SUCCEEDED or run.gate not in ("", "checked"):
+            continue
+        if not start_review(draft, "review", run.member, task_id) and run.gate:
+            integration.enqueue(draft, task_id)
 
 
 def aggregate(draft: Draft) -> None:
-    """When every task is over and nobody is asked about one, the results become one answer."""
+    """Start the aggregation if every task is over and no question about a task is open."""
     work = work_of(draft)
     if work.dispatches or work.status is not WorkflowState.EXECUTION or draft.state.running:
         return
@@ -121,10 +134,11 @@ def conclude(draft: Draft, answer: str, *, is_rejected: bool = False) -> None:
     draft.add(PipelineCompleted(status=status, missing=missing, is_rejected=is_rejected))
     draft.add(FinalAnswered(text=answer, member=staffing.aggregator(draft.team).id))
     workflow.move(draft, Trigger.ALL_DONE_AND_REVIEW_PASSED)
+    taking.ask_to_take(draft)
 
 
 def _join_results(work: Work) -> str:
-    """The answer when the aggregator has nothing to say: what was done is not lost."""
+    """Return the results of the tasks as one text, for an aggregator that returned an empty answer."""
     return "\n\n".join(f"{run.task.title}: {run.result}" for run in work.tasks.values() if run.result)
 
 
@@ -133,7 +147,7 @@ def cancel_task(draft: Draft, run: TaskRun, reason: str) -> None:
 
 
 def stop_tasks(draft: Draft, reason: str) -> None:
-    """What is under way is stopped; what has not begun simply does not begin."""
+    """Cancel the tasks and turns that run. Tasks that have not begun need no event."""
     work = work_of(draft)
     for task_id in work.dispatches.values():
         cancel_task(draft, work.tasks[task_id], reason)
@@ -141,7 +155,7 @@ def stop_tasks(draft: Draft, reason: str) -> None:
 
 
 def interrupt(draft: Draft, reason: str) -> None:
-    """A human stops the work."""
+    """Stop the work, because a human asks for it."""
     stop_tasks(draft, reason)
     questions.supersede_work(draft)
     draft.add(Interrupted(reason=reason))
@@ -149,7 +163,7 @@ def interrupt(draft: Draft, reason: str) -> None:
 
 
 def give_up(draft: Draft, reason: str) -> None:
-    """End the work because of a failure that nothing recovers."""
+    """End the work after a failure that cannot be recovered."""
     if work_of(draft).status is not WorkflowState.EXECUTION:  # a human was asked, and aborts
         interrupt(draft, reason)
         return

@@ -36,10 +36,12 @@ def ask_for_budget(draft: Draft, member: Member) -> None:
         draft.add(PauseRequested(member=None))
 
 
-def start_job(draft: Draft, member: Member, job: Job, task_id: str = "") -> None:
+def start_job(
+    draft: Draft, member: Member, job: str, task_id: str = "", *, retry_of: str | None = None, stands_in_for: str = ""
+) -> None:
     ask_for_budget(draft, member)
     index = count_turns(draft, member.id, EVALUATIONS if job == "evaluate" else task_id or None)
-    draft.start_turn(member, job=job, task_id=task_id, task_index=index)
+    draft.start_turn(member, job=job, task_id=task_id, task_index=index, retry_of=retry_of, stands_in_for=stands_in_for)
 
 
 def start_review(draft: Draft, job: Job, author: str, task_id: str = "") -> bool:
@@ -51,6 +53,19 @@ def start_review(draft: Draft, job: Job, author: str, task_id: str = "") -> bool
     return True
 
 
+def find_author(draft: Draft, job: str, task_id: str) -> str:
+    """Return the member whose work a review is about; empty for other jobs."""
+    match job:
+        case "review":
+            return work_of(draft).tasks[task_id].member
+        case "review_plan":
+            return staffing.planner(draft.team).id
+        case "review_answer":
+            return staffing.aggregator(draft.team).id
+        case _:
+            return ""
+
+
 def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
     """Start a turn that failed once more."""
     team = draft.team
@@ -59,12 +74,8 @@ def restart_job(draft: Draft, job: str, task_id: str = "") -> None:
             start_job(draft, staffing.planner(team), job)
         case "evaluate":
             start_job(draft, staffing.planner(team), job, task_id)
-        case "review":
-            start_review(draft, job, work_of(draft).tasks[task_id].member, task_id)
-        case "review_plan":
-            start_review(draft, job, staffing.planner(team).id)
-        case "review_answer":
-            start_review(draft, job, staffing.aggregator(team).id)
+        case "review" | "review_plan" | "review_answer":
+            start_review(draft, job, find_author(draft, job, task_id), task_id)
         case "aggregate":
             start_job(draft, staffing.aggregator(team), job)
         case _:

@@ -57,7 +57,7 @@ def _read_patches(command: CompleteTurn) -> tuple[PlanPatch, ...]:
 
 
 def apply(draft: Draft, patches: Sequence[PlanPatch]) -> None:
-    """All of them or none: InvalidPlan. Tasks that a patch touches while they run are restarted."""
+    """Apply the patches and restart the running tasks that they change. Raises InvalidPlan if one does not fit."""
     work = work_of(draft)
     tasks = patched_tasks(work, patches, draft.team)
     finishing.reopen(draft)
@@ -81,7 +81,7 @@ def apply(draft: Draft, patches: Sequence[PlanPatch]) -> None:
 
 
 def restart(draft: Draft, task: Task, reason: str, member: str | None = None) -> None:
-    """Begin a task from the beginning; `member` is who gets it, if that changes."""
+    """Restart a task from the beginning; `member` is the new assignee, if there is one."""
     runs = {**work_of(draft).tasks, task.id: TaskRun(task=task)}
     freed = [task_id for task_id in find_ready(runs) if runs[task_id].state is TaskState.CREATED]
     draft.add(
@@ -96,7 +96,7 @@ def restart(draft: Draft, task: Task, reason: str, member: str | None = None) ->
 
 
 def patched_tasks(work: Work, patches: Sequence[PlanPatch], team: Team) -> tuple[Task, ...]:
-    """The plan with the patches applied; what is done stays as it is."""
+    """Return the plan with the patches applied. Finished tasks stay as they are."""
     if len(patches) > limits.TASKS:
         raise InvalidPlan([TaskProblem("patches", "too_many_patches", {"limit": limits.TASKS, "count": len(patches)})])
     documents = {task_id: run.task.document for task_id, run in work.tasks.items()}

@@ -9,6 +9,7 @@ from moot.core.intake.intent import PlanPatch
 from moot.core.machines import workflow
 from moot.core.machines.task import TaskState
 from moot.core.session.events import Input
+from moot.core.session.tool_use import ToolUse
 from moot.core.session.usage import NO_USAGE, Usage
 
 Decision = Literal["replan", "continue", "ask", "abort"]
@@ -39,6 +40,8 @@ class PlanStepped(Fact, frozen=True, kw_only=True):
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
+    tool: ToolUse | None = None
+    diff: str | None = None  # of the files that the tool changed, unified
 
 
 class PlanRefused(Fact, frozen=True, kw_only=True):
@@ -193,6 +196,9 @@ class DispatchRequested(Fact, frozen=True, kw_only=True):
     task_index: int = 0
     is_again: bool = False  # the lease of the one before was lost: it is the same attempt
     place: str = ""  # of the member in the system: `moot-executor.executor`
+    tree: str = ""  # in which it works, if it has one of its own
+    offered_at: str = ""  # this and the next: where trees are recorded, for the commits
+    seq: int = 0  # of this event
 
 
 class DispatchAcked(Fact, frozen=True, kw_only=True):
@@ -254,6 +260,8 @@ class SolverProgressed(Fact, frozen=True, kw_only=True):
     thought: str | None = None
     action: str | None = None
     observation: str | None = None
+    tool: ToolUse | None = None
+    diff: str | None = None  # of the files that the tool changed, unified
 
 
 class SolverCompleted(Fact, frozen=True, kw_only=True):
@@ -268,6 +276,9 @@ class SolverCompleted(Fact, frozen=True, kw_only=True):
     awaits_review: bool = False
     ready: tuple[str, ...] = ()  # other tasks that may start because of it
     usage: Usage = Usage()
+    gate: str = (
+        ""  # what its work has to pass, if it has a tree of its own: check, or checked if there is nothing to run
+    )
 
 
 class SolverCancelled(Fact, frozen=True, kw_only=True):
@@ -331,6 +342,26 @@ class TaskReviewed(Fact, frozen=True, kw_only=True):
     is_reworked: bool = False  # rejected: it runs again with the feedback
 
 
+class TasksTakeTurns(Fact, frozen=True, kw_only=True):
+    """Tasks that may edit the same folder run one at a time, unless their `files` differ. Told once in a plan."""
+
+    event: ClassVar[str] = "task.takes_turns"
+    task_id: str
+    waits_for: str
+
+
+class TaskSentBack(Fact, frozen=True, kw_only=True):
+    """The work of a task did not pass: its checks failed, or it contradicts the work of others."""
+
+    event: ClassVar[str] = "task.sent_back"
+    task_id: str
+    reason: str  # checks, conflict, workspace
+    feedback: str
+    state: TaskState = field(name="to")  # of the task, after this
+    member: str = ""
+    is_reworked: bool = False  # it runs again with the feedback
+
+
 class TaskBlocked(Fact, frozen=True, kw_only=True):
     """Nobody can do the task, or no retry is left."""
 
@@ -362,7 +393,7 @@ class ExecutionFailed(Fact, frozen=True, kw_only=True):
 
 
 class RecoveryStarted(Fact, frozen=True, kw_only=True):
-    """A retry, and when."""
+    """A retry, and when; with `recovery_strategy` "fallback" by another member, whose usage limit is not reached."""
 
     event: ClassVar[str] = "error.recovery_started"
     task_id: str | None
@@ -373,6 +404,8 @@ class RecoveryStarted(Fact, frozen=True, kw_only=True):
     delay_s: float = 0.0
     job: str = ""
     retry_at: str = ""  # when the next attempt begins; empty when it begins at once
+    member: str = ""  # who acts instead
+    stands_in_for: str = ""  # of whom
 
 
 class RecoverySucceeded(Fact, frozen=True, kw_only=True):
@@ -499,6 +532,8 @@ PLAN_FACTS: tuple[type[Fact], ...] = (
     TaskFailed,
     LeaseExpired,
     TaskReviewed,
+    TasksTakeTurns,
+    TaskSentBack,
     TaskBlocked,
     TaskSkipped,
     ExecutionFailed,

@@ -1,6 +1,7 @@
 """The plan flow: plan, confirm, solve in parallel, review, aggregate; steered while it runs (docs/plan.md)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from moot.core.flows.plan import (
     controls,
     dispatching,
     finishing,
+    integration,
     patches,
     plan_effects,
     plan_slice,
@@ -47,9 +49,10 @@ from moot.core.flows.plan.plan_events import (
 from moot.core.flows.plan.plan_lines import PLAN_LINES
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import TaskRun
+from moot.core.flows.plan.plan_view import project_work
 from moot.core.flows.plan.tasks import LEADING_ROLES, InvalidPlan, read_tasks
 from moot.core.flows.plan.verdicts import Verdict, read_verdict
-from moot.core.flows.steered_flow import SteeredFlow, find_blocked
+from moot.core.flows.steered_flow import SteeredFlow
 from moot.core.flows.turns import TurnInput, plain_input
 from moot.core.intake.intent import CurrentTask, KnownTask, RoutingDecision, WorkflowStatus
 from moot.core.machines import task
@@ -78,7 +81,9 @@ from moot.core.session.events import Input, NoticePosted, PauseRequested, StepAs
 from moot.core.session.state import State, Turn
 from moot.core.session.team import Member
 from moot.core.session.usage import safe_usage
+from moot.core.session.workspace_commands import WorkspaceReport
 
+AT_A_GATE = ("check", "merge")  # where work goes on without a human
 HELD = (TaskState.DISPATCHED, TaskState.RUNNING)
 _REVIEWED: dict[str, Callable[[Draft, Turn, Verdict], None]] = {
     "review": finishing.receive_review,
@@ -173,11 +178,6 @@ class PlanFlow(SteeredFlow):
     # members at work
 
     def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None:
-        blocked = find_blocked(command.text)
-        if blocked is not None:
-            failure = FailTurn(turn_id=turn.turn_id, error_type="blocked", message=blocked, usage=command.usage)
-            self.fail_turn(draft, turn, failure)
-            return
         verdict = read_verdict(command) if turn.job in REVIEWS else None
         if turn.job in REVIEWS and verdict is None:
             invalid = FailTurn(turn_id=turn.turn_id, error_type="validation", message="", usage=command.usage)
@@ -198,11 +198,23 @@ class PlanFlow(SteeredFlow):
                 finishing.receive_answer(draft, turn, command)
             case "evaluate":
                 steering.receive_evaluation(draft, turn, command)
+            case _:
+                pass  # a review, whose verdict is taken above
         self.advance(draft)
 
     def fail_turn(self, draft: Draft, turn: Turn, command: FailTurn) -> None:
         recovery.fail_job(draft, turn, command)
         self.advance(draft)
+
+    def fall_back(self, draft: Draft, turn_id: str, command: FailTurn) -> bool:
+        turn = draft.state.turn(turn_id)
+        if turn:
+            is_given = recovery.fall_back_from_job(draft, turn, command)
+        else:
+            is_given = recovery.fall_back_from_task(draft, _find_task(draft, turn_id, TaskState.RUNNING), command)
+        if is_given:
+            self.advance(draft)
+        return is_given
 
     def step_turn(self, draft: Draft, turn: Turn, step: ReportStep) -> bool:
         """A planner's step has a name of its own."""
@@ -217,6 +229,8 @@ class PlanFlow(SteeredFlow):
                 thought=step.thought,
                 action=step.action,
                 observation=step.observation,
+                tool=step.tool,
+                diff=step.diff,
             )
         )
         return True
@@ -231,9 +245,6 @@ class PlanFlow(SteeredFlow):
                 dispatching.progress(draft, run, command)
             case AskHuman():
                 permissions.ask(draft, run.member, command)
-            case CompleteTurn() if (reason := find_blocked(command.text)) is not None:
-                recovery.fail_task(draft, run, "blocked", reason, usage=command.usage)
-                self.advance(draft)
             case CompleteTurn():
                 dispatching.complete(draft, run, command)
                 self.advance(draft)
@@ -242,6 +253,8 @@ class PlanFlow(SteeredFlow):
                     draft, run, command.error_type, command.message, command.retry_after_s, command.usage
                 )
                 self.advance(draft)
+            case _:
+                raise TypeError(f"no worker reports {type(command).__name__}")
         return True
 
     def obey_event(self, draft: Draft, command: Command) -> None:
@@ -259,6 +272,10 @@ class PlanFlow(SteeredFlow):
                 recovery.nack(draft, _find_task(draft, dispatch_id, TaskState.DISPATCHING), reason)
             case ExpireTurn(turn_id=dispatch_id):
                 recovery.fail_task(draft, _find_task(draft, dispatch_id, TaskState.RUNNING), "timeout", "")
+            case WorkspaceReport():
+                if not draft.state.slice.is_active:
+                    raise Refused("stale_turn", detail=type(command).__name__)
+                integration.obey(draft, command)
             case _:
                 self._pass_time(draft, command)
         self.advance(draft)
@@ -270,8 +287,8 @@ class PlanFlow(SteeredFlow):
             case ExpireDispatch(dispatch_id=dispatch_id):
                 run = _find_task(draft, dispatch_id, TaskState.DISPATCHING, TaskState.DISPATCHED)
                 recovery.nack(draft, run, "timeout")
-            case ExpireLease(dispatch_id=None):
-                dispatching.lose_leases(draft, "restarted")
+            case ExpireLease(dispatch_id=None, kept=kept):
+                dispatching.lose_leases(draft, "restarted", kept)
             case ExpireLease(dispatch_id=str(dispatch_id)):
                 dispatching.lose_lease(draft, _find_task(draft, dispatch_id, *HELD), "lost")
             case EndWait(number=number):
@@ -311,7 +328,7 @@ class PlanFlow(SteeredFlow):
         if state.interrupt is not Interrupt.EXECUTION:
             return False  # the tasks wait for a change of the plan
         runs = work.tasks.values()
-        if work.dispatches or any(run.wait for run in runs):
+        if work.dispatches or any(run.wait or (run.gate in AT_A_GATE and not run.is_over) for run in runs):
             return True
         return dispatching.may_dispatch(work) and any(run.state is TaskState.READY and not run.is_over for run in runs)
 
@@ -324,6 +341,9 @@ class PlanFlow(SteeredFlow):
     def effects(self, state: State) -> Iterable[Effect]:
         return plan_effects.list_effects(state)
 
+    def project(self, state: State) -> dict[str, Any]:
+        return {"work": project_work(state)}
+
     def turn_timeout_s(self, state: State) -> float:
         return state.team.plan.turn_timeout_s
 
@@ -331,28 +351,35 @@ class PlanFlow(SteeredFlow):
         work, turn = state.part(PlanSlice).current, state.turn(turn_id)
         if turn is None:
             run = work.tasks[work.dispatches[turn_id]]
+            plain = plain_input(session_id, state, turn_id, run.member, run.index)
             return replace(
-                plain_input(session_id, state, turn_id, run.member, run.index),
+                plain,
                 job="solve",
                 assignment=assignment.assign_task(work, run),
                 task_index=run.task_index,
                 task_turns=run.earlier,
+                visit=integration.visit_tree(run) if state.team.has_trees else plain.visit,
             )
+        plain = plain_input(session_id, state, turn_id, turn.member, turn.index)
         return replace(
-            plain_input(session_id, state, turn_id, turn.member, turn.index),
+            plain,
             job=turn.job,
             assignment=assignment.assign_job(work, turn, state.language),
             task_index=turn.task_index,
             task_turns=turn.earlier,
+            visit=integration.visit_for_job(state, work, turn) if state.team.has_trees else plain.visit,
         )
 
-    def recover(self, state: State) -> Command | None:
+    def recover(self, state: State, kept: Collection[str] = ()) -> Command | None:
         """The workers that had taken tasks ended with their process: their tasks are to be offered again."""
         work = find_work(state)
         is_held = work is not None and any(
-            work.tasks[task_id].state is not TaskState.DISPATCHING for task_id in work.dispatches.values()
+            work.tasks[task_id].state is not TaskState.DISPATCHING
+            and dispatch_id not in state.parked
+            and dispatch_id not in kept
+            for dispatch_id, task_id in work.dispatches.items()
         )
-        return ExpireLease() if is_held else None
+        return ExpireLease(kept=tuple(kept)) if is_held else None
 
     # what understanding is told
 
@@ -440,7 +467,7 @@ def _hand_out(draft: Draft) -> None:
 
     The offers are made on a draft of their own, because only making them shows whether the budget allows them.
     """
-    offers = Draft(draft.state, draft.at, draft.chance)
+    offers = Draft(draft.state, draft.at, draft.chance, seq=draft.seq + len(draft.facts))
     finishing.request_reviews(offers)
     dispatching.offer_tasks(offers)
     finishing.aggregate(offers)

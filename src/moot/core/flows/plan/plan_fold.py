@@ -1,4 +1,4 @@
-"""How a piece of work evolves: one function a fact. Decides nothing; the machines say where each trigger leads."""
+"""Folds facts into a piece of work: one function per kind of fact."""
 
 from msgspec.structs import replace
 
@@ -24,6 +24,8 @@ work_fold.on(events.SolverRestarted)(task_fold.restart)
 work_fold.on(events.TaskFailed)(task_fold.fail)
 work_fold.on(events.LeaseExpired)(task_fold.lose_lease)
 work_fold.on(events.TaskReviewed)(task_fold.review)
+work_fold.on(events.TasksTakeTurns)(lambda work, _: replace(work, is_told_to_wait=True))
+work_fold.on(events.TaskSentBack)(task_fold.send_back)
 work_fold.on(events.TaskBlocked)(task_fold.block)
 work_fold.on(events.TaskSkipped)(task_fold.skip)
 work_fold.on(events.RecoveryStarted)(task_fold.retry)
@@ -32,7 +34,7 @@ work_fold.on(events.WaitEnded)(task_fold.end_wait)
 
 @work_fold.on(events.PlanStarted)
 def _start_plan(work: Work, fact: events.PlanStarted) -> Work:
-    """What waited to be tried again belongs to the plan before this one."""
+    """Forget the retries that were due: they belong to the plan before this one."""
     return replace(
         work,
         tasks={task_id: replace(run, wait=None) if run.wait else run for task_id, run in work.tasks.items()},
@@ -75,7 +77,7 @@ def _complete_plan(work: Work, fact: events.PlanCompleted) -> Work:
 
 @work_fold.on(events.PlanReviewed)
 def _review_plan(work: Work, fact: events.PlanReviewed) -> Work:
-    """A plan that is sent back is shown to the planner again, with what is wrong."""
+    """Keep a rejected plan and its problems for the planner."""
     work = replace(work, plan_reviews=fact.n)
     if not fact.is_reworked:
         return work
@@ -85,7 +87,7 @@ def _review_plan(work: Work, fact: events.PlanReviewed) -> Work:
 
 @work_fold.on(events.PlanApproved)
 def _approve_plan(work: Work, fact: events.PlanApproved) -> Work:
-    """Tasks that were finished before and are the same stay finished."""
+    """Replace the tasks. Those that the plan keeps stay finished."""
     runs = renew(work.tasks, [as_task(document) for document in fact.tasks], fact.kept)
     return replace(
         work,
@@ -103,7 +105,7 @@ def _approve_plan(work: Work, fact: events.PlanApproved) -> Work:
 
 @work_fold.on(events.PlanPatched)
 def _patch_plan(work: Work, fact: events.PlanPatched) -> Work:
-    """The tasks as they are now; those that run on keep what they have."""
+    """Replace the tasks. Those that are still in the plan keep their progress."""
     runs = patch_runs(work.tasks, [as_task(document) for document in fact.tasks])
     dispatches = {dispatch: task_id for dispatch, task_id in work.dispatches.items() if task_id in runs}
     work = task_fold.forget_episodes(work, *(task_id for task_id in work.tasks if task_id not in runs))
@@ -113,7 +115,7 @@ def _patch_plan(work: Work, fact: events.PlanPatched) -> Work:
 
 @work_fold.on(events.WorkflowChanged)
 def _change_workflow(work: Work, fact: events.WorkflowChanged) -> Work:
-    """Whatever moves the workflow ends the evaluation, and with it the retry of one that failed."""
+    """Move the workflow. Every move ends the evaluation, and the retry of one that failed."""
     reason = fact.reason if fact.trigger in _REPLANS and fact.reason else work.replan_reason
     episodes = {job: episode for job, episode in work.episodes.items() if job.partition(":")[0] != "evaluate"}
     return replace(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from moot.core.envelope import describe_source
 from moot.core.fact_lines import Change, Entry, Lines, Message, indent
 from moot.core.facts import Json
 from moot.core.flows.plan import plan_events as plan
@@ -10,14 +11,18 @@ from moot.core.flows.plan import staffing
 from moot.core.flows.plan.plan_slice import find_work, workflow_status
 from moot.core.flows.plan.plan_state import TaskRun
 from moot.core.flows.plan.plan_texts import PLAN_TEXTS, tell_reason, tell_step
+from moot.core.flows.plan.plan_view import project_work
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
 from moot.core.machines.task import TaskState
 from moot.core.session import events
-from moot.core.session.notices import tell_failure
+from moot.core.session.notices import name_failure, tell_failure
 from moot.core.session.session_lines import tell_answer
 from moot.core.session.state import State
+from moot.core.session.tool_lines import transcribe_step
+from moot.core.session.workspace_lines import tell_tree
+from moot.core.session.workspace_view import TreeRow
 from moot.core.texts import render
 
 RESULT_CHARS = 400  # of a task's result, unless results are told whole
@@ -41,7 +46,12 @@ def list_board(state: State) -> list[str]:
     is_waiting = state.status is Status.PAUSED and state.open_steps
     status = render("status_wait_user_decision" if is_waiting else f"status_{workflow_status(state)}", language)
     head = render("board", language, status=status, count=done, limit=len(work.tasks))
-    rows = [f"  {_mark(run)} {run.task.title}{_details(run, state)}" for run in work.tasks.values()]
+    shown = project_work(state)
+    trees = {task_id: row.tree for task_id, row in shown.tasks.items()} if shown else {}
+    rows = [
+        f"  {_mark(run)} {run.task.title}{_details(run, trees.get(task_id), state)}"
+        for task_id, run in work.tasks.items()
+    ]
     return [head, *rows, *(render("board_deferred", language, detail=input_.text) for input_ in state.door.deferred)]
 
 
@@ -49,25 +59,42 @@ def _mark(run: TaskRun) -> str:
     return "✗" if run.is_skipped else MARKS.get(run.state, "▶")
 
 
-def _details(run: TaskRun, state: State) -> str:
-    """Who has or had the task, which attempt it is, and what went wrong while it is not finished."""
+def _details(run: TaskRun, tree: TreeRow | None, state: State) -> str:
+    """Who has or had the task, which attempt it is, its tree, and what went wrong while it is not finished."""
     parts = [state.team.member(run.member).display_name] if run.member else []
     if run.attempt > 1:
         parts.append(render("board_attempt", state.language, count=run.attempt))
+    if tree:
+        parts.append(tell_tree(tree, state.language))
     if run.error_type and not run.is_finished:
-        parts.append(f"{run.error_type}: {tell_failure(run.error_type, run.message, state.language)}")
+        kind = name_failure(run.error_type, state.language)
+        parts.append(f"{kind}: {tell_failure(run.error_type, run.message, state.language)}")
     return "".join(f" · {part}" for part in parts)
 
 
 PLAN_LINES = Lines(PLAN_TEXTS, board=list_board)
 PLAN_LINES.ignore(
-    plan.DispatchRequested,  # the start of the task tells it
-    plan.ExecutionFailed,  # so does the failure of the task or the turn
+    plan.ExecutionFailed,  # the failure of the task or the turn tells it
     plan.TaskBlocked,
     plan.AggregateCompleted,
     plan.MemberProbed,
     plan.WaitEnded,
 )
+
+
+@PLAN_LINES.on(plan.TasksTakeTurns)
+def _take_turns(change: Change[plan.TasksTakeTurns]) -> list[str]:
+    return [change.say("tasks_take_turns", detail=change.fact.task_id, who=change.fact.waits_for)]
+
+
+@PLAN_LINES.on(plan.TaskSentBack)
+def _send_back(change: Change[plan.TaskSentBack]) -> list[str]:
+    """Who has it again; the fact before it says why."""
+    fact = change.fact
+    work = find_work(change.after)
+    title = work.tasks[fact.task_id].task.title if work and fact.task_id in work.tasks else fact.task_id
+    code = "task_goes_back" if fact.is_reworked else "task_not_passed"
+    return [f"  ↩ {change.say(code, detail=title, who=change.name(fact.member))}"]
 
 
 # the plan
@@ -77,12 +104,22 @@ PLAN_LINES.ignore(
 def _start_plan(change: Change[plan.PlanStarted]) -> list[str]:
     fact = change.fact
     code = "planning_again" if fact.feedback else "planning"
-    return indent("", change.say(code, who=change.name(fact.member), detail=fact.feedback))
+    return indent("", change.say(code, who=change.place(fact.member), detail=fact.feedback))
 
 
 @PLAN_LINES.on(plan.PlanStepped)
 def _step_plan(change: Change[plan.PlanStepped]) -> list[str]:
-    return indent(f"  · {change.name(change.fact.member)}: ", change.fact.step)
+    return _tell_work(f"  · {change.name(change.fact.member)}: ", change)
+
+
+def _tell_work(start: str, change: Change[plan.PlanStepped] | Change[plan.SolverProgressed]) -> list[str]:
+    fact = change.fact
+    said = (
+        transcribe_step(fact, change.language, is_whole=change.is_whole)
+        if fact.tool
+        else tell_step(fact, change.language)
+    )
+    return indent(start, said) if said else []
 
 
 @PLAN_LINES.on(plan.PlanCompleted, "landmark")
@@ -96,7 +133,7 @@ def _complete_plan(change: Change[plan.PlanCompleted]) -> list[str]:
 def _review_plan(change: Change[plan.PlanReviewed]) -> list[str]:
     fact = change.fact
     code = "plan_passed" if fact.passed else "plan_rejected_by_reviewer"
-    return indent("", change.say(code, who=change.name(fact.member), detail=fact.feedback))
+    return indent("", change.say(code, who=change.place(fact.member), detail=fact.feedback))
 
 
 @PLAN_LINES.on(plan.PlanRefused)
@@ -123,7 +160,7 @@ def _cancel_plan(change: Change[plan.PlanCancelled]) -> list[str]:
 
 @PLAN_LINES.on(plan.EvaluationStarted)
 def _start_evaluation(change: Change[plan.EvaluationStarted]) -> list[str]:
-    return [change.say("plan_weighed", who=change.name(change.fact.member))]
+    return [change.say("plan_weighed", who=change.place(change.fact.member))]
 
 
 @PLAN_LINES.on(plan.PlanEvaluated, "landmark")
@@ -140,7 +177,7 @@ def _change_goal(change: Change[plan.GoalChanged]) -> list[str]:
 
 @PLAN_LINES.on(plan.ChangeRequested)
 def _request_change(change: Change[plan.ChangeRequested]) -> list[str]:
-    return [change.say("change_asked", who=staffing.planner(change.after.team).display_name)]
+    return [change.say("change_asked", who=change.place(staffing.planner(change.after.team).id))]
 
 
 @PLAN_LINES.on(plan.PlanPatched)
@@ -223,20 +260,20 @@ def _fail_turn(change: Change[events.TurnFailed]) -> list[str]:
     fact = change.fact
     if find_work(change.after) is None:
         return []
-    reason = change.failure(fact.error_type, fact.message)
-    return indent("", change.say("turn_broke", who=change.name(fact.member), error_type=fact.error_type, detail=reason))
+    kind, reason = name_failure(fact.error_type, change.language), change.failure(fact.error_type, fact.message)
+    return indent("", change.say("turn_broke", who=change.name(fact.member), error_type=kind, detail=reason))
 
 
 @PLAN_LINES.on(plan.AggregateStarted)
 def _aggregate(change: Change[plan.AggregateStarted]) -> list[str]:
-    return [change.say("aggregating", who=change.name(change.fact.member))]
+    return [change.say("aggregating", who=change.place(change.fact.member))]
 
 
 @PLAN_LINES.on(plan.AggregateReviewed, "landmark")
 def _review_answer(change: Change[plan.AggregateReviewed]) -> list[str]:
     fact = change.fact
     code = "answer_passed" if fact.passed else "answer_rejected"
-    return indent("", change.say(code, who=change.name(fact.member), detail=fact.feedback))
+    return indent("", change.say(code, who=change.place(fact.member), detail=fact.feedback))
 
 
 @PLAN_LINES.on(plan.PipelineCompleted)
@@ -253,6 +290,11 @@ def _give_answer(fact: plan.FinalAnswered) -> Message:
     return Message(fact.member, fact.text.strip())
 
 
+@PLAN_LINES.says(plan.SolverCompleted)
+def _say_result(fact: plan.SolverCompleted) -> Message:
+    return Message(fact.member, fact.result)
+
+
 # tasks
 
 
@@ -267,7 +309,7 @@ def _start(change: Change[plan.SolverStarted]) -> list[str]:
 def _progress(change: Change[plan.SolverProgressed]) -> list[str]:
     fact = change.fact
     count = f"{fact.done}/{fact.total}" if fact.total else str(fact.done)
-    return indent(f"  · {change.name(fact.member)} {count}: ", fact.step)
+    return _tell_work(f"  · {change.name(fact.member)} {count}: ", change)
 
 
 @PLAN_LINES.on(plan.SolverCompleted, "landmark")
@@ -281,12 +323,20 @@ def _complete_task(change: Change[plan.SolverCompleted]) -> list[str]:
     return [line, *(f"    {part}" if part else "" for part in parts if part or change.is_whole)]
 
 
+@PLAN_LINES.on(plan.DispatchRequested)
+def _offer(change: Change[plan.DispatchRequested]) -> list[str]:
+    """Logs of older versions do not hold the place: it is that of the member."""
+    fact = change.fact
+    place = fact.place or describe_source(change.after.team, fact.member)
+    return [change.say("task_offered", detail=place, title=_title(change, fact.task_id))]
+
+
 @PLAN_LINES.on(plan.DispatchAcked)
 def _ack(change: Change[plan.DispatchAcked]) -> list[str]:
     fact = change.fact
-    if fact.place is None:
-        return []
-    return [change.say("task_in_line", count=fact.place, title=_title(change, fact.task_id))]
+    title = _title(change, fact.task_id)
+    taken = change.say("task_taken", who=change.name(fact.member), title=title)
+    return [taken] if fact.place is None else [taken, change.say("task_in_line", count=fact.place, title=title)]
 
 
 @PLAN_LINES.on(plan.DispatchNacked)
@@ -304,7 +354,7 @@ def _fail(change: Change[plan.TaskFailed]) -> list[str]:
         "task_broke" if fact.message else "task_ended",
         who=change.name(fact.member),
         title=_title(change, fact.task_id),
-        error_type=fact.error_type,
+        error_type=name_failure(fact.error_type, change.language),
         detail=change.failure(fact.error_type, fact.message),
     )
     return indent("", line)
@@ -345,7 +395,7 @@ def _review(change: Change[plan.TaskReviewed]) -> list[str]:
     fact = change.fact
     code = "task_passed" if fact.passed else "task_sent_back"
     title = _title(change, fact.task_id)
-    return indent("", change.say(code, who=change.name(fact.member), title=title, detail=fact.feedback))
+    return indent("", change.say(code, who=change.place(fact.member), title=title, detail=fact.feedback))
 
 
 @PLAN_LINES.on(plan.SolverCancelled)
@@ -414,18 +464,18 @@ def _completed_row(entry: Entry[plan.PipelineCompleted]) -> str:
 
 @PLAN_LINES.row(events.TurnStarted, "steps", begins=lambda fact: f"turn {fact.turn_id}")
 def _turn_row(entry: Entry[events.TurnStarted]) -> str:
-    return _row_subject(entry, entry.fact.task_id, job=entry.fact.job)
+    return _row_subject(entry, entry.fact.job)
 
 
 @PLAN_LINES.row(plan.DispatchRequested, "dispatch", begins=lambda fact: f"dispatch {fact.dispatch_id}")
 def _dispatch_row(entry: Entry[plan.DispatchRequested]) -> str:
-    subject = _row_subject(entry, entry.fact.task_id)
+    subject = entry.title
     return f"{entry.fact.place} · {subject}" if entry.fact.place else subject
 
 
 @PLAN_LINES.row(plan.DispatchAcked, "dispatch")
 def _ack_row(entry: Entry[plan.DispatchAcked]) -> str:
-    return _row_subject(entry, entry.fact.task_id)
+    return entry.title
 
 
 PLAN_LINES.ends(plan.DispatchAcked, lambda fact: f"dispatch {fact.dispatch_id}")
@@ -433,12 +483,12 @@ PLAN_LINES.ends(plan.DispatchAcked, lambda fact: f"dispatch {fact.dispatch_id}")
 
 @PLAN_LINES.row(plan.DispatchNacked, "errors", "failed")
 def _nack_row(entry: Entry[plan.DispatchNacked]) -> str:
-    return f"{_row_subject(entry, entry.fact.task_id)}: {entry.term('error', entry.fact.reason)}"
+    return f"{entry.title}: {entry.term('error', entry.fact.reason)}"
 
 
 @PLAN_LINES.row(plan.SolverStarted, "steps", begins=lambda fact: f"run {fact.dispatch_id}")
 def _start_row(entry: Entry[plan.SolverStarted]) -> str:
-    attempt, subject = entry.fact.attempt, _row_subject(entry, task=entry.fact.task)
+    attempt, subject = entry.fact.attempt, entry.title
     return f"{entry.say('task.attempt', n=attempt)} · {subject}" if attempt > 1 else subject
 
 
@@ -450,7 +500,7 @@ def _progress_row(entry: Entry[plan.SolverProgressed]) -> str:
 
 @PLAN_LINES.row(plan.SolverCompleted, "steps")
 def _result_row(entry: Entry[plan.SolverCompleted]) -> str:
-    return _row_subject(entry, task=entry.fact.task)
+    return entry.title
 
 
 PLAN_LINES.ends(plan.SolverCompleted, lambda fact: f"run {fact.dispatch_id}")
@@ -458,7 +508,7 @@ PLAN_LINES.ends(plan.SolverCompleted, lambda fact: f"run {fact.dispatch_id}")
 
 @PLAN_LINES.row(plan.TaskFailed, "steps", "failed")
 def _failed_task_row(entry: Entry[plan.TaskFailed]) -> str:
-    return _row_failure(entry, entry.fact.task_id, entry.fact.error_type, entry.fact.message)
+    return _row_failure(entry, entry.fact.error_type, entry.fact.message)
 
 
 PLAN_LINES.ends(plan.TaskFailed, lambda fact: f"run {fact.dispatch_id}", lambda _: "failed")
@@ -466,7 +516,7 @@ PLAN_LINES.ends(plan.TaskFailed, lambda fact: f"run {fact.dispatch_id}", lambda 
 
 @PLAN_LINES.row(plan.TaskReviewed, "steps")
 def _review_row(entry: Entry[plan.TaskReviewed]) -> str:
-    return _row_verdict(entry, _row_subject(entry, entry.fact.task_id), entry.fact.feedback)
+    return _row_verdict(entry, entry.title, entry.fact.feedback)
 
 
 @PLAN_LINES.row(plan.PlanEvaluated, "flow")
@@ -488,24 +538,24 @@ def _answer_review_row(entry: Entry[plan.AggregateReviewed]) -> str:
 @PLAN_LINES.row(plan.ExecutionFailed, "errors", "failed")
 def _failed_execution_row(entry: Entry[plan.ExecutionFailed]) -> str:
     fact = entry.fact
-    return _row_failure(entry, fact.task_id, fact.error_type, fact.message, fact.job)
+    return _row_failure(entry, fact.error_type, fact.message, fact.job)
 
 
 @PLAN_LINES.row(plan.RecoveryStarted, "errors", "failed")
 def _retry_row(entry: Entry[plan.RecoveryStarted]) -> str:
     fact = entry.fact
-    return f"{fact.attempt}/{fact.max_attempts} · {_row_subject(entry, fact.task_id, job=fact.job)}"
+    return f"{fact.attempt}/{fact.max_attempts} · {_row_subject(entry, fact.job)}"
 
 
 @PLAN_LINES.row(plan.RecoverySucceeded, "errors", "ok")
 def _recovered_row(entry: Entry[plan.RecoverySucceeded]) -> str:
-    return _row_subject(entry, entry.fact.task_id, job=entry.fact.job)
+    return _row_subject(entry, entry.fact.job)
 
 
 @PLAN_LINES.row(plan.RecoveryFailed, "errors", "failed")
 def _given_up_row(entry: Entry[plan.RecoveryFailed]) -> str:
     fact = entry.fact
-    return _row_failure(entry, fact.task_id, fact.error_type, fact.message, fact.job)
+    return _row_failure(entry, fact.error_type, fact.message, fact.job)
 
 
 def _row_verdict(
@@ -515,16 +565,12 @@ def _row_verdict(
     return f"{verdict}: {' · '.join(part for part in (subject, feedback) if part)}"
 
 
-def _row_subject(entry: Entry[Any], task_id: str | None = None, *, task: Json | None = None, job: str = "") -> str:
+def _row_subject(entry: Entry[Any], job: str = "") -> str:
     """What a row is about: a task by its title, or the job of a turn that is no task."""
-    task = task or {"id": task_id or ""}
-    work = find_work(entry.state)
-    run = work.tasks.get(task["id"]) if work else None
-    title = run.task.title if run else task.get("title") or task["id"]
     name = entry.term("work", job.partition(":")[0]) if job else ""
-    return " · ".join(part for part in (name, title) if part)
+    return " · ".join(part for part in (name, entry.title) if part)
 
 
-def _row_failure(entry: Entry[Any], task_id: str | None, error_type: str, message: str, job: str = "") -> str:
-    parts = (_row_subject(entry, task_id, job=job), entry.term("error", error_type), message)
+def _row_failure(entry: Entry[Any], error_type: str, message: str, job: str = "") -> str:
+    parts = (_row_subject(entry, job), entry.term("error", error_type), message)
     return ": ".join(part for part in parts if part)

@@ -18,6 +18,13 @@ from moot.core.machines.workflow import WorkflowState
 from moot.core.session import budgets, events
 from moot.core.session.session_fold import remember
 from moot.core.session.state import Slice, State
+from moot.core.session.workspace_events import (
+    WorkspaceChecked,
+    WorkspaceConflicted,
+    WorkspaceMerged,
+    WorkspaceQueued,
+    WorkspaceResolved,
+)
 
 EVALUATIONS = ""  # no task has this id
 
@@ -54,8 +61,19 @@ class PlanSlice(Slice, frozen=True, kw_only=True, gc=False, tag="plan"):
     def asked_by(self) -> str:
         return self.work.asked_by if self.work else ""
 
+    @property
+    def goal(self) -> str:
+        return self.work.question if self.work else ""
+
     def is_under_way(self, turn_id: str) -> bool:
         return self.work is not None and turn_id in self.work.dispatches
+
+    @property
+    def workers(self) -> dict[str, str]:
+        if self.work is None:
+            return {}
+        runs = {dispatch_id: self.work.tasks[task_id] for dispatch_id, task_id in self.work.dispatches.items()}
+        return {dispatch_id: run.member for dispatch_id, run in runs.items() if run.state is TaskState.RUNNING}
 
 
 fold: Fold[State] = Fold()
@@ -257,6 +275,47 @@ def _cancel_job(before: State, after: State, fact: events.TurnCancelled) -> Stat
         return after
     left = {job: episode for job, episode in work.episodes.items() if job != turn.episode}
     return _with_work(after, replace(work, episodes=left))
+
+
+@follow.on(WorkspaceChecked)
+def _check(before: State, after: State, fact: WorkspaceChecked) -> State:
+    """Let the work of a task pass when the last of its checks has."""
+    work = before.part(PlanSlice).work
+    if work is None or fact.stage != "task" or fact.exit or fact.n < fact.total:
+        return after
+    return _with_work(after, task_fold.pass_gate(work, fact.task_id or "", "checked"))
+
+
+@follow.on(WorkspaceQueued)
+def _enqueue(before: State, after: State, fact: WorkspaceQueued) -> State:
+    work = before.part(PlanSlice).work
+    if work is None:
+        return after
+    changes = {"queued": fact.number, "queued_at": fact.queued_at}
+    queued = task_fold.pass_gate(work, fact.task_id, "merge", **changes)
+    return _with_work(after, replace(queued, counts=replace(work.counts, merges=fact.number)))
+
+
+@follow.on(WorkspaceResolved)
+def _resolve(before: State, after: State, fact: WorkspaceResolved) -> State:
+    work = before.part(PlanSlice).work
+    if work is None:
+        return after
+    return _with_work(after, task_fold.pass_gate(work, fact.task_id, "merge", side=fact.side, side_files=fact.files))
+
+
+@follow.on(WorkspaceConflicted)
+def _conflict(before: State, after: State, fact: WorkspaceConflicted) -> State:
+    work = before.part(PlanSlice).work
+    if work is None:
+        return after
+    return _with_work(after, task_fold.pass_gate(work, fact.task_id, "conflict", side="", side_files=()))
+
+
+@follow.on(WorkspaceMerged)
+def _merge(before: State, after: State, fact: WorkspaceMerged) -> State:
+    work = before.part(PlanSlice).work
+    return after if work is None else _with_work(after, task_fold.merge(work, fact.task_id, fact.state, fact.ready))
 
 
 @follow.on(events.StepAsked)

@@ -6,6 +6,7 @@ from moot.core.flows.plan.tasks import Task
 from moot.core.machines import agent, workflow
 from moot.core.machines.task import TaskState
 from moot.core.session.events import Input
+from moot.core.session.tool_use import ToolUse
 
 ACTIVE = (
     workflow.WorkflowState.PLAN_LOOP,
@@ -44,11 +45,13 @@ class TaskRun(Struct, frozen=True, kw_only=True, gc=False):
     earlier: dict[str, int] = {}  # task id → the member's turns before this one
     is_lease_lost: bool = False  # the same attempt is to be offered again
     refused_by: tuple[str, ...] = ()
-    given_to: str = ""  # the member to whom a human reassigned it
+    given_to: str = ""  # the member to whom a human reassigned it, or a fallback
+    stands_in_for: str = ""  # the member whose usage limit is reached, if a fallback has it
     done_steps: int = 0
     total: int | None = None  # steps, as its worker counts them
     percent: float | None = None
     step: str = ""  # the last one, as text
+    tool: ToolUse | None = None  # the last one that its worker used
     started_at: str = ""
     place: int | None = None  # in the queue of tasks, when it was taken
     max_attempts: int = 0
@@ -58,6 +61,15 @@ class TaskRun(Struct, frozen=True, kw_only=True, gc=False):
     error_type: str = ""
     message: str = ""
     is_skipped: bool = False
+    tree: str = ""  # in which it works, if it has one of its own
+    gate: str = ""  # what its work has to pass: check, checked, merge, conflict
+    queued: int = 0  # the number of its last merge
+    queued_at: str = ""
+    side: str = ""  # that a person chose in a conflict
+    side_files: tuple[str, ...] = ()
+    turn_id: str = ""  # of its last dispatch that finished
+    offered_at: str = ""  # this and the next: of its last dispatch, for the commits
+    seq: int = 0
 
     @property
     def is_finished(self) -> bool:
@@ -120,6 +132,7 @@ class Counts(Struct, frozen=True, kw_only=True, gc=False):
     dispatches: int = 0
     snapshots: int = 0
     waits: int = 0
+    merges: int = 0
 
 
 class Work(Struct, frozen=True, kw_only=True, gc=False):
@@ -153,6 +166,7 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     episodes: dict[str, Episode] = {}  # by job
     counts: Counts = Counts()
     is_aggregating: bool = False
+    is_told_to_wait: bool = False  # people know that tasks take turns
     answer_reviews: int = 0  # of answers from the same results
     answer_feedback: str = ""  # why the last one was rejected
     outcome: str = ""  # complete, partial, or why it ended

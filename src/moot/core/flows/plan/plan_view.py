@@ -5,13 +5,23 @@ from typing import Any
 from msgspec import Struct
 
 from moot.core.flows.plan import plan_state
+from moot.core.flows.plan.integration import list_queue
 from moot.core.flows.plan.plan_slice import find_work
 from moot.core.flows.plan.plan_state import Episode, Slots, TaskRun
 from moot.core.machines.task import TASK, TaskState
 from moot.core.machines.workflow import WORKFLOW
 from moot.core.session.state import State
+from moot.core.session.tool_use import ToolUse
+from moot.core.session.workspace import Workspace
+from moot.core.session.workspace_view import TreeRow, TreeStage, show_tree
 
 RESULT_CHARS = 20_000  # of a result or an answer; the log has all of it
+_STAGES: dict[str, TreeStage] = {  # by what the work of the task has to pass
+    "check": "checking",
+    "checked": "checked",
+    "merge": "queued",
+    "conflict": "conflicted",
+}
 Document = dict[str, Any]  # a task as it was written
 
 
@@ -32,12 +42,14 @@ class TaskRow(Struct, frozen=True, kw_only=True):
     total: int | None = None
     percent: float | None = None
     step: str = ""
+    tool: ToolUse | None = None  # the last one that its worker used, or uses now
     result: str = ""
     error_type: str = ""
     message: str = ""
     feedback: str = ""  # the reviewer's
     is_skipped: bool = False
     place: int | None = None  # in the line for room to run, when it was taken
+    tree: TreeRow | None = None  # its own, if its member may edit and Moot makes trees
 
     @property
     def id(self) -> str:
@@ -116,10 +128,11 @@ class Work(Struct, frozen=True, kw_only=True):
 def project_work(state: State) -> Work | None:
     """Return the view of a session's work; None if there was none yet."""
     work = find_work(state)
-    return None if work is None else _show_work(work)
+    return None if work is None else _show_work(work, state.workspace)
 
 
-def _show_work(work: plan_state.Work) -> Work:
+def _show_work(work: plan_state.Work, workspace: Workspace) -> Work:
+    trees = _show_trees(work, workspace)
     proposed = () if work.outcome or work.status in WORKFLOW.final else work.proposed
     return Work(
         question=work.question,
@@ -137,7 +150,7 @@ def _show_work(work: plan_state.Work) -> Work:
         plan_steps=work.plan_steps,
         plan_step=work.plan_step,
         problems=work.problems,
-        tasks={task_id: _show_task(run) for task_id, run in work.tasks.items()},
+        tasks={task_id: _show_task(run, trees.get(task_id)) for task_id, run in work.tasks.items()},
         order=tuple(work.tasks),
         slots={agent_id: slot for slots in work.slots.values() for agent_id, slot in slots.states.items()},
         unavailable={member: _show_breaker(slots) for member, slots in work.slots.items() if slots.is_open},
@@ -148,7 +161,18 @@ def _show_work(work: plan_state.Work) -> Work:
     )
 
 
-def _show_task(run: TaskRun) -> TaskRow:
+def _show_trees(work: plan_state.Work, workspace: Workspace) -> dict[str, TreeRow]:
+    """Return the trees of tasks, by the task's id."""
+    places = {run.task.id: place for place, run in enumerate(list_queue(work), 1)}
+    shown = {}
+    for task_id, run in work.tasks.items():
+        tree = workspace.trees.get(run.tree)
+        if tree:
+            shown[task_id] = show_tree(tree, _STAGES.get(run.gate, "working"), places.get(task_id))
+    return shown
+
+
+def _show_task(run: TaskRun, tree: TreeRow | None) -> TaskRow:
     return TaskRow(
         task=run.task.document,
         state=run.state,
@@ -164,12 +188,14 @@ def _show_task(run: TaskRun) -> TaskRow:
         total=run.total,
         percent=run.percent,
         step=run.step,
+        tool=run.tool,
         result=run.result[:RESULT_CHARS],
         error_type=run.error_type,
         message=run.message,
         feedback=run.feedback,
         is_skipped=run.is_skipped,
         place=run.place,
+        tree=tree,
     )
 
 

@@ -37,7 +37,7 @@ def start_planning(draft: Draft, feedback: str = "", snapshot_id: str | None = N
 
 
 def receive_plan(draft: Draft, command: CompleteTurn) -> None:
-    """The planner returned: a plan is shown, anything else goes back to it with what is wrong."""
+    """Take what the planner returned: show a valid plan, or return an invalid one with its problems."""
     proposal = command.plan or find_object(command.text, "tasks")
     if proposal is None:
         refuse(draft, InvalidPlan([TaskProblem("plan", "no_plan", {"detail": SHAPE})]), "plan")
@@ -56,7 +56,7 @@ def _summary(proposal: dict[str, Any]) -> str:
 
 
 def refuse(draft: Draft, invalid: InvalidPlan, job: str) -> None:
-    """Twice at most, then the human decides."""
+    """Return a plan to the planner with its problems, twice at most; then ask a human."""
     tries = work_of(draft).refusals + 1
     problems = invalid.tell(draft.state.language)
     draft.add(PlanRefused(problems=problems, n=tries))
@@ -68,7 +68,7 @@ def refuse(draft: Draft, invalid: InvalidPlan, job: str) -> None:
 
 
 def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
-    """Show a plan: to the reviewer first, if the team wants that."""
+    """Submit a plan to the reviewer, if the team has plans reviewed, else to people."""
     work, planner = work_of(draft), staffing.planner(draft.team).id
     draft.add(
         PlanCompleted(
@@ -136,7 +136,7 @@ def submit(draft: Draft, *, doubts: str = "", must_ask: bool = False) -> None:
 
 
 def find_kept(work: Work, tasks: tuple[Task, ...]) -> tuple[str, ...]:
-    """Finished work that still fits: the same task with nothing new about it, and nothing new in what it builds on."""
+    """Return the finished tasks that the new plan keeps: neither they nor what they depend on have changed."""
     if not work.tasks:
         return ()
     kept: list[str] = []
@@ -150,12 +150,12 @@ def find_kept(work: Work, tasks: tuple[Task, ...]) -> tuple[str, ...]:
 
 
 def _essence(task: Task) -> Task:
-    """Who does it does not change what was done."""
+    """Return what decides whether two tasks are the same: everything but the assignee."""
     return replace(task, document={}, role="", member="")
 
 
 def approve(draft: Draft, tasks: tuple[Task, ...], by: str | None, trigger: Trigger) -> None:
-    """These tasks run: those that were shown, or as the human edited them."""
+    """Approve these tasks, as they were shown or as a human edited them, and begin to run them."""
     work = work_of(draft)
     kept = find_kept(work, tasks)
     draft.add(

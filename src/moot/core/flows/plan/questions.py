@@ -9,7 +9,9 @@ CONFIRM = "confirm_plan"
 DROPPED = "task_dropped"
 REPLAN = "ask_replan"
 FAILURE_OPTIONS = ("retry", "skip", "reassign", "replan", "abort")
-_ABOUT_WORK = ("task_failed", "review_failed", DROPPED, "job_failed", CONFIRM, "plan_refused")
+CONFLICT = "merge_conflict"
+CONFLICT_OPTIONS = ("retry", "tree", "ours", "theirs", "drop")
+_ABOUT_WORK = (CONFLICT, "task_failed", "review_failed", DROPPED, "job_failed", CONFIRM, "plan_refused")
 
 
 def ask_whether_to_replan(draft: Draft, input_: Input) -> None:
@@ -28,6 +30,11 @@ def ask_about_failure(draft: Draft, failure: Evaluation, title: str) -> None:
         who=title,
         detail=failure.detail,
     )
+
+
+def ask_about_conflict(draft: Draft, task_id: str, title: str, files: tuple[str, ...]) -> None:
+    """Ask what to do about files in which a task and others contradict each other."""
+    steps.ask(draft, CONFLICT, CONFLICT_OPTIONS, task_id=task_id, who=title, names=files, error_type="conflict")
 
 
 def is_about_work(code: str) -> bool:

@@ -7,7 +7,7 @@ from moot.core import limits, text
 from moot.core.backoff import Backoff
 from moot.core.draft import Draft
 from moot.core.flows.plan import evaluation, questions, workflow
-from moot.core.flows.plan.jobs import REVIEWS, work_of
+from moot.core.flows.plan.jobs import REVIEWS, find_author, start_job, work_of
 from moot.core.flows.plan.plan_events import (
     DispatchNacked,
     ExecutionFailed,
@@ -17,16 +17,18 @@ from moot.core.flows.plan.plan_events import (
     TaskBlocked,
     TaskFailed,
 )
+from moot.core.flows.plan.plan_settings import Retry
 from moot.core.flows.plan.plan_state import Evaluation, TaskRun
+from moot.core.flows.plan.tasks import is_only_reviewer
 from moot.core.instants import later
 from moot.core.machines import task
 from moot.core.machines.task import TaskState
 from moot.core.machines.workflow import Trigger, WorkflowState
-from moot.core.session import steps
+from moot.core.session import parking, steps
 from moot.core.session.commands import FailTurn
 from moot.core.session.events import TurnFailed
-from moot.core.session.settings import Retry
 from moot.core.session.state import Turn
+from moot.core.session.team import Member
 from moot.core.session.usage import NO_USAGE, Usage, safe_usage
 
 TERMINAL = ("auth", "refused", "budget", "config", "blocked")  # trying again would end the same
@@ -55,8 +57,14 @@ def fail_task(
     retry_after_s: float = 0.0,
     usage: Usage = NO_USAGE,
 ) -> None:
-    """A task failed after it had started."""
+    """Log that a task failed after it had started, and retry it or give it up."""
     error_type, message = _safe(error_type, message)
+    _log_failure(draft, run, error_type, message, usage)
+    if not _try_again(draft, run.task.id, "", run.retries, error_type, message, retry_after_s):
+        _block(draft, run, "task_failed", error_type, message)
+
+
+def _log_failure(draft: Draft, run: TaskRun, error_type: str, message: str, usage: Usage) -> None:
     draft.add(
         TaskFailed(
             task_id=run.task.id,
@@ -69,12 +77,90 @@ def fail_task(
             usage=safe_usage(usage),
         )
     )
-    if not _try_again(draft, run.task.id, "", run.retries, error_type, message, retry_after_s):
-        _block(draft, run, "task_failed", error_type, message)
+
+
+def fall_back_from_task(draft: Draft, run: TaskRun, failure: FailTurn) -> bool:
+    """Give a task whose member has reached its usage limit to the next fallback. Returns False if none is left."""
+    reviewers = [member.id for member in draft.team.ais if is_only_reviewer(member, draft.team)]
+    other = parking.find_fallback(draft.state, run.member, run.stands_in_for, reviewers)
+    if other is None:
+        return False
+    error_type, message = _safe(failure.error_type, failure.message)
+    _log_failure(draft, run, error_type, message, failure.usage)
+    stands_in_for = run.stands_in_for or run.member
+    _start_fallback(draft, run.task.id, "", run.retries, error_type, message, other, stands_in_for)
+    parking.say_who_acts_instead(draft, run.member, other)
+    return True
+
+
+def fall_back_from_job(draft: Draft, turn: Turn, failure: FailTurn) -> bool:
+    """Give a job to the next fallback of its member, never a review to its author. Returns False if none is left."""
+    work = work_of(draft)
+    author = find_author(draft, turn.job, turn.task_id)
+    other = parking.find_fallback(draft.state, turn.member, turn.stands_in_for, (author,))
+    if other is None:
+        return False
+    before, stands_in_for = work.episodes.get(turn.episode), turn.stands_in_for or turn.member
+    draft.fail_turn(turn, failure)
+    _start_fallback(
+        draft,
+        turn.task_id or None,
+        turn.episode,
+        before.retries if before else 0,
+        *_safe(failure.error_type, failure.message),
+        other,
+        stands_in_for,
+    )
+    parking.say_who_acts_instead(draft, turn.member, other)
+    start_job(draft, other, turn.job, turn.task_id, retry_of=turn.turn_id, stands_in_for=stands_in_for)
+    return True
+
+
+def _start_fallback(
+    draft: Draft,
+    task_id: str | None,
+    job: str,
+    retries: int,
+    error_type: str,
+    message: str,
+    other: Member,
+    stands_in_for: str,
+) -> None:
+    """Log the failure, if it is the first of its episode, and that a fallback tries again at once."""
+    if retries == 0:
+        _log_execution_failure(draft, task_id, job, error_type, message, "fallback")
+    attempt = retries + 1
+    draft.add(
+        RecoveryStarted(
+            task_id=task_id,
+            recovery_strategy="fallback",
+            attempt=attempt,
+            max_attempts=max(attempt, draft.team.plan.retry.max_attempts),
+            state=None if job or task_id is None else task.retry(work_of(draft).tasks[task_id].state),
+            job=job,
+            member=other.id,
+            stands_in_for=stands_in_for,
+        )
+    )
+
+
+def _log_execution_failure(
+    draft: Draft, task_id: str | None, job: str, error_type: str, message: str, suggested_action: str
+) -> None:
+    draft.add(
+        ExecutionFailed(
+            task_id=task_id,
+            error_type=error_type,
+            recoverable=suggested_action != "decide",
+            suggested_action=suggested_action,
+            message=message,
+            job=job,
+        )
+    )
 
 
 def fail_job(draft: Draft, turn: Turn, failure: FailTurn) -> None:
-    """A planner's, reviewer's or aggregator's turn failed."""
+    """Log that a planner's, reviewer's or aggregator's turn failed, and retry it or ask a human."""
     error_type, message = _safe(failure.error_type, failure.message)
     usage, retry_after_s = safe_usage(failure.usage), failure.retry_after_s
     before = work_of(draft).episodes.get(turn.episode)
@@ -106,20 +192,11 @@ def _safe(error_type: str, message: str) -> tuple[str, str]:
 def _try_again(
     draft: Draft, task_id: str | None, job: str, retries: int, error_type: str, message: str, retry_after_s: float
 ) -> bool:
-    """Log the failure and, if there is any hope, the retry; False when there is none."""
+    """Log the failure, and the retry if one is allowed. Returns whether there is a retry."""
     retry = draft.team.plan.retry
     recoverable = error_type not in TERMINAL
     if retries == 0:
-        draft.add(
-            ExecutionFailed(
-                task_id=task_id,
-                error_type=error_type,
-                recoverable=recoverable,
-                suggested_action="retry" if recoverable else "decide",
-                message=message,
-                job=job,
-            )
-        )
+        _log_execution_failure(draft, task_id, job, error_type, message, "retry" if recoverable else "decide")
     if not recoverable or retries >= retry.max_attempts:
         draft.add(RecoveryFailed(task_id=task_id, attempt=retries, error_type=error_type, message=message, job=job))
         return False
@@ -141,7 +218,7 @@ def _try_again(
 
 
 def nack(draft: Draft, run: TaskRun, reason: str) -> None:
-    """A task was not taken, or not started in time: counted on the member, offered again later, perhaps elsewhere."""
+    """Log that a member did not take a task or start it in time. It is offered again later, perhaps to another."""
     retry, slots = draft.team.plan.retry, work_of(draft).slots[run.member]
     attempt = run.dispatch_failures + 1
     has_hope = attempt <= retry.max_attempts
@@ -174,13 +251,18 @@ def nack(draft: Draft, run: TaskRun, reason: str) -> None:
 
 
 def _instant(draft: Draft, wait_s: float) -> str:
-    """When a wait that begins now is over; empty when there is nothing to wait for."""
+    """Return when a delay that begins now is over; empty for no delay."""
     return later(draft.at, wait_s) if draft.at and wait_s else ""
 
 
 def reject(draft: Draft, run: TaskRun, feedback: str) -> None:
-    """The reviewer sent it back once too often."""
+    """Give up on a task that the reviewer has rejected too often."""
     _block(draft, run, "review_failed", "review", feedback)
+
+
+def give_up(draft: Draft, run: TaskRun, code: str, error_type: str, detail: str) -> None:
+    """The work in a task's own tree did not pass, and no rework is left."""
+    _block(draft, run, code, error_type, detail)
 
 
 def _block(draft: Draft, run: TaskRun, code: str, error_type: str, detail: str) -> None:

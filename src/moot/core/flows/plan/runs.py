@@ -9,9 +9,12 @@ from moot.core.flows.plan.tasks import Json, Task
 from moot.core.machines import task
 from moot.core.machines.task import TaskState
 
+_CREATED = TaskState.CREATED  # a global is faster to look up than a member of an enum
+_NOT_BEGUN = (TaskState.CREATED, TaskState.READY)
+
 
 def as_task(document: Json) -> Task:
-    """A task as it stands in the log: checked before it got there."""
+    """Return the task of a document in the log, which was checked before it was logged."""
     return Task(
         id=document["id"],
         title=document["title"],
@@ -35,14 +38,15 @@ def find_ready(runs: Mapping[str, TaskRun], finished: str | None = None) -> tupl
         runs: all tasks of the plan.
         finished: a task that was finished just now; then only those that waited for it.
     """
+    if finished is None:
+        waiting = [run for run in runs.values() if run.state in _NOT_BEGUN]
+    else:
+        waiting = [run for run in runs.values() if finished in run.task.depends_on and run.state is _CREATED]
     return tuple(
         [
-            task_id
-            for task_id, run in runs.items()
-            if run.state in (TaskState.CREATED, TaskState.READY)
-            and not run.is_skipped
-            and (finished is None or (finished in run.task.depends_on and run.state is TaskState.CREATED))
-            and all(runs[needed].is_finished for needed in run.task.depends_on)
+            run.task.id
+            for run in waiting
+            if not run.is_skipped and all(runs[needed].is_finished for needed in run.task.depends_on)
         ]
     )
 
@@ -54,23 +58,23 @@ def find_freed(work: Work, run: TaskRun, state: TaskState, *, is_skipped: bool =
 
 
 def make_ready(runs: dict[str, TaskRun], ready: Iterable[str]) -> dict[str, TaskRun]:
-    """Let these tasks start."""
+    """Move these tasks to READY."""
     changed = {task_id: replace(runs[task_id], state=task.make_ready(runs[task_id].state)) for task_id in ready}
     return {**runs, **changed} if changed else runs
 
 
 def renew(runs: Mapping[str, TaskRun], tasks: Iterable[Task], kept: Collection[str]) -> dict[str, TaskRun]:
-    """A new plan with these tasks; those that are kept stay finished, the others begin."""
+    """Return the runs of a new plan. Tasks of `kept` stay finished, the others are new."""
     return {new.id: replace(runs[new.id], task=new) if new.id in kept else TaskRun(task=new) for new in tasks}
 
 
 def patch_runs(runs: Mapping[str, TaskRun], tasks: Iterable[Task]) -> dict[str, TaskRun]:
-    """The plan with these tasks; those that it had before keep what they have."""
+    """Return the runs of a patched plan. Tasks that it had before keep their progress."""
     return {new.id: replace(runs[new.id], task=new) if new.id in runs else TaskRun(task=new) for new in tasks}
 
 
 def settle(runs: dict[str, TaskRun], ready: Iterable[str]) -> dict[str, TaskRun]:
-    """Of the tasks that have not begun let these start, and no others: a patch may have added dependencies."""
+    """Move these tasks to READY, and other READY tasks back to CREATED: a patch may have added dependencies."""
     waits = {
         task_id: replace(run, state=task.add_dependency(run.state))
         for task_id, run in runs.items()

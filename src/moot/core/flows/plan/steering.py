@@ -13,7 +13,7 @@ from moot.core.intake.intent_routing import tell_route
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.workflow import Trigger, WorkflowState
 from moot.core.session.commands import CompleteTurn
-from moot.core.session.events import Input, NoticePosted, SessionActivated
+from moot.core.session.events import Input, NoticePosted
 from moot.core.session.state import State as Session
 from moot.core.session.state import Turn
 from moot.core.texts import render
@@ -53,7 +53,7 @@ def _continue(draft: Draft) -> None:
     if any(step.code == questions.CONFIRM for step in state.open_steps.values()):
         draft.add(NoticePosted(code="plan_waits"))
     if state.interrupt is Interrupt.RESUME_READY:
-        draft.add(SessionActivated())
+        draft.activate()
 
 
 def _weigh(draft: Draft, input_: Input) -> None:
@@ -102,12 +102,12 @@ def choices_when_unsure(state: Session) -> tuple[str, ...]:
 
 
 def choices_for_new_task(state: Session) -> tuple[str, ...]:
-    """The input may be about the current work after all."""
+    """Return what a human may choose for an input that was taken for another task."""
     return ("finish_first", "close_and_start", *_changes(state), "drop", "abort")
 
 
 def _changes(state: Session) -> tuple[str, ...]:
-    """A plan that nobody has approved yet is made again for every change."""
+    """Return the changes that a human may choose. An unapproved plan is made again for every change."""
     return ("replan",) if state.part(PlanSlice).current.is_planning else ("minor_replan", "replan")
 
 

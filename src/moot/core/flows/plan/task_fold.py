@@ -1,4 +1,4 @@
-"""How a task evolves from its offer to its end: one function a fact, used by the fold of the work."""
+"""Folds facts about a task, from its offer to its end: one function per kind of fact, used by the fold of the work."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from moot.core.machines.task import TaskState
 
 
 def request(work: Work, fact: events.DispatchRequested, earlier: dict[str, int] | None = None) -> Work:
-    """`earlier`: the member's turns before this one, by task; None when it is the same turn again."""
+    """Offer a task. `earlier` are the member's turns before this one, by task; None if it is the same turn again."""
     run = work.tasks[fact.task_id]
     offered = replace(
         run,
@@ -29,6 +29,10 @@ def request(work: Work, fact: events.DispatchRequested, earlier: dict[str, int] 
         earlier=run.earlier if earlier is None else earlier,
         is_lease_lost=False,
         wait=None,
+        tree=fact.tree,
+        offered_at=fact.offered_at,
+        seq=fact.seq,
+        gate="",
     )
     slots = work.slots.get(fact.member, Slots())
     slot = slots.states.get(fact.agent_id, AGENT.initial)
@@ -43,7 +47,7 @@ def request(work: Work, fact: events.DispatchRequested, earlier: dict[str, int] 
 
 
 def ack(work: Work, fact: events.DispatchAcked) -> Work:
-    """The first ack closes a breaker."""
+    """Reserve the slot. Taking an offer closes the member's breaker."""
     run = work.tasks[fact.task_id]
     taken = replace(run, state=fact.state, place=fact.place)
     slots = _turn_slot(work.slots[fact.member], fact.agent_id, agent.take)
@@ -74,6 +78,7 @@ def start(work: Work, fact: events.SolverStarted) -> Work:
         total=None,
         percent=None,
         step="",
+        tool=None,
         started_at=fact.started_at,
         message=run.message if run.error_type else "",  # why it was not taken before
         dispatch_failures=0,
@@ -93,15 +98,26 @@ def progress(work: Work, fact: events.SolverProgressed) -> Work:
         total=fact.total,
         percent=fact.percent,
         step=fact.step[: limits.STEP_CHARS],
+        tool=fact.tool or run.tool,
     )
     return _with_run(replace(work, status=workflow.iterate(work.status)), progressed)
 
 
 def complete(work: Work, fact: events.SolverCompleted) -> Work:
-    """The result is kept for those who depend on it."""
+    """Keep the result for the tasks that depend on it, and free the slot."""
     run = work.tasks[fact.task["id"]]
     result = fact.result[: limits.RESULT_CHARS]
-    finished = replace(run, state=fact.state, result=result, retries=0, error_type="", message="", dispatch_id=None)
+    finished = replace(
+        run,
+        state=fact.state,
+        result=result,
+        retries=0,
+        error_type="",
+        message="",
+        dispatch_id=None,
+        gate=fact.gate,
+        turn_id=fact.dispatch_id if fact.gate else run.turn_id,
+    )
     tasks = {**work.tasks, run.task.id: finished}
     slots = _turn_slot(work.slots[run.member], run.agent_id, agent.succeed)
     return replace(
@@ -136,7 +152,7 @@ def lose_lease(work: Work, fact: events.LeaseExpired) -> Work:
 
 
 def retry(work: Work, fact: events.RecoveryStarted) -> Work:
-    """With a delay the task waits where it failed; without one it may start at once."""
+    """Count a retry. A task with a delay waits in its failed state; without one it may start at once."""
     count = work.counts.waits + 1
     work = replace(work, counts=replace(work.counts, waits=count))
     wait = Wait(count, fact.delay_s, fact.retry_at)
@@ -145,6 +161,8 @@ def retry(work: Work, fact: events.RecoveryStarted) -> Work:
         episode = work.episodes[fact.job]
         return replace(work, episodes={**work.episodes, fact.job: replace(episode, **changes)})
     run = replace(work.tasks[fact.task_id], **changes)
+    if fact.member:
+        run = replace(run, given_to=fact.member, stands_in_for=fact.stands_in_for)
     return _with_run(work, run if fact.state is None else _next_attempt(run, fact.state))
 
 
@@ -156,15 +174,40 @@ def end_wait(work: Work, fact: events.WaitEnded) -> Work:
 
 
 def _next_attempt(run: TaskRun, state: TaskState) -> TaskRun:
-    return replace(run, state=state, attempt=run.attempt + 1, wait=None, done_steps=0)
+    return replace(run, state=state, attempt=run.attempt + 1, wait=None, done_steps=0, gate="")
 
 
 def review(work: Work, fact: events.TaskReviewed) -> Work:
     run = replace(work.tasks[fact.task_id], state=fact.state)
     if fact.passed:
         return _settle(work, run, fact.ready)
-    run = replace(run, feedback=fact.feedback)
-    return _with_run(work, replace(_next_attempt(run, fact.state), rework=run.rework + 1) if fact.is_reworked else run)
+    run = replace(run, feedback=fact.feedback, gate="")
+    if not fact.is_reworked:
+        return _with_run(work, run)
+    keeps = run.member if run.tree else run.given_to  # in its tree the same member goes on
+    return _with_run(work, replace(_next_attempt(run, fact.state), rework=run.rework + 1, given_to=keeps))
+
+
+def send_back(work: Work, fact: events.TaskSentBack) -> Work:
+    """The work goes back to the same member, in the same tree."""
+    run = replace(work.tasks[fact.task_id], state=fact.state, feedback=fact.feedback, gate="")
+    if not fact.is_reworked:
+        return _with_run(work, run)
+    return _with_run(work, replace(_next_attempt(run, fact.state), rework=run.rework + 1, given_to=fact.member))
+
+
+def pass_gate(work: Work, task_id: str, gate: str, **changes: object) -> Work:
+    """The work of a task reached the next gate."""
+    run = work.tasks.get(task_id)
+    return work if run is None else _with_run(work, replace(run, gate=gate, **changes))
+
+
+def merge(work: Work, task_id: str, state: str, ready: tuple[str, ...]) -> Work:
+    """The work of a task is part of the whole: those that depend on it may start."""
+    run = work.tasks.get(task_id)
+    if run is None or not state:
+        return work
+    return _settle(work, replace(run, state=TaskState(state), gate="", side="", side_files=()), ready)
 
 
 def request_review(work: Work, task_id: str) -> Work:
@@ -174,22 +217,22 @@ def request_review(work: Work, task_id: str) -> Work:
 
 
 def block(work: Work, fact: events.TaskBlocked) -> Work:
-    return _with_run(work, replace(work.tasks[fact.task_id], state=fact.state, wait=None))
+    return _with_run(work, replace(work.tasks[fact.task_id], state=fact.state, wait=None, gate=""))
 
 
 def skip(work: Work, fact: events.TaskSkipped) -> Work:
     run = work.tasks[fact.task_id]
-    return _settle(work, replace(run, is_skipped=True, wait=None), fact.ready)
+    return _settle(work, replace(run, is_skipped=True, wait=None, gate=""), fact.ready)
 
 
 def cancel(work: Work, fact: events.SolverCancelled) -> Work:
     run = work.tasks[fact.task["id"]]
     work = forget_episodes(_abandon(work, run), run.task.id)
-    return _release(work, replace(run, state=fact.state, wait=None))
+    return _release(work, replace(run, state=fact.state, wait=None, gate=""))
 
 
 def restart(work: Work, fact: events.SolverRestarted) -> Work:
-    """From the beginning: what was finished before it counts on, its own failures do not."""
+    """Restart a task from the beginning and forget its failures. What it depends on stays finished."""
     run = work.tasks[fact.task["id"]]
     fresh = TaskRun(
         task=as_task(fact.task),
@@ -197,6 +240,7 @@ def restart(work: Work, fact: events.SolverRestarted) -> Work:
         attempt=run.attempt + 1,
         feedback=run.feedback,
         given_to=fact.member or run.given_to,
+        tree=run.tree,
     )
     work = forget_episodes(_abandon(work, run), run.task.id)
     dispatches = {dispatch: task_id for dispatch, task_id in work.dispatches.items() if task_id != run.task.id}
@@ -204,7 +248,7 @@ def restart(work: Work, fact: events.SolverRestarted) -> Work:
 
 
 def forget_episodes(work: Work, *task_ids: str) -> Work:
-    """Failures of turns that nobody waits for any more: reviews of these tasks, and an answer made without them."""
+    """Forget the failures of turns that are no longer needed: reviews of these tasks, and the aggregation."""
     gone = {"aggregate", "review_answer", *(f"review:{task_id}" for task_id in task_ids)}
     if gone.isdisjoint(work.episodes):
         return work
@@ -216,7 +260,7 @@ def _with_run(work: Work, run: TaskRun) -> Work:
 
 
 def _with_both(work: Work, run: TaskRun, slots: Slots) -> Work:
-    """A task and the slots of the member that has it."""
+    """Replace a task and the slots of the member that has it."""
     return replace(work, tasks={**work.tasks, run.task.id: run}, slots={**work.slots, run.member: slots})
 
 
@@ -225,18 +269,18 @@ def with_slots(work: Work, member: str, slots: Slots) -> Work:
 
 
 def _settle(work: Work, run: TaskRun, ready: tuple[str, ...]) -> Work:
-    """A task is finished: those that depend on it may start."""
+    """Replace a finished task and let those that depend on it start."""
     return replace(work, tasks=make_ready({**work.tasks, run.task.id: run}, ready))
 
 
 def _release(work: Work, run: TaskRun) -> Work:
-    """Nobody has the task any more."""
+    """Replace a task that no member has any more."""
     tasks = {**work.tasks, run.task.id: replace(run, dispatch_id=None)}
     return replace(work, tasks=tasks, dispatches=_without(work, run))
 
 
 def _without(work: Work, run: TaskRun) -> dict[str, str]:
-    """What is under way but for this task."""
+    """Return the dispatches under way except that of this task."""
     return {dispatch: task_id for dispatch, task_id in work.dispatches.items() if dispatch != run.dispatch_id}
 
 
@@ -249,5 +293,5 @@ def _move_slot(work: Work, run: TaskRun, step: Callable[[Slot], Slot]) -> Work:
 
 
 def _abandon(work: Work, run: TaskRun) -> Work:
-    """The worker of a task is stopped: its slot is free again."""
+    """Free the slot of a task whose worker is stopped."""
     return _move_slot(work, run, agent.release) if run.is_under_way else work

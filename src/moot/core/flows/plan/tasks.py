@@ -95,6 +95,23 @@ def may_do_tasks(member: Member) -> bool:
     return not member.is_human and not any(has_role(member, role) for role in LEADING_ROLES)
 
 
+def list_files(task: Task) -> tuple[str, ...]:
+    """Return the paths that a task says it changes; none if it does not say."""
+    named = task.document.get("files")
+    paths = named if isinstance(named, list) else [named] if isinstance(named, str) else []
+    return tuple(
+        path.strip().removeprefix("./").rstrip("/") for path in paths if isinstance(path, str) and path.strip()
+    )
+
+
+def are_apart(one: Task, other: Task) -> bool:
+    """Whether two tasks say that they change different files. A folder holds everything below it."""
+    mine, theirs = list_files(one), list_files(other)
+    if not mine or not theirs or any("*" in path for path in (*mine, *theirs)):
+        return False
+    return not any(a == b or a.startswith(f"{b}/") or b.startswith(f"{a}/") for a in mine for b in theirs)
+
+
 def candidates(task: Task, team: Team) -> list[Member]:
     """Return the members that may run this task, the first choice first.
 
@@ -102,13 +119,14 @@ def candidates(task: Task, team: Team) -> list[Member]:
     """
     if task.member:
         named = team.find(task.member)
-        return [] if named is None or named.is_human or _is_only_reviewer(named, team) else [named]
+        return [] if named is None or named.is_human or is_only_reviewer(named, team) else [named]
     if task.role and normalise(task.role) != EXECUTOR:
         return [member for member in team.ais if has_role(member, task.role) and may_do_tasks(member)]
     return executors(team)
 
 
-def _is_only_reviewer(member: Member, team: Team) -> bool:
+def is_only_reviewer(member: Member, team: Team) -> bool:
+    """Whether nobody else of the team could review what this member makes."""
     reviewers = [each for each in team.ais if has_role(each, "reviewer")]
     return reviewers == [member]
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from moot.core.facts import Json
 from moot.core.flows.supervisor.supervisor_settings import END
 from moot.core.json_text import cut_objects, find_object
 
@@ -44,7 +45,15 @@ class Unusable(Struct, frozen=True, kw_only=True, gc=False):
 
 def extract_decision(message: str, agents: Collection[str]) -> Decision | Unusable:
     """Read a decision. The last object with `next_agent` counts, even if only an earlier one is usable."""
-    document = find_object(message, "next_agent")
+    return read_decision(find_document(message), agents)
+
+
+def find_document(message: str) -> Json | None:
+    """Return the object of a message that says who acts next, as it is written there; None if there is none."""
+    return find_object(message, "next_agent")
+
+
+def read_decision(document: Json | None, agents: Collection[str]) -> Decision | Unusable:
     if document is None:
         return Unusable(fault="no_json")
     chosen = document["next_agent"]
@@ -65,9 +74,8 @@ def extract_decision(message: str, agents: Collection[str]) -> Decision | Unusab
     )
 
 
-def read_instructions(message: str) -> Instructions:
-    """Read the whole texts of the decision in a message, which the chosen agent is given."""
-    document = find_object(message, "next_agent") or {}
+def read_instructions(document: Json) -> Instructions:
+    """Read the whole texts of a decision, which the chosen agent is given."""
     guidance, context = (document.get(name) for name in ("guidance", "context_from_previous"))
     return Instructions(
         guidance=guidance.strip()[:INSTRUCTION_CHARS] if isinstance(guidance, str) else "",

@@ -31,16 +31,23 @@ def settings_of(draft: Draft) -> SupervisorSettings:
 def begin(draft: Draft, goal: str, member: str, *, is_deferred: bool = False) -> None:
     before = find_job(draft.state)
     number = before.number + 1 if before else 1
+    name = _name_job(draft, number)
     draft.add(
         SupervisionStarted(
             goal=goal,
             asked_by=member,
             is_deferred=is_deferred,
             number=number,
-            thread_id=f"job-{number}",
-            creative_id=f"creative-{number}",
+            thread_id=f"job-{name}",
+            creative_id=f"creative-{name}",
         )
     )
+
+
+def _name_job(draft: Draft, number: int) -> str:
+    """Return a name that no other job has, in no session: a copy of a session differs by the time of its own jobs."""
+    moment = "".join(filter(str.isdigit, draft.at))
+    return "-".join(filter(None, (draft.state.session_id, str(number), moment)))
 
 
 def finish(draft: Draft, reason: str) -> None:

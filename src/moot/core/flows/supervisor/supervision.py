@@ -49,7 +49,7 @@ class Choice(Struct, frozen=True, kw_only=True, gc=False):
     given: str = ""
 
 
-class ToolUse(Struct, frozen=True, kw_only=True, gc=False):
+class ToolRun(Struct, frozen=True, kw_only=True, gc=False):
     """A tool that was called in the newest round; without `is_done` it runs. Arguments and result are JSON, cut."""
 
     call_id: str
@@ -80,6 +80,8 @@ class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     decision: Decision | None = None  # the newest valid one, for the chosen agent
     instructions: Instructions = Instructions()  # its whole texts, where `decision` has shortened ones
     repeated: int = 0  # how often in a row the same choice was corrected
+    suggested: str = ""  # the agent that failed reviews suggested when it was last chosen
+    followed: int = 0  # how often it was chosen because of them
     decisions: tuple[Taken, ...] = ()
     unusable: Unusable | None = None
     unusable_in_a_row: int = 0
@@ -101,7 +103,7 @@ class Supervision(Struct, frozen=True, kw_only=True, gc=False):
     # only for screens
     choices: tuple[Choice, ...] = ()
     writers: dict[str, str] = {}  # key of the shared state → the member who wrote it last
-    tools: tuple[ToolUse, ...] = ()
+    tools: tuple[ToolRun, ...] = ()
     review: Review | None = None  # the newest
     reason: str = ""  # why the job ended
     deliverable: Deliverable | None = None  # its result

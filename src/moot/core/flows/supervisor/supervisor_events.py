@@ -53,6 +53,7 @@ class SupervisorDecided(Fact, frozen=True, kw_only=True):
     corrected_from: str | None = None
     correction: Correction | None = None
     repeated: int = 0  # how often in a row the same choice was corrected like this
+    followed: int = 0  # how often the agent that failed reviews suggest was chosen
     guidance: str = ""
     context: str = ""
 

@@ -10,7 +10,7 @@ from moot.core.draft import Draft
 from moot.core.effects import Deadline, Effect, RunTool
 from moot.core.errors import Refused
 from moot.core.facts import Fact
-from moot.core.flows.steered_flow import NEW_TASK_CHOICES, SteeredFlow, find_blocked
+from moot.core.flows.steered_flow import NEW_TASK_CHOICES, SteeredFlow
 from moot.core.flows.supervisor import acting, agent_brief, answers, deciding, jobs, questions, supervisor_slice, tools
 from moot.core.flows.supervisor.cast import list_missing
 from moot.core.flows.supervisor.decision import without_json
@@ -25,13 +25,14 @@ from moot.core.flows.supervisor.supervisor_events import (
 from moot.core.flows.supervisor.supervisor_lines import SUPERVISOR_LINES
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_view import project_job
 from moot.core.flows.turns import TurnInput
 from moot.core.intake.intent import CurrentTask, RoutingDecision, WorkflowStatus
 from moot.core.intake.intent_routing import tell_route
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.session import Status
-from moot.core.session import budgets
+from moot.core.session import budgets, parking
 from moot.core.session.commands import Answer, Command, CompleteTool, CompleteTurn, FailTurn
 from moot.core.session.events import (
     Input,
@@ -39,7 +40,6 @@ from moot.core.session.events import (
     NoticePosted,
     PauseReason,
     PauseRequested,
-    SessionActivated,
     StepAsked,
     StepClosed,
     TurnCompleted,
@@ -130,11 +130,6 @@ class SupervisorFlow(SteeredFlow):
     # members at work
 
     def complete_turn(self, draft: Draft, turn: Turn, command: CompleteTurn) -> None:
-        blocked = find_blocked(command.text) if turn.job != SUPERVISOR else None
-        if blocked is not None:
-            failure = FailTurn(turn_id=turn.turn_id, error_type="blocked", message=blocked, usage=command.usage)
-            self.fail_turn(draft, turn, failure)
-            return
         message = text.cut(text.clean(command.text))
         draft.add(TurnCompleted(turn_id=turn.turn_id, member=turn.member, usage=safe_usage(command.usage)))
         if not text.is_blank(message):
@@ -153,6 +148,18 @@ class SupervisorFlow(SteeredFlow):
         reason = draft.post_failure(turn, command, draft.team.supervisor.turn_timeout_s)
         questions.ask_stuck(draft, reason)
         self.advance(draft)
+
+    def fall_back(self, draft: Draft, turn_id: str, command: FailTurn) -> bool:
+        """End the turn and let the next fallback play the same agent."""
+        turn = draft.state.turn(turn_id)
+        other = parking.find_fallback(draft.state, turn.member, turn.stands_in_for) if turn else None
+        if turn is None or other is None:
+            return False
+        draft.fail_turn(turn, command)
+        parking.say_who_acts_instead(draft, turn.member, other)
+        stands_in_for = turn.stands_in_for or turn.member
+        draft.start_turn(other, job=turn.job, retry_of=turn.turn_id, stands_in_for=stands_in_for)
+        return True
 
     def obey_event(self, draft: Draft, command: Command) -> None:
         if not isinstance(command, CompleteTool):
@@ -182,7 +189,7 @@ class SupervisorFlow(SteeredFlow):
             questions.ask_stuck(draft, "step_limit")
         else:
             if state.status is Status.PAUSED:
-                draft.add(SessionActivated())
+                draft.activate()
             draft.start_turn(player, job=job.node)
 
     def has_active_workers(self, state: State) -> bool:
@@ -200,6 +207,9 @@ class SupervisorFlow(SteeredFlow):
     def effects(self, state: State) -> Iterable[Effect]:
         job = find_job(state)
         return _run_tools(state) if job is not None and job.calls else ()
+
+    def project(self, state: State) -> dict[str, Any]:
+        return {"supervision": project_job(state)}
 
     def turn_timeout_s(self, state: State) -> float:
         return state.team.supervisor.turn_timeout_s

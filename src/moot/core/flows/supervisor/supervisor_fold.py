@@ -22,7 +22,7 @@ from moot.core.flows.supervisor.supervision import (
     Review,
     Supervision,
     ToolResult,
-    ToolUse,
+    ToolRun,
 )
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
 
@@ -46,7 +46,7 @@ def complete_turn(job: Supervision, node: str) -> Supervision:
 
 @job_fold.on(events.InputNoted)
 def _note(job: Supervision, fact: events.InputNoted) -> Supervision:
-    return replace(job, heard=(*job.heard, Heard(fact.member, fact.text))[-INPUTS:])
+    return replace(job, heard=(*job.heard, Heard(fact.member, fact.text))[-INPUTS:], followed=0)
 
 
 @job_fold.on(events.SupervisorDecided)
@@ -63,6 +63,8 @@ def _decide(job: Supervision, fact: events.SupervisorDecided) -> Supervision:
         decision=fact.decision,
         instructions=Instructions(guidance=fact.guidance, context=fact.context),
         repeated=fact.repeated,
+        suggested=fact.next if fact.followed else job.suggested,
+        followed=fact.followed or job.followed,
         misfits=(),
         sent_back=0,
         decisions=(*job.decisions, taken)[-DECISIONS:],
@@ -117,7 +119,7 @@ def _unique(*names: str) -> tuple[str, ...]:
 def _call_tools(job: Supervision, fact: events.ToolsCalled) -> Supervision:
     calls = {call.call_id: call for call in fact.calls}
     tools = tuple(
-        ToolUse(call_id=call.call_id, agent=fact.agent, name=call.name, args=_write(call.args), round=fact.round)
+        ToolRun(call_id=call.call_id, agent=fact.agent, name=call.name, args=_write(call.args), round=fact.round)
         for call in fact.calls
     )
     return replace(

@@ -13,7 +13,7 @@ from moot.core.flows.supervisor.shapes import describe_misfit
 from moot.core.flows.supervisor.supervisor_settings import END, SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import find_job
 from moot.core.session.events import MessagePosted
-from moot.core.session.session_lines import SESSION_LINES, say_message
+from moot.core.session.session_lines import SESSION_LINES, input_text, say_message
 from moot.core.session.team import Language, Team
 
 VALUE_CHARS = 100  # of a tool's arguments or its result
@@ -23,9 +23,9 @@ SUPERVISOR_LINES.ignore(supervisor.SupervisionStarted, supervisor.InputNoted)  #
 
 
 @SUPERVISOR_LINES.text(MessagePosted)
-def _message_text(fact: MessagePosted, _language: Language) -> str | None:
-    """Return the message without its decision, which has a line of its own; None if it has no decision."""
-    return without_json(fact.text) if fact.has_decision else None
+def _message_text(fact: MessagePosted, language: Language) -> str | None:
+    """Return the message without its decision, which has a line of its own."""
+    return without_json(fact.text) if fact.has_decision else input_text(fact, language)
 
 
 @SUPERVISOR_LINES.message(MessagePosted)

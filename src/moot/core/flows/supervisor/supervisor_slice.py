@@ -37,6 +37,10 @@ class SupervisorSlice(Slice, frozen=True, kw_only=True, gc=False, tag="superviso
     def asked_by(self) -> str:
         return self.job.asked_by if self.job else ""
 
+    @property
+    def goal(self) -> str:
+        return self.job.goal if self.job else ""
+
 
 fold: Fold[State] = Fold()
 follow: Follow[State] = Follow()
@@ -122,7 +126,8 @@ def _close_step(before: State, after: State, fact: events.StepClosed) -> State:
         return after
     if step.code == STUCK:
         node = SUPERVISOR if fact.outcome == "superseded" else job.node
-        return _with_job(after, replace(job, node=node, steps=0, unusable_in_a_row=0, sent_back=0, repeated=0))
+        counts = {"steps": 0, "unusable_in_a_row": 0, "sent_back": 0, "repeated": 0, "followed": 0}
+        return _with_job(after, replace(job, node=node, **counts))
     if fact.outcome != "answered":
         return after
     if step.code == REVIEW_OUTPUT and fact.choice == "reject":

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from moot.core.flows.supervisor.deliverable import Deliverable
-from moot.core.flows.supervisor.supervision import Choice, Review, ToolUse
+from moot.core.flows.supervisor.supervision import Choice, Review, ToolRun
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
 from moot.core.flows.supervisor.supervisor_slice import find_job
 from moot.core.session.state import State
@@ -22,7 +22,7 @@ class Job(Struct, frozen=True, kw_only=True):
     unusable_in_a_row: int = 0
     state: dict[str, Any] = {}
     writers: dict[str, str] = {}
-    tools: tuple[ToolUse, ...] = ()
+    tools: tuple[ToolRun, ...] = ()
     review: Review | None = None
     outcome: str = ""
     reason: str = ""

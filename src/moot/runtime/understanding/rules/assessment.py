@@ -1,11 +1,10 @@
-"""What a reading means for the work that is under way: how much changes, and what to do about it."""
+"""What a relation means for the work that is under way: how much changes, and what to do about it."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 from moot.core.intake.intent import Delta, Deltas, Relation, TaskRelationAssessment
-from moot.runtime.understanding.rules.relation import Reading
 from moot.runtime.understanding.rules.similarity import Overlap
 
 
@@ -33,21 +32,30 @@ _IMPACTS: dict[Relation, Impact] = {
 }
 
 
-def assess(reading: Reading, reason: str, overlap: Overlap) -> TaskRelationAssessment | None:
-    """Return None for controls: they concern the run, not the work."""
-    impact = _IMPACTS.get(reading.relation)
+def assess(
+    relation: Relation, confidence: float, reason: str, overlap: Overlap, rule: str = ""
+) -> TaskRelationAssessment | None:
+    """Say what a relation means for the work.
+
+    Args:
+        rule: the reason code of the rule that found it, if a rule did.
+
+    Returns:
+        None for controls: they concern the run, not the work.
+    """
+    impact = _IMPACTS.get(relation)
     if impact is None:
         return None
     return TaskRelationAssessment(
         relation_type=impact.relation,
         reasoning=reason,
-        confidence=reading.confidence,
+        confidence=confidence,
         assessment=Deltas(
-            goal_similarity=_goal_similarity(reading, overlap),
+            goal_similarity=_goal_similarity(relation, overlap),
             scope_delta=impact.scope,
-            constraint_delta="none" if reading.reason == "task_named" else impact.constraint,
+            constraint_delta="none" if rule == "task_named" else impact.constraint,
             deliverable_delta=impact.deliverable,
-            resource_impact="major" if reading.reason == "restart" else impact.resource,
+            resource_impact="major" if rule == "restart" else impact.resource,
             timeline_impact=impact.timeline,
         ),
         recommended_action=impact.action,
@@ -56,10 +64,10 @@ def assess(reading: Reading, reason: str, overlap: Overlap) -> TaskRelationAsses
     )
 
 
-def _goal_similarity(reading: Reading, overlap: Overlap) -> float:
+def _goal_similarity(relation: Relation, overlap: Overlap) -> float:
     """Similarity of the goal after the message to the goal before it; 1.0 for an "ok", which leaves it unchanged."""
-    if reading.relation == "same_task_no_change":
+    if relation == "same_task_no_change":
         return 1.0
-    if reading.relation == "same_task_minor_change":
+    if relation == "same_task_minor_change":
         return round(max(0.8, overlap.work), 2)
     return round(overlap.goal, 2)

@@ -18,13 +18,18 @@ def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
         return True
     has_turn = any(clause.has("turn") for clause in clauses)
     for index, clause in enumerate(clauses):
-        if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK) or clause.has("naming"):
+        is_pause = clause.act in (Act.PAUSE, Act.ASIDE) and clause.names_goal  # "forget the app for a minute"
+        if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK) or is_pause or clause.has("naming"):
             continue
         others = (*clauses[:index], *clauses[index + 1 :])
         has_successor = has_turn and any(other.act in _SUCCESSORS for other in others)
-        if has_turn and find_rivals(tokens_of(clause.text), context.goal):
+        if has_turn and not clause.has("additive") and find_rivals(tokens_of(clause.text), context.goal):
             return True
-        if any(_replaces(old, new, clause, context, has_successor) for old, new in _find_replacements(clause)):
+        if _gives_up_goal(clause, context) and _names_more(others, context):
+            return True
+        if any(
+            _replaces(old, new, clause, context, has_successor, has_turn) for old, new in _find_replacements(clause)
+        ):
             return True
         if any(old & DELIVERABLES for old, _ in _find_replacements(clause)) and names_other_deliverable(
             others, context
@@ -39,25 +44,41 @@ def names_other_deliverable(clauses: Sequence[Clause], context: Context) -> bool
     return bool(named & DELIVERABLES - context.work)
 
 
-def _replaces(old: frozenset[str], new: frozenset[str], clause: Clause, context: Context, has_successor: bool) -> bool:
+def _replaces(
+    old: frozenset[str], new: frozenset[str], clause: Clause, context: Context, has_successor: bool, has_turn: bool
+) -> bool:
     gives_up_goal = _is_goal(old, context.core)
     if gives_up_goal and (new - context.goal or has_successor):
         return True
     if old and not gives_up_goal:
         return False
-    return bool(find_rivals(new, context.goal)) or _is_other_deliverable(clause, new, context)
+    return bool(find_rivals(new, context.goal)) or _is_other_deliverable(clause, new, context, has_turn)
 
 
 def _find_replacements(clause: Clause) -> Iterator[tuple[frozenset[str], frozenset[str]]]:
     """Yield (old tokens, new tokens) for each phrase of [replaced] that matches; either may be empty."""
-    for match in clause.lexicon["replaced"].matches(clause.text):
-        named = {name.partition("_")[0]: value or "" for name, value in match.groupdict().items()}
-        yield tokens_of(named.get("old", "")), tokens_of(named.get("new", ""))
+    for text in dict.fromkeys((clause.text, clause.core)):
+        for match in clause.lexicon["replaced"].matches(text):
+            named = {name.partition("_")[0]: value or "" for name, value in match.groupdict().items()}
+            yield tokens_of(named.get("old", "")), tokens_of(named.get("new", ""))
 
 
-def _is_other_deliverable(clause: Clause, new: frozenset[str], context: Context) -> bool:
-    """As in "make it a podcast": a deliverable that was not mentioned yet, where the goal names another."""
-    if clause.has("additive") or not context.goal & DELIVERABLES:
+def _gives_up_goal(clause: Clause, context: Context) -> bool:
+    """As in "Flutter is out"."""
+    matches = (match for text in (clause.text, clause.core) for match in clause.lexicon["given up"].matches(text))
+    named = (value for match in matches for name, value in match.groupdict().items() if name.startswith("old"))
+    return any(value and _is_goal(tokens_of(value), context.core) for value in named)
+
+
+def _names_more(clauses: Sequence[Clause], context: Context) -> bool:
+    """Whether other clauses want or state something that the work does not have yet."""
+    return any(clause.act in _SUCCESSORS and tokens_of(clause.text) - context.work for clause in clauses)
+
+
+def _is_other_deliverable(clause: Clause, new: frozenset[str], context: Context, has_turn: bool) -> bool:
+    """As in "make it a podcast": a kind that was not mentioned yet, where the goal names another or it takes a turn."""
+    is_turned = context.goal & DELIVERABLES or clause.has("successor") or has_turn
+    if clause.has("additive") or not is_turned:
         return False
     return bool(new & DELIVERABLES - context.work) and len(new) <= 6 and not new & context.goal
 

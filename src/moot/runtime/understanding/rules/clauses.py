@@ -1,5 +1,6 @@
 """Finds the act of each clause: an order, a question, a control, …"""
 
+import re
 from enum import StrEnum
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ class Act(StrEnum):
     STATUS = "status"
     SWITCH = "switch"
     RESTART = "restart"
+    ASIDE = "put aside"
     PAUSE = "pause"
     CANCEL = "cancel"
     AWAY = "away"
@@ -39,6 +41,7 @@ _STAY_WITH_QUESTION_MARK = frozenset(
     {
         Act.KEEP_RUNNING,
         Act.STATUS,
+        Act.ASIDE,
         Act.PAUSE,
         Act.CANCEL,
         Act.RESUME,
@@ -50,6 +53,11 @@ _STAY_WITH_QUESTION_MARK = frozenset(
         Act.SWITCH,
     }
 )
+
+
+_JOINT = re.compile(r" and (?:then )?| then ")
+_JOINED_CONTROLS = (Act.ASIDE, Act.PAUSE, Act.CANCEL, Act.TAKE_BACK)
+_JOINED_ORDERS = (*ORDERS, Act.EXPLAIN, Act.RESTART)
 
 
 class Clause(Struct, frozen=True, gc=False):
@@ -66,14 +74,35 @@ class Clause(Struct, frozen=True, gc=False):
         found = self.lexicon[section]
         return found.match(self.core) or found.match(self.text)
 
+    @property
+    def object(self) -> str:
+        """What an order is about: its text without the verb, which other works have, too."""
+        if not self.lexicon.has_spaces:
+            return self.text
+        kernel = self.lexicon.strip(self.core, "polite") or self.core
+        _, _, rest = kernel.partition(" ")
+        return rest if self.lexicon["order"].match(kernel) else kernel
+
 
 def read_clauses(prose: Prose, context: Context) -> tuple[Clause, ...]:
-    return tuple(_read_clause(text, context, is_question=is_question) for text, is_question in prose.clauses)
+    return tuple(clause for text, is_question in prose.clauses for clause in _read_part(text, context, is_question))
+
+
+def _read_part(written: str, context: Context, is_question: bool) -> tuple[Clause, ...]:
+    """A part of the message: one clause, or two if a control and an order are joined: "stop this and help me"."""
+    joint = _JOINT.search(written)
+    if joint:
+        control = _read_clause(written[: joint.start()], context, is_question=False)
+        order = _read_clause(written[joint.end() :], context, is_question=is_question)
+        if control.act in _JOINED_CONTROLS and order.act in _JOINED_ORDERS:
+            return control, order
+    return (_read_clause(written, context, is_question=is_question),)
 
 
 def _read_clause(written: str, context: Context, *, is_question: bool) -> Clause:
     lexicon = find_lexicon(written)
-    text = lexicon.spell(written)
+    spelt = lexicon.spell(written)
+    text = lexicon.strip(spelt, "reported") or spelt
     core = lexicon.strip(text, "lead") or text
     act, names_goal = _find_act(text, core, lexicon, context)
     if act is Act.FACT and not lexicon.has_spaces:  # "commit 一下", "about us 吧"
@@ -83,9 +112,11 @@ def _read_clause(written: str, context: Context, *, is_question: bool) -> Clause
 
 def _find_act(text: str, core: str, lexicon: Lexicon, context: Context) -> tuple[Act, bool]:
     """Find the act, and whether it is a control that names the goal."""
-    kernel = lexicon.strip_end(lexicon.strip(core, "polite") or core, "tail")
+    request = lexicon.strip(core, "polite") or core
+    kernel = lexicon.strip_end(request, "tail")
     bare = lexicon.leave_out(kernel, "filler")
-    whole = tuple(dict.fromkeys((text, core, lexicon.strip_end(core, "tail"), kernel, bare)))
+    ends = (lexicon.strip_end(text, "tail"), lexicon.strip_end(core, "tail"))
+    whole = tuple(dict.fromkeys((text, core, *ends, request, kernel, bare)))
     for start in core, text:
         variants = {
             "whole": whole,
@@ -113,6 +144,8 @@ def _is_goal(name: str, context: Context) -> bool:
 def _adjust(act: Act, text: str, core: str, lexicon: Lexicon, *, is_question: bool) -> Act:
     if act in (Act.WISH, Act.ORDER) and core.startswith("if "):
         return Act.FACT  # a condition
+    if act in (Act.WISH, Act.ORDER, Act.RETRY) and (lexicon["report"].match(text) or lexicon["report"].match(core)):
+        return Act.FACT
     if act is Act.EXPLAIN and not is_question and lexicon["additive"].match(text):
         return Act.ORDER  # "also check the spelling" is more work, not a question
     if is_question and act not in _STAY_WITH_QUESTION_MARK:

@@ -197,14 +197,16 @@ def _split_phrases(line: str) -> Iterator[str]:
 
 def _combine(mode: str, phrases: list[str], start: str) -> list[str]:
     """Return the patterns of a section; `start` is where a phrase may begin in the middle of a text."""
-    one = f"(?:{'|'.join(phrases)})"
+    # A phrase with <goal> stays alone: if its words do not name the goal, the others still count.
+    plain = [phrase for phrase in phrases if "(?P<goal" not in phrase]
+    with_goal = [phrase for phrase in phrases if "(?P<goal" in phrase]
+    one = f"(?:{'|'.join(plain)})"
     longest_first = f"(?:{'|'.join(sorted(phrases, key=len, reverse=True))})"
     match mode:
-        case "whole":  # a phrase with <goal> stays alone: if its words do not name the goal, the others still count
-            plain = [phrase for phrase in phrases if "(?P<" not in phrase]
-            return ["|".join(plain), *(phrase for phrase in phrases if "(?P<" in phrase)]
+        case "whole":
+            return ["|".join(plain), *with_goal]
         case "anywhere" | "words":
-            return [start + one]
+            return [start + one, *(f"{start}(?:{phrase})" for phrase in with_goal)]
         case "each":
             return [f"{start}(?:{phrase})" for phrase in phrases]
         case "repeats":

@@ -36,19 +36,24 @@ CONTROL: Relation = "control_instruction"
 # Acts beside a control that do not change its meaning.
 _NEUTRAL = frozenset({Act.ACK, Act.AWAY, Act.FACT, Act.GO_ON, Act.RETRY, Act.TAKE_BACK, Act.KEEP_RUNNING})
 _DROPS = (Act.CANCEL, Act.TAKE_BACK)
+_STATEMENTS = (Act.FACT, Act.RETRY)
+_AFTER_DROP = (*ORDERS, Act.RESTART, Act.EXPLAIN)  # "forget that, look into the other one" orders, too
 _CONTROLS: dict[Act, tuple[ControlAction, Action]] = {
     Act.CANCEL: ("cancel", "cancel"),
     Act.TAKE_BACK: ("cancel", "cancel"),
     Act.PAUSE: ("pause", "modify"),
+    Act.ASIDE: ("pause", "modify"),
     Act.RESUME: ("resume", "continue"),
     Act.STATUS: ("status_query", "query"),
 }
 _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
+_RELATIVE = re.compile(r"(\b(?:a|an|some) (?:\S+ ){1,3}?)that ")  # "a script that …" points to nothing
 _AGAIN = re.compile(r"from scratch|\bover $|\bagain $")
 _AGAIN_TOKENS = tokens_of(
     "start write rewrite redo build do begin plan over again from scratch create out can could completely"
 )
 RICH_CONTEXT_TOKENS = 40  # with fewer, sharing a field with the work proves little
+CERTAIN_CHANGE = 0.7  # what a small change needs, so that nobody is asked
 SHORT_WORDS = 12  # answers are short; a longer message says more than was asked
 
 
@@ -123,7 +128,11 @@ def _match_task(message: Message) -> Reading | None:
 
 def _match_choice(message: Message) -> Reading | None:
     """A short reply in words of the agent's question: "drop them" after "drop or keep them?"."""
-    if not message.context.last_question or message.length > SHORT_WORDS // 2 or message.has(Act.QUERY, Act.PAUSE):
+    if (
+        not message.context.last_question
+        or message.length > SHORT_WORDS // 2
+        or message.has(Act.QUERY, Act.PAUSE, Act.ASIDE)
+    ):
         return None
     if any(clause.has("additive") for clause in message.orders()):
         return None
@@ -145,16 +154,51 @@ def _match_switch(message: Message) -> Reading | None:
     return _different(confidence, "switch", "create" if message.orders() else "query")
 
 
+def _match_other_matter(message: Message) -> Reading | None:
+    """A statement brings up another matter, and an order follows: "leave this. The site is down, look into it"."""
+    matter = [clause for clause in message.clauses if clause.act in (*_STATEMENTS, *_AFTER_DROP)]
+    if len(matter) < 2 or matter[0].act not in _STATEMENTS or matter[-1].act in _STATEMENTS:
+        return None
+    overlap = measure_overlap(" ".join(clause.text for clause in matter), message.context)
+    is_left = message.has(*_DROPS)
+    if overlap.work or len(overlap.tokens) < (2 if is_left else 3) or _refers_to_work(matter[0], message.context):
+        return None
+    leaves = is_left or message.has(Act.PAUSE) or is_unrelated(overlap.tokens, message.context.work)
+    return _different(0.6, "nothing_shared") if leaves else None
+
+
+def _match_put_aside(message: Message) -> Reading | None:
+    """The work is put off for something else: "leave the migration for now and fix the deploy"."""
+    if not any(
+        clause.act is Act.ASIDE or (clause.act is Act.PAUSE and clause.names_goal) for clause in message.clauses
+    ):
+        return None
+    wanted = [clause for clause in message.clauses if _wants_something(clause)]
+    if not wanted:
+        return None
+    overlap = measure_overlap(" ".join(clause.core for clause in wanted), message.context)
+    is_replaced = overlap.work and any(clause.has("turn") for clause in wanted)
+    if overlap.work >= 0.5 or is_replaced:
+        return None
+    return _different(0.62 if overlap.work else 0.7, "new_goal_after_cancel")
+
+
+def _wants_something(clause: Clause) -> bool:
+    """An order, a wish, or trouble that has to be seen to."""
+    return clause.act in _AFTER_DROP or (clause.act in _STATEMENTS and clause.has("trouble"))
+
+
 def _match_drop(message: Message) -> Reading | None:
     """ "stop", "forget that", "no article any more": what follows decides whether the work ends or changes."""
     index = next((i for i, clause in enumerate(message.clauses) if clause.act in _DROPS), None)
-    if index is None:
+    is_resumed = message.status == "paused" and message.has(Act.GO_ON, Act.RESUME) and not message.has(Act.CANCEL)
+    if index is None or is_resumed:
         return None
     ignored = (*_DROPS, Act.ACK, Act.AWAY)
     rest = [clause for clause in message.clauses[index + 1 :] if clause.act not in ignored]
     drops_goal = any(clause.names_goal for clause in message.clauses)
-    wanted = [clause for clause in rest if clause.act in (*ORDERS, Act.RESTART) or clause.has("new thing")]
-    if rest and not wanted and replaces_goal(message.clauses, message.context):
+    wanted = [clause for clause in rest if clause.act in _AFTER_DROP or clause.has("new thing")]
+    if (rest or drops_goal) and not wanted and replaces_goal(message.clauses, message.context):
         return _major(0.78, "goal_replaced")
     has_successor = any(clause.has("successor") for clause in rest) or names_other_deliverable(rest, message.context)
     if not wanted and drops_goal and has_successor:
@@ -171,7 +215,7 @@ def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
     """Nothing is wanted instead. "never mind, it works now" takes back a remark; "never mind" may end the work."""
     if message.has(Act.CANCEL):
         return _control(Act.CANCEL, 0.88 if len(rest) <= 1 else 0.7)
-    if message.has(Act.PAUSE):
+    if message.has(Act.PAUSE, Act.ASIDE):
         return _control(Act.CANCEL, 0.7)
     if message.clauses[0].has("remark") and message.clauses[-1].act not in _DROPS:
         return _same(0.66, "fact")
@@ -186,18 +230,27 @@ def _read_order_after_drop(
     makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
     has_turn = any(clause.has("turn") or clause.act is Act.RESTART for clause in wanted)
     leaves = any(_is_of_other_life(clause, overlap, message.context) for clause in wanted)
-    leaves = leaves or (makes_new and not has_turn and overlap.work == 0)
+    if drops_goal and (
+        has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted)
+    ):  # "drop Google, we need SAML"
+        leaves = leaves and is_private(overlap.tokens, message.context.work)
+    is_akin = drops_goal and fields_of(overlap.tokens) & fields_of(message.context.work)  # "no docs, generate an SDK"
+    leaves = leaves or (makes_new and not has_turn and not is_akin and overlap.work == 0)
     replaces = drops_goal or any(clause.act is Act.RESTART for clause in wanted)
     if not leaves and (replaces or replaces_goal(message.clauses, message.context)):
         return _major(0.78, "goal_replaced")
     if leaves or (makes_new and overlap.work < 0.25):
         return _different(0.85, "new_goal_after_cancel")
-    return _minor(0.72) if is_first and not makes_new else None
+    if makes_new or not is_first:
+        return None
+    return _major(0.66, "goal_replaced") if has_turn else _minor(0.72)
 
 
 def _match_replaced_goal(message: Message) -> Reading | None:
     """As in "start over", "not a landing page but a shop"."""
     restart = next((clause for clause in message.clauses if clause.act is Act.RESTART), None)
+    if restart and message.status == "paused" and restart.has("resume"):
+        return _control(Act.RESUME, 0.76)  # "start again"
     if restart:
         named = tokens_of(restart.core) - _AGAIN_TOKENS if _AGAIN.search(restart.core) else frozenset()
         is_part = named - message.context.core and len(message.clauses) == 1  # "redo the footer from scratch"
@@ -207,11 +260,11 @@ def _match_replaced_goal(message: Message) -> Reading | None:
 
 def _match_control(message: Message) -> Reading | None:
     """Pause, resume, cancel or status, beside clauses that do not ask for anything else."""
-    for act in (Act.CANCEL, Act.PAUSE, Act.RESUME, Act.STATUS):
+    for act in (Act.CANCEL, Act.PAUSE, Act.ASIDE, Act.RESUME, Act.STATUS):
         if not message.has(act):
             continue
         others = [clause.act for clause in message.clauses if clause.act is not act]
-        if all(other in (*_NEUTRAL, Act.PAUSE, Act.CANCEL, Act.STATUS, Act.QUERY) for other in others):
+        if all(other in (*_NEUTRAL, Act.PAUSE, Act.ASIDE, Act.CANCEL, Act.STATUS, Act.QUERY) for other in others):
             if act is Act.RESUME and message.status != "paused":
                 return _control(act, 0.7)
             is_clear = len(others) <= 2 and all(other in _NEUTRAL for other in others)
@@ -226,7 +279,10 @@ def _match_next_item(message: Message) -> Reading | None:
         and message.clauses[0].lexicon["next item"].match(message.clauses[0].text)
         and message.status != "paused"
     )
-    return _minor(0.74) if is_listed else None
+    if not is_listed:
+        return None
+    is_other = message.overlap.work == 0 and len(message.overlap.tokens) >= 4
+    return _different(0.6, "nothing_shared") if is_other else _minor(0.74)
 
 
 def _match_go_on(message: Message) -> Reading | None:
@@ -264,7 +320,10 @@ def _match_order(message: Message) -> Reading | None:
     others = [clause for clause in message.clauses if clause.act not in (Act.ACK, Act.RETRY)]
     if len(others) == 1 and _is_vague(first):
         return Reading(relation=MINOR, confidence=0.45, reason="vague", action="modify", is_vague=True)
-    overlap = measure_overlap(first.text, message.context) if len(message.clauses) <= 4 else message.overlap
+    overlap = message.overlap
+    if len(message.clauses) <= 4:
+        about = measure_overlap(first.object, message.context)
+        overlap = Overlap(about.goal, about.work, tokens_of(first.text))
     leaving = _read_new_thing(first, overlap, message)
     if leaving:
         return leaving
@@ -282,19 +341,29 @@ def _read_new_thing(clause: Clause, overlap: Overlap, message: Message) -> Readi
     context = message.context
     if clause.has("own") and _is_of_other_life(clause, overlap, context):
         return _different(0.7, "other_field")
-    if not clause.has("new thing"):
+    if _brings_material(clause, message):
+        return _different(0.6, "nothing_shared")
+    is_later = any(part.has("later") for part in message.clauses)
+    if not clause.has("new thing") and not (is_later and overlap.work == 0):
         return None
     if is_unrelated(overlap.tokens, context.work) and overlap.goal < 0.2:
         return _different(0.8 if overlap.work < 0.1 else 0.66, "other_field")
-    if any(part.has("later") for part in message.clauses) and overlap.work < 0.2:
+    is_apart = overlap.work == 0 and len(overlap.tokens) >= 2 and not clause.has("pointing")
+    if is_later and (is_apart or (clause.has("new thing") and overlap.work < 0.2)):
         return _different(0.64, "nothing_shared")
     if overlap.work > 0 or _refers_to_work(clause, context):
         return None
     if is_private(overlap.tokens, context.work):
         return _different(0.62, "other_field")
-    if _is_foreign(overlap, context) and len(overlap.tokens) >= 3:
-        return _different(0.55 if clause.has("additive") else 0.6, "nothing_shared")
+    if _is_foreign(overlap, context) and len(overlap.tokens) >= (3 if clause.lexicon.has_spaces else 2):
+        is_added = clause.has("additive") and not is_later  # asked about: "also a return policy for the website"
+        return _minor(0.65) if is_added else _different(0.6, "nothing_shared")
     return None
+
+
+def _brings_material(clause: Clause, message: Message) -> bool:
+    """As in "translate this: see you soon"; "translate this" alone is about the work."""
+    return clause.has("material") and message.overlap.work == 0 and len(message.overlap.tokens) >= 3
 
 
 def _match_retry(message: Message) -> Reading | None:
@@ -308,15 +377,20 @@ def _match_question(message: Message) -> Reading | None:
     if question is None:
         return None
     overlap = message.overlap
-    unrelated = is_unrelated(overlap.tokens, message.context.work)
+    work = message.context.work
+    unrelated = is_unrelated(overlap.tokens, work) or is_private(overlap.tokens, work)
     is_trivia = question.has("trivia")
-    if overlap.work < 0.2 and (is_trivia or unrelated):
+    if overlap.work < 0.2 and (is_trivia or (unrelated and not _refers_to_work(question, message.context))):
         is_certain = is_trivia and (unrelated or overlap.work == 0)
         return _different(0.78 if is_certain else 0.6, "other_field", "query")
-    if question.has("own") and overlap.work < 0.2:
+    is_later = any(clause.has("later") for clause in message.clauses)
+    if (question.has("own") or is_later) and overlap.work < 0.2:
         return _different(0.66, "other_field", "query")
-    if question.act is Act.EXPLAIN and question.has("new thing") and overlap.work < 0.1 and len(overlap.tokens) >= 3:
-        return _different(0.6, "nothing_shared", "query")  # "explain this SQL: …"
+    is_general = question.has("knowledge") or _brings_material(question, message)
+    if is_general and overlap.work == 0 and len(overlap.tokens) >= 2:
+        return _different(0.66, "other_field", "query")
+    if question.has("new thing") and overlap.work < 0.1 and len(overlap.tokens) >= 3:
+        return _different(0.6, "nothing_shared", "query")  # "explain this SQL: …", "look up how long a visa takes"
     is_open = question.act is Act.EXPLAIN or question.has("open question")
     if is_open and overlap.work == 0 and len(overlap.tokens) >= 3 and not _refers_to_work(question, message.context):
         return _same(0.56, "question", "query")  # may be about anything
@@ -329,7 +403,7 @@ def _match_statement(message: Message) -> Reading:
         return _same(0.92, "agreement")
     facts = [clause for clause in message.clauses if clause.act is Act.FACT]
     is_short = 2 <= message.length <= 8 and not message.prose.is_pasted
-    if len(facts) == 1 and is_short and not facts[0].has("statement"):
+    if len(facts) == 1 and is_short and not (facts[0].has("statement") or facts[0].has("report")):
         return _minor(0.6, "fragment")
     is_likely = message.overlap.work or message.prose.is_pasted or message.length <= 6
     return _same(0.72 if is_likely else 0.62, "fact", "clarify")
@@ -349,7 +423,8 @@ def _is_of_other_life(clause: Clause, overlap: Overlap, context: Context) -> boo
 
 def _refers_to_work(clause: Clause, context: Context) -> bool:
     """As in "it", "the second one", or "the header" if the work is a web page."""
-    if clause.has("pointing"):
+    texts = (clause.core,) if clause.has("later") else (clause.core, clause.text)  # "after that" points to its end
+    if any(clause.lexicon["pointing"].match(_RELATIVE.sub(r"\1", text)) for text in texts):
         return True
     named = (stem(word) for word in _DEFINITE.findall(clause.core))
     return any(word in context.work or shares_field(word, context.work) for word in named)
@@ -368,6 +443,8 @@ _RULES: tuple[Callable[[Message], Reading | None], ...] = (
     _match_choice,
     _match_keep_running,
     _match_switch,
+    _match_other_matter,
+    _match_put_aside,
     _match_drop,
     _match_replaced_goal,
     _match_control,
@@ -382,10 +459,29 @@ _RULES: tuple[Callable[[Message], Reading | None], ...] = (
 
 
 def relate(message: Message) -> Reading:
-    """Return the reading of the first rule that matches. While no work runs, all but controls are a new goal."""
-    if message.status not in ACTIVE:
-        return _match_control(message) or _match_idle_control(message) or _different(0.9, "no_work", "create")
+    """Return the reading of the first rule that matches.
+
+    While no work runs, all but controls and changes of what was just finished are a new goal.
+    """
+    if message.status in ACTIVE:
+        return _read(message)
+    control = _match_control(message) or _match_idle_control(message)
+    return control or _match_follow_up(message) or _different(0.9, "no_work", "create")
+
+
+def _read(message: Message) -> Reading:
     return next(reading for rule in _RULES if (reading := rule(message)))
+
+
+def _match_follow_up(message: Message) -> Reading | None:
+    """A change of finished work: "make it shorter". What nothing ties to that work is a new goal."""
+    if message.status != "completed":
+        return None
+    reading = _read(message)
+    is_change = reading.relation in (MINOR, MAJOR) and reading.confidence > CERTAIN_CHANGE
+    refers = any(_refers_to_work(clause, message.context) for clause in message.orders())
+    is_tied = refers or message.overlap.work >= 0.2 or len(message.overlap.tokens) <= 1
+    return reading if is_change and (is_tied or message.has(Act.RESTART)) else None
 
 
 def _match_idle_control(message: Message) -> Reading | None:

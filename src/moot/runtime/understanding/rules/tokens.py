@@ -38,6 +38,13 @@ _QUESTION_MARK = re.compile(r"[?？]")
 _TOPICS = read_sections("topics.txt")
 _STOP_WORDS = frozenset(_TOPICS["stop words"].words.split())
 _STOP_CHARS = frozenset(_TOPICS["stop characters"].words)
+_KNOWN_PAIRS = frozenset(  # words of the topics, even with a character that mostly says nothing: 会员
+    word
+    for section in _TOPICS.values()
+    if not section.name.startswith("stop")
+    for word in section.words.split()
+    if len(word) == 2 and not word.isascii()
+)
 _SUFFIXES = ("ings", "ing", "ions", "ion", "ments", "ment", "edly", "ed", "ers", "es", "er", "ly", "s")
 
 
@@ -101,12 +108,18 @@ def first_tokens(text: str, count: int) -> frozenset[str]:
 def tokens_of(text: str) -> frozenset[str]:
     """Stems of the English words and pairs of Chinese characters, without stop words."""
     lowered = text.lower()
-    tokens = {stem(word) for word in _ENGLISH.findall(lowered) if word not in _STOP_WORDS}
+    words = [word for word in _ENGLISH.findall(lowered) if word not in _STOP_WORDS]
+    parts = [part for word in words if "-" in word for part in word.split("-") if part not in _STOP_WORDS]
+    tokens = {stem(word) for word in (*words, *parts)}  # "10-slide" is about slides, too
     for run in _CHINESE.findall(lowered):
         pairs = (run[i : i + 2] for i in range(len(run) - 1))
-        tokens.update(pair for pair in pairs if pair not in _STOP_WORDS and not _STOP_CHARS.intersection(pair))
+        tokens.update(pair for pair in pairs if pair in _KNOWN_PAIRS or _is_telling(pair))
     tokens.discard("")
     return frozenset(tokens)
+
+
+def _is_telling(pair: str) -> bool:
+    return pair not in _STOP_WORDS and not _STOP_CHARS.intersection(pair)
 
 
 def words_of(text: str) -> list[str]:

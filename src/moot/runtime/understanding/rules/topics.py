@@ -23,9 +23,9 @@ def shares_field(word: str, work: frozenset[str]) -> bool:
 
 
 def is_private(tokens: frozenset[str], work: frozenset[str]) -> bool:
-    """Whether the tokens are of private fields only, and unrelated to the work."""
+    """Whether the tokens are of private fields only, and the work of none of them."""
     fields = fields_of(tokens)
-    return bool(fields) and fields <= PRIVATE_FIELDS and is_unrelated(tokens, work)
+    return bool(fields) and fields <= PRIVATE_FIELDS and not fields & fields_of(work)
 
 
 def is_unrelated(tokens: frozenset[str], work: frozenset[str]) -> bool:

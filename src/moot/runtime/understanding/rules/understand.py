@@ -103,7 +103,7 @@ def _assemble(
         ),
         task_relation=TaskRelation(type=relation, confidence=reading.confidence, reasoning=reason),
         context_dependency=ContextDependency(
-            needs_current_task_context=is_active and relation != DIFFERENT,
+            needs_current_task_context=relation != DIFFERENT and (is_active or relation != CONTROL),
             needs_execution_history=reading.reason in ("answer", "retry", "question", "status_query", "resume"),
             needs_resource_status=reading.control is not None,
             referenced_entities=find_entities(text, request.tasks),
@@ -113,7 +113,7 @@ def _assemble(
             reason=reason,
             requires_user_confirmation=leaves_task or reading.is_vague,
         ),
-        assessment=assess(reading, reason, overlap) if is_active else None,
+        assessment=assess(relation, reading.confidence, reason, overlap, reading.reason) if is_active else None,
         control_action=reading.control,
         plan_patches=patches if relation == MINOR else (),
         clarification=render("intent.clarification", language) if reading.is_vague else "",

@@ -1,0 +1,186 @@
+"""`moot db`: the database that several machines share.
+
+The docstrings of the actions are their help texts.
+"""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+import msgspec
+
+from moot.cli import exits
+from moot.cli.data import add_store_arguments, find_sessions
+from moot.cli.usage import UsageError
+from moot.core.codec import Head
+from moot.core.errors import Conflict, LogError, NotFound
+from moot.runtime.cluster import ClusterStatus, SharedStore
+from moot.runtime.ports import Listing, Log
+from moot.runtime.stores.store import find_store
+
+COPIED_AT_ONCE = 500  # events
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
+    for name, action in {
+        "init": init,
+        "migrate": init,
+        "status": show_status,
+        "maintain": maintain,
+        "copy": copy,
+    }.items():
+        text = "bring the tables to the version of this Moot" if name == "migrate" else action.__doc__
+        inner = actions.add_parser(name, help=text, description=text)
+        inner.set_defaults(action=action)
+        if name == "copy":
+            inner.add_argument("source", metavar="FROM", help="a folder or a URL")
+            inner.add_argument("target", metavar="TO", help="a folder or a URL")
+            inner.add_argument("--session", metavar="ID", action="append", default=[], help="only this one; repeatable")
+            continue
+        if name == "init":
+            text = "the database comes from a backup: forget its servers, who acted for sessions, and their jobs"
+            inner.add_argument("--after-restore", action="store_true", help=text)
+        if name == "status":
+            inner.add_argument("--json", action="store_true", help="as JSON")
+        add_store_arguments(inner)
+
+
+async def run(options: Namespace) -> int:
+    code: int = await options.action(options)
+    return code
+
+
+async def init(options: Namespace) -> int:
+    """make the tables of Moot in an empty database, or bring them to the version of this Moot"""
+    store = _find_database(options)
+    is_restored = getattr(options, "after_restore", False)  # `migrate` has no such option
+    before = await store.initialise(after_restore=is_restored)
+    if is_restored:
+        print(f"{store}: a new lineage; servers may start and take up what is due", file=sys.stderr)
+    if before == store.version:
+        print(f"{store} has the tables of version {store.version} already", file=sys.stderr)
+    else:
+        says = "made the tables" if before == 0 else f"brought the tables from version {before}"
+        print(f"{store}: {says}, version {store.version}; `moot serve --store URL` uses them", file=sys.stderr)
+    return exits.OK
+
+
+async def show_status(options: Namespace) -> int:
+    """show versions, nodes, what is under way and what an operator must know"""
+    store = _find_database(options)
+    status = await store.read_status()
+    if options.json:
+        print(msgspec.json.encode(status).decode())
+        return exits.OK
+    for line in _describe(status):
+        print(line)
+    return exits.OK
+
+
+def _describe(status: ClusterStatus) -> list[str]:
+    lines = [
+        f"PostgreSQL {status.server}, tables of version {status.version}, {status.partitions} partitions",
+        f"{status.sessions} sessions, {status.removed} in the trash; work is due in {status.due}, "
+        f"{status.unowned_due} of them without a node that acts",
+        f"{status.sync_standbys} synchronous standbys; queue of wake-ups {status.notify_queue_usage:.1%} full; "
+        f"oldest transaction {status.oldest_transaction_s:.0f} s",
+    ]
+    for node in status.nodes:
+        lease = f"lease {node.lease_left_s:.0f} s" if node.lease_left_s > 0 else "lease has run out"
+        lines.append(
+            f"node {node.id} {node.name}: {lease}, acts for {node.owned}, plays {', '.join(node.teams) or '-'}"
+        )
+    lines += [] if status.nodes else ["no node is running"]
+    for worker in status.workers:
+        lines.append(
+            f"worker {worker.name} of {', '.join(worker.pools)}: at node {worker.host}, has {worker.jobs} jobs"
+        )
+    return [*lines, *([f"{status.waiting_jobs} jobs wait for a worker"] if status.waiting_jobs else [])]
+
+
+async def maintain(options: Namespace) -> int:
+    """make the partitions that are needed next, and sweep what was deleted"""
+    store = _find_database(options)
+    swept = await store.maintain()
+    print(f"{store}: {swept} rows of deleted sessions were swept", file=sys.stderr)
+    return exits.OK
+
+
+async def copy(options: Namespace) -> int:
+    """copy sessions from one store to another, event by event, and check every hash; what is there already goes on"""
+    source, target = find_store(options.source), find_store(options.target)
+    if not source.exists():
+        raise NotFound(f"there are no sessions in {source}")
+    reading = await source.open(read_only=True)
+    try:
+        writing = await target.open()
+        try:
+            return await _copy_all(reading, writing, options.session)
+        finally:
+            await writing.close()
+    finally:
+        await reading.close()
+
+
+async def _copy_all(reading: Log, writing: Log, wanted: list[str]) -> int:
+    listings = [*await reading.sessions(), *await reading.sessions(removed=True)]
+    unknown = set(wanted) - {listing.session_id for listing in listings}
+    if unknown:
+        raise NotFound(f"no session {', '.join(sorted(unknown))}")
+    failed = copied = 0
+    for listing in reversed(listings):  # the newest last, so that lists stand in the same order
+        if wanted and listing.session_id not in wanted:
+            continue
+        if listing.removed_at:
+            print(f"{listing.session_id} is in the trash and stays there", file=sys.stderr)
+            continue
+        try:
+            events = await copy_session(reading, writing, listing)
+            copied += 1
+            print(f"{listing.session_id}: {events} events")
+        except LogError as error:
+            failed += 1
+            print(f"{listing.session_id}: {error}", file=sys.stderr)
+    print(f"{copied} sessions are equal in both stores" + (f", {failed} failed" if failed else ""), file=sys.stderr)
+    return exits.FAILED if failed else exits.OK
+
+
+async def copy_session(reading: Log, writing: Log, listing: Listing) -> int:
+    """Append what the target lacks; return how many events that were. Raises Conflict if it has another history."""
+    session_id = listing.session_id
+    try:
+        head = await writing.head(session_id)
+    except NotFound:
+        head = Head()
+    if head.seq and (head.seq > listing.head.seq or await _hash_at(reading, session_id, head.seq) != head.hash):
+        raise Conflict(f"session {session_id} has another history there; delete it there, or leave it out")
+    copied = 0
+    while head.seq < listing.head.seq:
+        events = await reading.read(session_id, head.seq, min(COPIED_AT_ONCE, listing.head.seq - head.seq))
+        if not events:
+            break
+        is_last = events[-1].seq == listing.head.seq
+        # until all is there nobody must go on with it
+        summary = listing.summary if is_last else msgspec.structs.replace(listing.summary, busy=False)
+        await writing.append(session_id, head, events, summary=summary)
+        head = events[-1].head
+        copied += len(events)
+    if listing.project:
+        await writing.set_project(session_id, listing.project)
+    if await writing.head(session_id) != listing.head:
+        raise Conflict(f"session {session_id} went on while it was copied; copy it again")
+    return copied
+
+
+async def _hash_at(log: Log, session_id: str, seq: int) -> str:
+    events = await log.read(session_id, seq - 1, 1)
+    return events[0].hash if events else ""
+
+
+def _find_database(options: Namespace) -> SharedStore:
+    store = find_sessions(options)
+    if not isinstance(store, SharedStore):
+        raise UsageError(
+            f"{store} is no database that machines share; name one: --store postgresql://user@host/database"
+        )
+    return store

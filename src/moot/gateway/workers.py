@@ -1,0 +1,314 @@
+"""The WebSocket endpoint for workers on other machines (`moot worker`)."""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from moot.app import App
+from moot.core.errors import Fenced, LogError, NotFound, Refused
+from moot.core.session.principal import Principal
+from moot.core.session.state import Message
+from moot.gateway.auth import Tokens, TooManyTries, address_of, find_credentials, pick_subprotocol
+from moot.protocol.worker_frames import (
+    AnswerJob,
+    Assembly,
+    Beat,
+    BringMessage,
+    Bye,
+    CancelJob,
+    FileReply,
+    FromWorker,
+    GetFile,
+    Held,
+    Hello,
+    OfferJob,
+    PutFile,
+    Receipt,
+    Refusal,
+    Renewed,
+    ReportJob,
+    ShowPiece,
+    ToWorker,
+    Welcome,
+    encode,
+    read_commands,
+    read_from_worker,
+)
+from moot.runtime.foreman import Foreman
+from moot.runtime.ports import CommandKey, Delta, Thinking
+from moot.runtime.worker_jobs import Job, JobRef, WorkerCard
+
+logger = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+WORKERS = 500  # connected at once
+HELLO_S = 10.0  # for a worker to say who it is
+REPORTS = 100  # of one worker that are being logged; above that no more of its frames are read
+UNREAD = 10_000  # frames for a worker that does not read, which is then sent away
+NAME_CHARS = 100
+AT_ONCE = 1_000
+RESTART, BAD_FRAME, UNAUTHENTICATED, FORBIDDEN, SLOW = 1012, 4400, 4401, 4403, 4408
+
+
+class _Gone(Exception):
+    """The worker has disconnected, or is to be."""
+
+
+class ServerLink:
+    """One connected worker. Implements the WorkerLink port."""
+
+    def __init__(self, card: WorkerCard, token_id: str) -> None:
+        self.card = card
+        self.token_id = token_id
+        self.code = RESTART  # to close with
+        self._frames: asyncio.Queue[ToWorker | None] = asyncio.Queue()
+        self._is_closing = False
+
+    def send(self, frame: ToWorker) -> None:
+        if self._frames.qsize() >= UNREAD:
+            self.close(SLOW)
+        if not self._is_closing:
+            self._frames.put_nowait(frame)
+
+    def close(self, code: int = RESTART) -> None:
+        """Say nothing more: above all not that jobs are over because this server stops."""
+        if not self._is_closing:
+            self._is_closing = True
+            self.code = code
+            self._frames.put_nowait(None)
+
+    async def write(self, send: Send) -> None:
+        """Send what there is until the link is closed here."""
+        while (frame := await self._frames.get()) is not None:
+            for message in encode(frame):
+                await send({"type": "websocket.send", "text": message})
+        raise _Gone
+
+    def offer(self, job: Job) -> None:
+        self.send(
+            OfferJob(
+                job=job.ref.job,
+                attempt=job.ref.attempt,
+                kind=job.kind,
+                team=job.team,
+                input=msgspec.Raw(job.input),
+            )
+        )
+
+    def answer(self, ref: JobRef, step_id: str, choice: str | None, answer: str | None) -> None:
+        self.send(AnswerJob(job=ref.job, step_id=step_id, choice=choice, answer=answer))
+
+    def bring(self, ref: JobRef, number: int, message: Message) -> None:
+        self.send(BringMessage(job=ref.job, number=number, by=message.member, text=message.text))
+
+    def cancel(self, ref: JobRef) -> None:
+        self.send(CancelJob(job=ref.job, attempt=ref.attempt))
+
+
+class WorkerEndpoint:
+    """An ASGI application for the sockets of workers that have passed the guard."""
+
+    def __init__(self, app: App, tokens: Tokens) -> None:
+        self._app = app
+        self._tokens = tokens
+        self._links: set[ServerLink] = set()
+        self._connections = 0  # also those that have not said hello
+        self._is_closing = False
+        self._are_gone = asyncio.Event()
+        self._are_gone.set()
+
+    @property
+    def _foreman(self) -> Foreman:
+        return self._app.sessions.foreman
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()  # websocket.connect
+        try:
+            credentials = find_credentials(scope, self._tokens.cookie_name)
+            principal = self._tokens.authenticate(credentials, address_of(scope))
+        except TooManyTries:
+            principal = None
+        if principal is None or not principal.is_worker:
+            code = UNAUTHENTICATED if principal is None else FORBIDDEN
+            await send({"type": "websocket.close", "code": code})  # before accepting: HTTP 403
+            return
+        await send({"type": "websocket.accept", "subprotocol": pick_subprotocol(scope)})
+        if self._is_closing or self._connections >= WORKERS:
+            await send({"type": "websocket.close", "code": RESTART, "reason": "try another server"})
+            return
+        self._connections += 1
+        try:
+            await self._serve(receive, send, principal)
+        finally:
+            self._connections -= 1
+
+    async def close(self) -> None:
+        """Send every worker to another server."""
+        self._is_closing = True
+        for link in tuple(self._links):
+            link.close()
+        await self._are_gone.wait()
+
+    def close_token(self, token_id: str) -> None:
+        for link in self._links:
+            if link.token_id == token_id:
+                link.close(UNAUTHENTICATED)
+
+    def count(self) -> int:
+        return len(self._links)
+
+    async def _serve(self, receive: Receive, send: Send, principal: Principal) -> None:
+        code, reason = RESTART, ""
+        link: ServerLink | None = None
+        try:
+            async with asyncio.timeout(HELLO_S):
+                hello = await _read_frame(receive, Assembly())
+            if not isinstance(hello, Hello):
+                raise ValueError("a worker says hello first")  # noqa: TRY004, TRY301 - of the protocol
+            link = ServerLink(_read_card(hello, principal), principal.token_id)
+            self._links.add(link)
+            self._are_gone.clear()
+            await self._attend(link, hello, receive, send)
+        except _Gone:
+            code = link.code if link else RESTART
+        except TimeoutError:
+            code, reason = BAD_FRAME, f"a worker says hello within {HELLO_S:.0f} s"
+        except ValueError as error:
+            code, reason = BAD_FRAME, str(error)[:100]
+            logger.warning("a worker is sent away: %s", error)
+        except LogError as error:
+            reason = "the log cannot be reached"
+            logger.warning("a worker is sent away: %s", error)
+        finally:
+            if link:
+                self._links.discard(link)
+                await self._foreman.part(link, for_good=False)
+                if not self._links:
+                    self._are_gone.set()
+        with suppress(OSError, RuntimeError):
+            await send({"type": "websocket.close", "code": code, "reason": reason})
+
+    async def _attend(self, link: ServerLink, hello: Hello, receive: Receive, send: Send) -> None:
+        held = [JobRef(each.job, each.attempt) for each in hello.holds]
+        kept = await self._foreman.greet(link, held)
+        for message in encode(Welcome(lease_s=self._foreman.lease_s, holds=_name(kept))):
+            await send({"type": "websocket.send", "text": message})
+        logger.info("worker %s is connected", link.card.name)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(link.write(send))
+                tasks.create_task(self._read(link, receive, tasks))
+        except* _Gone:
+            raise _Gone from None
+        except* ValueError as group:
+            raise ValueError(str(group.exceptions[0])) from None
+        except* LogError as group:
+            raise LogError(str(group.exceptions[0])) from None
+        except* OSError:
+            raise _Gone from None
+
+    async def _read(self, link: ServerLink, receive: Receive, tasks: asyncio.TaskGroup) -> None:
+        assembly, room = Assembly(), asyncio.Semaphore(REPORTS)
+
+        async def start(work: Coroutine[Any, Any, None]) -> None:
+            await room.acquire()
+            tasks.create_task(work).add_done_callback(lambda _: room.release())
+
+        while True:
+            frame = await _read_frame(receive, assembly)
+            match frame:
+                case ReportJob():
+                    await start(self._report(link, frame))
+                case ShowPiece(what=what, text=text):
+                    piece = Delta(text) if what == "delta" else Thinking(text)
+                    self._foreman.show(link, JobRef(frame.job, frame.attempt), piece)
+                case Beat():
+                    await start(self._renew(link, frame.number))
+                case GetFile() | PutFile():
+                    await start(self._exchange(link, frame))
+                case Bye():
+                    await self._foreman.part(link, for_good=True)
+                    raise _Gone
+                case Hello():
+                    raise ValueError("a worker says hello once")
+
+    async def _renew(self, link: ServerLink, number: int) -> None:
+        link.send(Renewed(number=number, holds=_name(await self._foreman.renew(link))))
+
+    async def _report(self, link: ServerLink, frame: ReportJob) -> None:
+        ref = JobRef(frame.job, frame.attempt)
+        digest = hashlib.sha256(msgspec.json.encode(frame.commands)).hexdigest()
+        key = CommandKey(f"job/{frame.job}/{frame.attempt}/{frame.number}", digest)
+        try:
+            refused = await self._foreman.report(link, ref, key, lambda job: read_commands(frame.commands, job.turn_id))
+        except Fenced:
+            link.cancel(ref)
+            return
+        except ValueError as error:
+            logger.warning("a report of worker %s cannot be read: %s", link.card.name, error)
+            link.cancel(ref)
+            return
+        link.send(Receipt(job=frame.job, attempt=frame.attempt, number=frame.number, refused=_describe(refused)))
+
+    async def _exchange(self, link: ServerLink, frame: GetFile | PutFile) -> None:
+        """Hand out a file of a session whose job the worker has, or keep one."""
+        reply = FileReply(request=frame.request)
+        try:
+            session_id = self._foreman.find_session(link, JobRef(frame.job, frame.attempt))
+            if isinstance(frame, GetFile):
+                reply = replace(reply, data=await self._app.log.get_file(session_id, frame.sha256))
+            else:
+                kept = await self._app.files.put(session_id, frame.data, "file")
+                reply = replace(reply, sha256=kept.sha256)
+        except Refused as refused:
+            reply = replace(reply, refused=_describe(refused))
+        except (Fenced, NotFound) as error:
+            reply = replace(reply, refused=Refusal(code="stale_turn", params={"detail": str(error)}))
+        link.send(reply)
+
+
+async def _read_frame(receive: Receive, assembly: Assembly) -> FromWorker:
+    while True:
+        message = await receive()
+        if message["type"] == "websocket.disconnect":
+            raise _Gone
+        text = assembly.take(message.get("text") or "")
+        if text is not None:
+            return read_from_worker(text)
+
+
+def _read_card(hello: Hello, principal: Principal) -> WorkerCard:
+    """Raises ValueError for pools that the token is not for."""
+    strange = set(hello.pools) - set(principal.pools) if principal.pools else set()
+    if strange or not hello.pools:
+        raise ValueError(f"this token is not for pool {', '.join(sorted(strange)) or 'nothing'}")
+    texts = (hello.worker, hello.name, *hello.pools, *hello.teams)
+    if not all(0 < len(text) <= NAME_CHARS for text in texts) or not 0 < hello.at_once <= AT_ONCE:
+        raise ValueError("a worker has a name, pools, teams and room for at least one job")
+    return WorkerCard(
+        # what one token may take away from a worker it must have given to it
+        id=f"{principal.token_id}/{hello.worker}",
+        name=hello.name,
+        pools=hello.pools,
+        teams=hello.teams,
+        at_once=hello.at_once,
+    )
+
+
+def _name(refs: list[JobRef]) -> tuple[Held, ...]:
+    return tuple(Held(ref.job, ref.attempt) for ref in refs)
+
+
+def _describe(refused: Refused | None) -> Refusal | None:
+    if refused is None:
+        return None
+    return Refusal(code=refused.code, params=msgspec.to_builtins(refused.params))

@@ -1,0 +1,251 @@
+"""The workers that are connected to this node: gives them jobs, and has logged what they report.
+
+A worker that loses its node goes on working and shows what it holds to the next one. A node that may not act any more
+sends its workers away.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+from moot.core.errors import CommandReused, Fenced, LogError, NotFound, Refused
+from moot.core.session.commands import FailTurn, WorkerCommand
+from moot.core.session.state import Message
+from moot.runtime.engine import Engine, Spawn
+from moot.runtime.ports import CommandKey, Delta, Thinking
+from moot.runtime.streams import Streams
+from moot.runtime.worker_jobs import Bell, Job, JobRef, Jobs, LocalJobs, WorkerCard
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 2.0  # for jobs, in case a wake-up was lost
+RETRY_S = 0.5
+
+
+class WorkerLink(Protocol):
+    """A connected worker. The methods return at once."""
+
+    card: WorkerCard
+
+    def offer(self, job: Job) -> None: ...
+
+    def answer(self, ref: JobRef, step_id: str, choice: str | None, answer: str | None) -> None: ...
+
+    def bring(self, ref: JobRef, number: int, message: Message) -> None: ...
+
+    def cancel(self, ref: JobRef) -> None: ...
+
+    def close(self) -> None:
+        """Send the worker away; it connects to another node."""
+
+
+class _HostedWorker:
+    """One job of a connected worker. Implements Worker."""
+
+    is_alive = True
+    is_in_line = False
+
+    def __init__(self, link: WorkerLink, job: Job, drop: Callable[[JobRef], None]) -> None:
+        self._link = link
+        self._job = job
+        self._drop = drop
+
+    def cancel(self) -> None:
+        self._drop(self._job.ref)
+        self._link.cancel(self._job.ref)
+
+    def answer(self, step_id: str, choice: str | None, answer: str | None = None) -> None:
+        self._link.answer(self._job.ref, step_id, choice, answer)
+
+    def bring(self, number: int, message: Message) -> None:
+        self._link.bring(self._job.ref, number, message)
+
+
+class _Station:
+    """A link with the jobs that its worker has."""
+
+    def __init__(self, link: WorkerLink) -> None:
+        self.link = link
+        self.jobs: dict[JobRef, Job] = {}
+
+
+class Foreman:
+    """Looks after the workers of this node.
+
+    Args:
+        open_engine: opens a session. Raises LogError.
+    """
+
+    def __init__(
+        self, jobs: Jobs, open_engine: Callable[[str], Awaitable[Engine]], streams: Streams, spawn: Spawn
+    ) -> None:
+        self._jobs = jobs
+        self._open = open_engine
+        self._streams = streams
+        self._spawn = spawn
+        self._stations: dict[str, _Station] = {}  # by the worker's id
+        self._bell = Bell()
+        self._loop: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    @property
+    def lease_s(self) -> float:
+        return self._jobs.lease_s
+
+    def count(self) -> int:
+        return len(self._stations)
+
+    async def greet(self, link: WorkerLink, held: Sequence[JobRef]) -> list[JobRef]:
+        """A worker is connected and holds these claims. Return those that are still good. Raises LogError."""
+        before = self._stations.pop(link.card.id, None)
+        if before:
+            await self._leave(before)
+            before.link.close()
+        kept = await self._jobs.greet(link.card, held)
+        station = self._stations[link.card.id] = _Station(link)
+        refs = [job.ref for job in kept if await self._host(station, job)]
+        if self._loop is None or self._loop.done():
+            self._jobs.listeners.add(self._bell.ring)
+            self._loop = self._spawn(self._run())
+        self._bell.ring()
+        return refs
+
+    async def part(self, link: WorkerLink, *, for_good: bool) -> None:
+        """A worker is not connected any more. `for_good`: it said so, and others may have its jobs at once."""
+        station = self._stations.get(link.card.id)
+        if station is None or station.link is not link:
+            return
+        del self._stations[link.card.id]
+        await self._leave(station)
+        if for_good:
+            try:
+                await self._jobs.dismiss(link.card.id)
+            except LogError as error:
+                logger.info("worker %s has left: %s", link.card.name, error)
+
+    async def renew(self, link: WorkerLink) -> list[JobRef]:
+        """Renew a worker's leases; return the claims that it still has. Raises LogError."""
+        station = self._station(link)
+        before = set(station.jobs)
+        kept = await self._jobs.renew(link.card.id, before)
+        for ref in before - kept:
+            if job := station.jobs.pop(ref, None):
+                await self._unhost(job)
+                link.cancel(ref)
+        self._bell.ring()
+        return list(station.jobs)
+
+    async def report(
+        self, link: WorkerLink, ref: JobRef, key: CommandKey, read: Callable[[Job], list[WorkerCommand]]
+    ) -> Refused | None:
+        """Log what a worker reports, as soon as the log takes it. Returns why the last of it was refused.
+
+        Raises:
+            Fenced: the worker has lost the job.
+            ValueError: `read` does not understand the report.
+        """
+        while True:
+            job = self._station(link).jobs.get(ref)
+            if job is None or (isinstance(self._jobs, LocalJobs) and not self._jobs.holds(ref)):
+                raise Fenced(f"job {ref.job} was taken from its worker")
+            try:
+                return await self._log(job, key, read(job))
+            except (Fenced, NotFound) as error:
+                raise Fenced(str(error)) from error
+            except LogError as error:
+                logger.info("session %s cannot log a report of a worker now: %s", job.session_id, error)
+                await asyncio.sleep(RETRY_S)
+
+    async def _log(self, job: Job, key: CommandKey, commands: Sequence[WorkerCommand]) -> Refused | None:
+        engine = await self._open(job.session_id)
+        try:
+            return await engine.report_job(job.ref, key, commands)
+        except (LogError, CommandReused):
+            raise
+        except Exception as error:  # a result that cannot be processed fails its turn, not the server
+            logger.exception("session %s cannot take a report of a worker", job.session_id)
+            failed = FailTurn(turn_id=job.turn_id, error_type="agent", message=f"{type(error).__name__}: {error}")
+            return await engine.report_job(job.ref, key, [failed])
+
+    def show(self, link: WorkerLink, ref: JobRef, piece: Delta | Thinking) -> None:
+        station = self._stations.get(link.card.id)
+        if station and station.link is link and (job := station.jobs.get(ref)):
+            self._streams.show(job.session_id, job.turn_id, piece)
+
+    def find_session(self, link: WorkerLink, ref: JobRef) -> str:
+        """The session of a job. Raises Fenced if the worker does not have it."""
+        job = self._station(link).jobs.get(ref)
+        if job is None:
+            raise Fenced(f"job {ref.job} was taken from its worker")
+        return job.session_id
+
+    def send_away(self) -> None:
+        """Close all links: this node is cut off, or stops."""
+        for station in list(self._stations.values()):
+            station.link.close()
+
+    def close(self) -> None:
+        self._is_closed = True
+        self.send_away()
+        self._bell.ring()
+
+    def _station(self, link: WorkerLink) -> _Station:
+        station = self._stations.get(link.card.id)
+        if station is None or station.link is not link:
+            raise Fenced("the worker is connected elsewhere by now")
+        return station
+
+    async def _run(self) -> None:
+        """Claim jobs for workers with room, while there are any."""
+        try:
+            while self._stations and not self._is_closed:
+                for station in list(self._stations.values()):
+                    try:
+                        await self._fill(station)
+                    except LogError as error:
+                        logger.info("no jobs can be claimed now: %s", error)
+                await self._bell.wait(POLL_S)
+        finally:
+            self._jobs.listeners.discard(self._bell.ring)
+
+    async def _fill(self, station: _Station) -> None:
+        card = station.link.card
+        room = card.at_once - len(station.jobs)
+        if room <= 0:
+            return
+        for job in await self._jobs.claim(card, room):
+            if self._stations.get(card.id) is station:
+                await self._host(station, job, partial(station.link.offer, job))
+
+    async def _host(self, station: _Station, job: Job, begin: Callable[[], None] = lambda: None) -> bool:
+        """Attend to a job of a worker, unless it is over: then nobody needs to do it any more."""
+        station.jobs[job.ref] = job
+        worker = _HostedWorker(station.link, job, lambda ref: self._drop(station, ref))
+        try:
+            if await (await self._open(job.session_id)).host(job, worker, begin):
+                return True
+            await self._jobs.withdraw(job.session_id, job.turn_id)
+        except NotFound:
+            pass  # removed: its jobs are gone with it
+        except LogError:
+            station.jobs.pop(job.ref, None)
+            raise
+        station.jobs.pop(job.ref, None)
+        return False
+
+    def _drop(self, station: _Station, ref: JobRef) -> None:
+        if station.jobs.pop(ref, None):
+            self._bell.ring()
+
+    async def _leave(self, station: _Station) -> None:
+        for job in list(station.jobs.values()):
+            await self._unhost(job)
+        station.jobs.clear()
+
+    async def _unhost(self, job: Job) -> None:
+        try:
+            (await self._open(job.session_id)).leave_job(job.ref)
+        except LogError as error:
+            logger.info("session %s: %s", job.session_id, error)

@@ -1,0 +1,47 @@
+"""What an operator wants to know about a database that nodes share."""
+
+from typing import TYPE_CHECKING
+
+from moot.runtime.cluster import ClusterStatus, NodeStatus, WorkerStatus
+from moot.runtime.stores.postgres import tables
+from moot.runtime.stores.postgres.statements import COUNT_STANDBYS
+
+if TYPE_CHECKING:
+    import asyncpg
+
+_COUNTS = f"""
+SELECT current_setting('server_version') AS server, m.lineage::text AS lineage,
+  (SELECT count(*) FROM moot.sessions WHERE removed_at IS NULL) AS sessions,
+  (SELECT count(*) FROM moot.sessions WHERE removed_at IS NOT NULL) AS removed,
+  (SELECT count(*) FROM moot.doomed) AS doomed,
+  (SELECT count(*) FROM moot.heads WHERE due AND NOT removed) AS due,
+  (SELECT count(*) FROM moot.heads h WHERE due AND NOT removed AND NOT EXISTS
+    (SELECT 1 FROM moot.nodes n WHERE n.id = h.owner AND n.lease_until > clock_timestamp())) AS unowned_due,
+  (SELECT count(*) FROM pg_inherits WHERE inhparent = 'moot.appends'::regclass) AS partitions,
+  ({COUNT_STANDBYS}) AS sync_standbys,
+  (SELECT count(*) FROM moot.jobs) AS jobs,
+  (SELECT count(*) FROM moot.jobs WHERE worker IS NULL) AS waiting_jobs,
+  pg_notification_queue_usage()::float8 AS notify_queue_usage,
+  coalesce((SELECT max(extract(epoch FROM clock_timestamp() - xact_start)) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()), 0)::float8 AS oldest_transaction_s
+FROM moot.meta m
+"""
+_NODES = """
+SELECT n.id, n.name, n.version, n.teams, extract(epoch FROM n.lease_until - clock_timestamp())::float8 AS lease_left_s,
+  (SELECT count(*) FROM moot.heads h WHERE h.owner = n.id AND h.due AND NOT h.removed) AS owned
+FROM moot.nodes n ORDER BY n.name, n.id
+"""
+_WORKERS = """
+SELECT w.name, w.pools, w.host, extract(epoch FROM w.lease_until - clock_timestamp())::float8 AS lease_left_s,
+  (SELECT count(*) FROM moot.jobs j WHERE j.worker = w.id) AS jobs
+FROM moot.workers w WHERE w.lease_until > clock_timestamp() ORDER BY w.name, w.id
+"""
+
+
+async def read_status(connection: "asyncpg.Connection") -> ClusterStatus:
+    """Look. Raises errors of the driver."""
+    row = await connection.fetchrow(_COUNTS)
+    nodes = [NodeStatus(**dict(node)) for node in await connection.fetch(_NODES)]
+    workers = [WorkerStatus(**dict(worker)) for worker in await connection.fetch(_WORKERS)]
+    version = await tables.find_version(connection)
+    return ClusterStatus(**dict(row), version=version, nodes=nodes, workers=workers)

@@ -1,0 +1,140 @@
+"""The tables of the log in PostgreSQL, and how a database gets from one version to the next.
+
+A node runs on a database whose version is its own, or newer with a `min_version` that lets it. `heads` is the only row
+that an append contends for: it has no index on what every append changes, so that its updates stay in their page.
+"""
+
+import uuid
+from typing import TYPE_CHECKING
+
+from moot.core.errors import Unusable
+from moot.runtime.stores.postgres.links import Address
+
+if TYPE_CHECKING:
+    import asyncpg
+
+VERSION = 4
+PARTITION_SESSIONS = 1_000_000
+PARTITIONS_AHEAD = 2
+MAINTAIN_LOCK = 0x4D4F4F54  # "MOOT"; who holds it migrates or makes partitions
+
+_FIRST = (
+    "CREATE SCHEMA IF NOT EXISTS moot",
+    "CREATE TABLE moot.meta (version int NOT NULL, min_version int NOT NULL, lineage uuid NOT NULL)",
+    "CREATE SEQUENCE moot.touches",
+    "CREATE TABLE moot.sessions (key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text NOT NULL UNIQUE,"
+    " team text NOT NULL, created_at text NOT NULL, summary bytea NOT NULL, listed bigint NOT NULL, removed_at text,"
+    " project_file text, project_folder text)",
+    "CREATE INDEX sessions_listed ON moot.sessions (listed DESC) WHERE removed_at IS NULL",
+    "CREATE TABLE moot.heads (session bigint PRIMARY KEY, seq bigint NOT NULL, hash bytea NOT NULL, at text NOT NULL,"
+    " touched bigint NOT NULL, due boolean NOT NULL, removed boolean NOT NULL DEFAULT false, owner bigint,"
+    " epoch bigint NOT NULL DEFAULT 0) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02)",
+    "CREATE INDEX heads_due ON moot.heads (owner) WHERE due AND NOT removed",
+    "CREATE TABLE moot.appends (session bigint NOT NULL, seq bigint NOT NULL, at text NOT NULL, epoch bigint NOT NULL,"
+    " tag bigint NOT NULL, hashes bytea NOT NULL, data bytea NOT NULL, PRIMARY KEY (session, seq))"
+    " PARTITION BY RANGE (session)",
+    "CREATE TABLE moot.commands (session bigint NOT NULL, id text NOT NULL, digest text NOT NULL, seq bigint NOT NULL,"
+    " PRIMARY KEY (session, id)) PARTITION BY RANGE (session)",
+    "CREATE TABLE moot.snapshots (session bigint NOT NULL, version text NOT NULL, seq bigint NOT NULL,"
+    " hash text NOT NULL, state bytea NOT NULL, saved bigint NOT NULL, PRIMARY KEY (session, version))",
+    "CREATE TABLE moot.doomed (session bigint PRIMARY KEY)",
+    "CREATE TABLE moot.nodes (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL,"
+    " version text NOT NULL, teams text[] NOT NULL, beats bigint NOT NULL DEFAULT 0, lease_until timestamptz NOT NULL)"
+    " WITH (fillfactor = 50)",
+    "CREATE TABLE moot.documents (name text PRIMARY KEY, version bigint NOT NULL, data bytea NOT NULL)",
+)
+_FILES = (
+    "CREATE TABLE moot.files (session bigint NOT NULL, sha256 text NOT NULL, data bytea NOT NULL,"
+    " PRIMARY KEY (session, sha256))",
+    "ALTER TABLE moot.files ALTER COLUMN data SET STORAGE EXTERNAL",  # pictures do not get smaller
+)
+_SEARCH = (
+    "CREATE TABLE moot.said (session bigint NOT NULL, seq bigint NOT NULL, part int NOT NULL, at text NOT NULL,"
+    " words tsvector NOT NULL, PRIMARY KEY (session, seq, part))",
+    "CREATE INDEX said_words ON moot.said USING gin (words)",
+    "CREATE TABLE moot.searched (session bigint PRIMARY KEY, seq bigint NOT NULL)",
+)
+_WORKERS = (
+    "CREATE TABLE moot.workers (id text PRIMARY KEY, name text NOT NULL, pools text[] NOT NULL, teams text[] NOT NULL,"
+    " host bigint, lease_until timestamptz NOT NULL) WITH (fillfactor = 50)",
+    "CREATE TABLE moot.jobs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session bigint NOT NULL,"
+    " turn text NOT NULL, kind text NOT NULL, pool text NOT NULL, team text NOT NULL, member text NOT NULL,"
+    " input bytea NOT NULL, attempt int NOT NULL DEFAULT 0, worker text, lease_until timestamptz,"
+    " offered_at timestamptz NOT NULL DEFAULT clock_timestamp(), UNIQUE (session, turn)) WITH (fillfactor = 50)",
+    "CREATE INDEX jobs_open ON moot.jobs (pool, id) WHERE worker IS NULL",
+    "CREATE INDEX jobs_held ON moot.jobs (worker) WHERE worker IS NOT NULL",
+    "CREATE TABLE moot.played (session bigint NOT NULL, member text NOT NULL, worker text NOT NULL,"
+    " PRIMARY KEY (session, member))",
+)
+_MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    _FIRST,
+    _FILES,
+    _SEARCH,
+    _WORKERS,
+)  # entry n takes a database from version n to n + 1
+
+
+async def find_version(connection: "asyncpg.Connection") -> int:
+    """The version of the tables; 0 if there are none."""
+    if await connection.fetchval("SELECT to_regclass('moot.meta') IS NULL"):
+        return 0
+    version: int | None = await connection.fetchval("SELECT version FROM moot.meta")
+    return version or 0
+
+
+async def check(connection: "asyncpg.Connection", address: Address) -> None:
+    """Raise Unusable if this Moot cannot work with the tables."""
+    version = await find_version(connection)
+    if version == 0:
+        raise Unusable(f"{address.shown} has no tables of Moot; run `moot db init --store URL` once")
+    if version < VERSION:
+        raise Unusable(
+            f"{address.shown} has tables of version {version}, this Moot needs {VERSION}; run `moot db migrate`"
+        )
+    oldest: int = await connection.fetchval("SELECT min_version FROM moot.meta")
+    if oldest > VERSION:
+        raise Unusable(f"{address.shown} has tables of version {version}; this Moot is too old for them: update it")
+
+
+async def migrate(connection: "asyncpg.Connection") -> int:
+    """Make the tables, or bring them to this version; several nodes may do so at once. Returns the version before."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
+        before = await find_version(connection)
+        for statements in _MIGRATIONS[before:]:
+            for statement in statements:
+                await connection.execute(statement)
+        if before == 0:
+            await connection.execute("INSERT INTO moot.meta VALUES ($1, $1, $2)", VERSION, uuid.uuid4())
+        elif before < VERSION:
+            await connection.execute("UPDATE moot.meta SET version = $1", VERSION)
+        await _add_partitions(connection)
+    return before
+
+
+async def begin_anew(connection: "asyncpg.Connection") -> None:
+    """After a restore: what nodes and workers had in hand when the backup was made is nobody's."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
+        await connection.execute("UPDATE moot.meta SET lineage = $1", uuid.uuid4())
+        await connection.execute("UPDATE moot.heads SET owner = NULL, epoch = epoch + 1 WHERE owner IS NOT NULL")
+        for table in ("jobs", "workers", "nodes"):
+            await connection.execute(f"DELETE FROM moot.{table}")
+
+
+async def add_partitions(connection: "asyncpg.Connection") -> None:
+    """Make the partitions that the next sessions go to, unless somebody else is at it."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
+        await _add_partitions(connection)
+
+
+async def _add_partitions(connection: "asyncpg.Connection") -> None:
+    newest: int = await connection.fetchval("SELECT coalesce(max(key), 0) FROM moot.sessions")
+    first = newest // PARTITION_SESSIONS
+    for number in range(first, first + PARTITIONS_AHEAD):
+        for table in ("appends", "commands"):
+            await connection.execute(
+                f"CREATE TABLE IF NOT EXISTS moot.{table}_{number} PARTITION OF moot.{table}"
+                f" FOR VALUES FROM ({number * PARTITION_SESSIONS}) TO ({(number + 1) * PARTITION_SESSIONS})"
+            )

@@ -1,0 +1,1 @@
+"""Trees of a git repository in which members work (docs/workspaces.md)."""

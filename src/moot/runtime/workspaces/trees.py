@@ -1,0 +1,553 @@
+"""The trees of one session: worktrees of a bare clone of Moot's own, and what is recorded of them.
+
+Every method may be interrupted between any two commands of git and called again: it looks at what is there before it
+does anything. Commits are made from a tree, parents, a date and a message that are the same each time, so that doing
+it again gives the same commit.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+
+from msgspec import Struct
+
+from moot.core.errors import WorkspaceError
+from moot.core.session.workspace import MAIN, FileChange
+from moot.runtime.workspaces.diffs import compare
+from moot.runtime.workspaces.git import NO_LFS, Git, Watch, ignore
+from moot.runtime.workspaces.nested import add_all
+from moot.runtime.workspaces.repository import Repository, identify
+
+CLONE = ".repository"
+OWN = ".moot"  # what git reads for Moot's own commands in place of settings that a member may have changed
+LOCK = ".lock"
+READY, FORKED = "ready", "forked"  # marks of trees
+COPIED = "copied"  # the names of the files that are copied, for who does not know the team file
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME_CHARS = 60
+_SHARED = ("objects", "refs", "packed-refs", "worktrees", "shallow")
+_SPECIAL = re.compile(r"[\\*?\[\]!^# -]")  # in patterns of ignored files
+MEGABYTE = 1_048_576
+
+
+class Author(Struct, frozen=True, kw_only=True):
+    """Who made a change, and when their turn started: the commit has this date."""
+
+    name: str
+    id: str
+    at: str  # RFC 3339
+
+    def environment(self) -> dict[str, str]:
+        seconds = int(datetime.fromisoformat(self.at).timestamp()) if self.at else 0
+        return identify(self.name, self.id, f"@{seconds} +0000")
+
+
+class Recording(Struct, frozen=True, kw_only=True):
+    """What a turn did to its tree."""
+
+    commit: str
+    parent: str
+    files: tuple[FileChange, ...]
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """What the team file says about the trees."""
+
+    base: str = "HEAD"
+    copy: tuple[str, ...] = ()
+    merge: str = "squash"
+    max_disk_mb: int = 5_000
+
+
+def name_tree(task_id: str) -> str:
+    """The name of a task's tree and branch: its id, where that can be a file name and a branch."""
+    name = _UNSAFE.sub("-", task_id).strip("-.")[:_NAME_CHARS].rstrip("-.")
+    is_same = name == task_id and ".." not in name and not name.endswith(".lock") and name.lower() != MAIN
+    if is_same:
+        return name
+    digest = hashlib.sha256(task_id.encode(errors="replace")).hexdigest()[:6]
+    return f"{name.replace('..', '-').removesuffix('.lock')}-{digest}".lstrip("-")
+
+
+def write_message(subject: str, *lines: str, **trailers: object) -> bytes:
+    """A commit message: its subject, further lines, and trailers that say which session, turn and event it is from."""
+    first = " ".join(subject.split())[:200] or "Work"
+    body = "".join(f"{line}\n" for line in lines) + "\n" if lines else ""
+    named = "".join(
+        f"Moot-{name.capitalize()}: {value}\n" for name, value in trailers.items() if value not in ("", None)
+    )
+    return f"{first}\n\n{body}{named}".encode(errors="surrogateescape")
+
+
+class SessionTrees:
+    """Makes, records and removes the trees of one session.
+
+    Args:
+        root: the folder of all sessions' trees.
+        session_id: of the session.
+        top: the person's repository; None for reading what is there.
+        watch: is called before each command of git.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        session_id: str,
+        top: Path | None,
+        settings: Settings | None = None,
+        watch: Watch = ignore,
+    ) -> None:
+        self.session_id = session_id
+        self.folder = root / session_id
+        self.clone = self.folder / CLONE
+        self.settings = settings or Settings()
+        self._watch = watch
+        self._top = top
+        self._lock = threading.RLock()
+        self._descriptor: int | None = None
+        self._depth = 0
+        self._is_swept = False
+        self._lfs: tuple[str, ...] = () if shutil.which("git-lfs") else NO_LFS
+
+    # names
+
+    @property
+    def refs(self) -> str:
+        return f"refs/moot/{self.session_id}"
+
+    def branch(self, name: str) -> str:
+        return f"moot/{self.session_id}/{name}"
+
+    def path(self, name: str) -> Path:
+        return self.folder / name
+
+    @property
+    def exists(self) -> bool:
+        return self.clone.is_dir()
+
+    @property
+    def _common(self) -> Path:
+        """The git directory of Moot's own commands: the clone, but with settings that no member can change."""
+        own = self.folder / OWN
+        return own if own.is_dir() else self.clone
+
+    def list_trees(self) -> list[str]:
+        """The names of the trees that have their files."""
+        marks = self.clone / "moot"
+        return sorted(mark.stem for mark in marks.glob(f"*.{READY}")) if marks.is_dir() else []
+
+    # locking
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let nobody else change the trees meanwhile: no other thread, and no command of a process that was killed."""
+        with self._lock:
+            if self._depth == 0:
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._descriptor = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # inherited by each git: held until the last one ends
+            self._depth += 1
+            try:
+                if self._depth == 1:
+                    self._prepare()
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0 and self._descriptor is not None:
+                    fcntl.flock(self._descriptor, fcntl.LOCK_UN)  # also for what a hook left running
+                    os.close(self._descriptor)
+                    self._descriptor = None
+
+    def _prepare(self) -> None:
+        """Find out that nobody misleads git, and clear away what a killed process left."""
+        self._refuse_links()
+        if not self._is_swept:
+            self._sweep()
+
+    def _refuse_links(self) -> None:
+        """Raise WorkspaceError if a link lies among the clone's refs and settings: git would write through it.
+
+        A member may write there, so that it can commit; a link could lead to the person's own branches.
+        """
+        left = [str(self.clone)] if self.exists else []
+        while left:
+            with os.scandir(left.pop()) as entries:
+                for entry in entries:
+                    if entry.is_symlink():
+                        raise WorkspaceError(f"{entry.path} is a link that a member made; remove it to go on")
+                    if entry.is_dir(follow_symlinks=False) and entry.name != "objects":
+                        left.append(entry.path)
+
+    def _sweep(self) -> None:
+        """Remove the lock files and half-made clones of a process that was killed."""
+        self._is_swept = True
+        shutil.rmtree(self.folder / f"{CLONE}.new", ignore_errors=True)
+        shutil.rmtree(self.folder / f"{OWN}.new", ignore_errors=True)
+        if self.exists:
+            self._keep_settings()
+            for place, folders, files in os.walk(self.clone):
+                if "objects" in folders and Path(place) == self.clone:
+                    folders.remove("objects")
+                for name in files:
+                    if name.endswith(".lock"):
+                        with suppress(OSError):
+                            (Path(place) / name).unlink()
+        if self._top is not None and self._top.is_dir():
+            for lock in (self._person_folder / self.refs).glob("*.lock"):
+                with suppress(OSError):
+                    lock.unlink()
+
+    # git
+
+    @property
+    def repository(self) -> Repository:
+        if self._top is None:
+            raise WorkspaceError("the repository of this session is not known here; start with its team file")
+        return Repository(self._top, self.session_id, watch=self._watch, descriptors=self._descriptors)
+
+    @cached_property
+    def _person_folder(self) -> Path:
+        """The git directory of the person's repository."""
+        return self.repository.common_folder()
+
+    @property
+    def git(self) -> Git:
+        """Git for the clone."""
+        return self._git(self.clone, {"GIT_DIR": str(self._common)})
+
+    def git_in(self, name: str, index: Path | None = None) -> Git:
+        """Git for a tree. A `.git` that a member puts there is not looked at."""
+        environment = {
+            "GIT_DIR": str(self.clone / "worktrees" / name),
+            "GIT_COMMON_DIR": str(self._common),
+            "GIT_WORK_TREE": str(self.path(name)),
+        }
+        if index:
+            environment["GIT_INDEX_FILE"] = str(index)
+        return self._git(self.path(name), environment)
+
+    def _git(self, folder: Path, environment: dict[str, str]) -> Git:
+        return Git(
+            folder=folder,
+            environment=environment,
+            descriptors=self._descriptors,
+            options=self._lfs,
+            watch=self._watch,
+        )
+
+    @property
+    def _descriptors(self) -> tuple[int, ...]:
+        return () if self._descriptor is None else (self._descriptor,)
+
+    def commit(self, tree: str, parents: Sequence[str], author: Author, message: bytes) -> str:
+        """Make a commit; the same arguments give the same one."""
+        linked = [part for parent in dict.fromkeys(parents) for part in ("-p", parent)]
+        return self.git.run("commit-tree", tree, *linked, data=message, environment=author.environment()).text
+
+    # making
+
+    def open_clone(self, *, with_uncommitted: bool = False, at: str = "") -> str:
+        """Make the clone if there is none. Returns the commit that the session starts from."""
+        seconds = int(datetime.fromisoformat(at).timestamp()) if at else 0
+        if self.exists:
+            self._write_excludes()
+            return self.git.run("rev-parse", f"{self.refs}/base").text
+        new = self.folder / f"{CLONE}.new"
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        index = new / "person.index" if with_uncommitted else None
+        base = self.repository.pin(self.settings.base, index=index, at=f"@{seconds} +0000")
+        outside = self._git(self.folder, {})
+        outside.run("clone", "--quiet", "--bare", "--shared", "--", str(self.repository.top), str(new))
+        git = self._git(new, {"GIT_DIR": str(new)})
+        git.run("config", "core.logAllRefUpdates", "false")
+        git.run("config", "gc.auto", "0")
+        if not self._lfs:
+            git.run("config", "lfs.storage", str(self._person_folder / "lfs"))
+            git.run("config", "lfs.skipdownloaderrors", "true")  # a file that nobody has stays a pointer
+        git.update_refs(
+            f"update {self.refs}/base {base}",
+            f"update refs/heads/{self.branch(MAIN)} {base}",
+        )
+        (new / "moot").mkdir(exist_ok=True)
+        new.rename(self.clone)
+        self._keep_settings()
+        self._write_excludes()
+        return base
+
+    def _keep_settings(self) -> None:
+        """Make the git directory for Moot's own commands: it shares all but settings with the clone.
+
+        A member can give the clone filters and merge drivers, which are programs: they must run for it alone.
+        """
+        own, new = self.folder / OWN, self.folder / f"{OWN}.new"
+        if own.is_dir():
+            return
+        (new / "info").mkdir(parents=True)
+        shutil.copyfile(self.clone / "config", new / "config")
+        shutil.copyfile(self.clone / "HEAD", new / "HEAD")
+        (self.clone / "worktrees").mkdir(exist_ok=True)
+        for name in _SHARED:
+            (new / name).symlink_to(Path("..", CLONE, name))
+        new.rename(own)
+
+    def _write_excludes(self) -> None:
+        """Have git ignore what the person's repository ignores by a file of its own, and the files that are copied."""
+        own = self._person_folder / "info" / "exclude"
+        lines = own.read_bytes().splitlines() if own.is_file() else []
+        for copied in self.settings.copy:
+            lines.append(os.fsencode("/" + _escape(copied.strip("/"))))
+        text = b"".join(line + b"\n" for line in lines)
+        for folder in (self.clone, self._common):
+            (folder / "info").mkdir(exist_ok=True)
+            (folder / "info" / "exclude").write_bytes(text)
+        (self.clone / "moot" / COPIED).write_text("\0".join(self.settings.copy))
+
+    def _mark(self, name: str, what: str) -> Path:
+        return self.clone / "moot" / f"{name}.{what}"
+
+    def is_ready(self, name: str) -> bool:
+        """Whether a tree has its files."""
+        return self._mark(name, READY).exists()
+
+    def is_set_up(self, name: str) -> bool:
+        """Whether a tree is ready to work in. That of a fork has its files before the commands of the team ran."""
+        return self.is_ready(name) and not self._mark(name, FORKED).exists()
+
+    def make_tree(self, name: str) -> Path:
+        """Make a tree, up to the point where it is to be set up: its files and those that are copied.
+
+        A tree starts from the integration branch as it is when the tree is made first.
+        """
+        git, branch, path = self.git, self.branch(name), self.path(name)
+        self._check_room()
+        if path.exists() or (self.clone / "worktrees" / name).exists():  # half made
+            shutil.rmtree(path, ignore_errors=True)
+            git.run("worktree", "prune", "--expire=now")
+        if git.find(f"refs/heads/{branch}") is None:
+            start = git.run("rev-parse", f"refs/heads/{self.branch(MAIN)}").text
+            git.update_refs(f"create refs/heads/{branch} {start}", f"create {self.refs}/starts/{name} {start}")
+        names = {"GIT_DIR": str(self.clone), "GIT_COMMON_DIR": str(self.clone)}  # the tree is to name the clone
+        bare = self._git(self.clone, names)
+        bare.run("worktree", "add", "--quiet", "--no-checkout", str(path), branch)
+        self.git_in(name).run("reset", "--hard", "--quiet")
+        self._copy_files(path)
+        return path
+
+    def finish_tree(self, name: str) -> str:
+        """The tree is set up. Returns the commit that it starts from."""
+        start = self.find_start(name)
+        if not self.is_ready(name):
+            self.git.update_refs(f"update {self.refs}/trees/{name} {start}")
+            self._mark(name, READY).touch()
+        self._mark(name, FORKED).unlink(missing_ok=True)
+        return start
+
+    def find_start(self, name: str) -> str:
+        return self.git.find(f"{self.refs}/starts/{name}") or self.git.run("rev-parse", f"{self.refs}/base").text
+
+    def _check_room(self) -> None:
+        """Raise WorkspaceError if one more tree would take more room than the team file allows."""
+        trees = [self.path(name) for name in self.list_trees()]
+        if not trees:
+            return
+        used = measure(trees[0])  # they hold about the same
+        allowed = self.settings.max_disk_mb * MEGABYTE
+        if used * (len(trees) + 1) > allowed:
+            raise WorkspaceError(
+                f"{len(trees)} trees of about {used // MEGABYTE} MB are here, and one more would exceed "
+                f"workspace.max_disk_mb: {self.settings.max_disk_mb}; take or discard old work, run "
+                "moot doctor --prune, or raise the setting"
+            )
+
+    def _copy_files(self, path: Path) -> None:
+        """Copy the files that a tree needs and git does not have. They are never recorded."""
+        top = self.repository.top
+        for name in self.settings.copy:
+            source, target = top / name, path / name
+            if not _is_inside(source, top) or not _is_inside(target, path):
+                raise WorkspaceError(f"workspace.copy: {name} leads out of the repository")
+            if not source.exists():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+            else:
+                shutil.copy2(source, target, follow_symlinks=False)
+
+    # recording
+
+    def record(
+        self, name: str, author: Author, message: bytes, ref: str, *, moves_branch: bool = False
+    ) -> Recording | None:
+        """Record what lies in a tree as a commit, if it differs from the last recording. `ref` will name it.
+
+        The commits that a member made itself stay as they are: they become a parent. With `moves_branch` the branch of
+        the tree moves to the recording.
+        """
+        index = self._private_index(name)
+        git = self.git_in(name, index)
+        last = self.git.run("rev-parse", f"{self.refs}/trees/{name}", f"{self.refs}/trees/{name}^{{tree}}").lines
+        tree = self._write_tree(git)
+        head = git.run("rev-parse", "HEAD").text
+        parents = [last[0]]
+        if head != last[0] and not self.git.is_ancestor(head, last[0]):
+            parents.append(head)
+        if tree == last[1] and len(parents) == 1:
+            return None
+        commit = self.commit(tree, parents, author, message)
+        moved = [f"update refs/heads/{self.branch(name)} {commit}"] if moves_branch else []
+        self.git.update_refs(f"update {self.refs}/{ref} {commit}", f"update {self.refs}/trees/{name} {commit}", *moved)
+        if moves_branch:
+            self._adopt_index(name)
+        return Recording(commit=commit, parent=last[0], files=compare(self.git, last[0], commit))
+
+    def _private_index(self, name: str) -> Path:
+        """An index of Moot's own: what a member staged stays staged, and known files are not read again."""
+        index = self._mark(name, "index")
+        if not index.exists():
+            staged = self.clone / "worktrees" / name / "index"
+            copy = index.with_suffix(".copy")
+            shutil.copy2(staged, copy)  # with its time: git looks again at files that changed in the same instant
+            copy.replace(index)
+        return index
+
+    def _adopt_index(self, name: str) -> None:
+        """Make the tree's own index that of the recording: nothing is staged, nothing is changed."""
+        copy = self.clone / "worktrees" / name / "index.moot"
+        shutil.copy2(self._private_index(name), copy)
+        copy.replace(self.clone / "worktrees" / name / "index")
+
+    def begin_turn(
+        self, name: str, key: str, author: Author, message: bytes, *, moves_branch: bool
+    ) -> Recording | None:
+        """Record what happened outside of turns, and remember where the turn starts.
+
+        Returns what was recorded. To be called once a turn: `restore_turn` goes back to it.
+        """
+        recording = self.record(name, author, message, f"between/{key}", moves_branch=moves_branch)
+        commit = self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
+        head = self.git_in(name).run("rev-parse", "HEAD").text
+        self.git.update_refs(f"update {self.refs}/before/{key} {commit}", f"update {self.refs}/heads/{key} {head}")
+        return recording
+
+    def find_turn(self, key: str) -> str | None:
+        """The commit that a turn started from, None if it did not start."""
+        return self.git.find(f"{self.refs}/before/{key}")
+
+    def restore_turn(self, name: str, key: str, author: Author) -> None:
+        """Go back to where a turn started, because it runs again after a crash. What it had done is kept aside."""
+        start = self.git.run("rev-parse", f"{self.refs}/before/{key}", f"{self.refs}/heads/{key}").lines
+        self.record(name, author, write_message("Left by a turn that was interrupted", turn=key), f"left/{key}")
+        self.reset(name, start[0], start[1])
+
+    def reset(self, name: str, commit: str, head: str | None = None) -> None:
+        """Make a tree exactly what a commit holds; ignored and copied files stay. `head` is where its branch points."""
+        head = head or commit
+        git, branch = self.git_in(name), f"refs/heads/{self.branch(name)}"
+        self.git.update_refs(f"update {branch} {head}", f"update {self.refs}/trees/{name} {commit}")
+        (self.clone / "worktrees" / name / "HEAD").write_text(f"ref: {branch}\n")
+        kept = [part for copied in self.settings.copy for part in ("-e", f"/{copied}")]
+        git.run("read-tree", "--reset", "-u", commit)
+        git.run("clean", "--quiet", "-f", "-d", *kept)
+        self._mark(name, "index").unlink(missing_ok=True)
+        if head != commit:
+            git.run("read-tree", head)
+
+    def tidy(self, name: str, key: str, author: Author) -> None:
+        """Make a tree what was recorded of it last: what the checks left in it is no work. It is kept aside."""
+        found = self._find_unsaved(name)
+        if found is None:
+            return
+        commit = self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
+        head = self.git_in(name).run("rev-parse", "HEAD").text
+        message = write_message("Left by the checks", session=self.session_id)
+        self.git.update_refs(f"update {self.refs}/left/{key} {self.commit(found, [commit], author, message)}")
+        self.reset(name, commit, head)
+
+    # removing
+
+    def has_unsaved(self, name: str) -> bool:
+        """Whether a tree holds something that no recording has."""
+        return self._find_unsaved(name) is not None
+
+    def _find_unsaved(self, name: str) -> str | None:
+        """The files that lie in a tree, as git's tree, if no recording has them."""
+        tree = self._write_tree(self.git_in(name, self._private_index(name)))
+        return tree if tree != self.git.tree(f"{self.refs}/trees/{name}") else None
+
+    def _write_tree(self, git: Git) -> str:
+        excluded = [each for copied in self.settings.copy for each in _exclude(copied)]
+        add_all(git, git.folder, excluded)
+        return git.run("write-tree").text
+
+    def remove_tree(self, name: str) -> None:
+        """Remove a tree; its branch and what was recorded stay."""
+        self._mark(name, READY).unlink(missing_ok=True)
+        self._mark(name, "index").unlink(missing_ok=True)
+        shutil.rmtree(self.path(name), ignore_errors=True)
+        self.git.run("worktree", "prune", "--expire=now")
+
+    def remove_all(self) -> None:
+        """Remove the trees, the clone and what the person's repository pins for it."""
+        if self._top is not None and self._top.is_dir():
+            self.repository.forget()
+        for entry in list(self.folder.iterdir()):
+            if entry.name != LOCK:
+                shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def fork(self, source: "SessionTrees", trees: dict[str, str]) -> None:
+        """Make the trees of a fork: each holds what `source` had recorded in the given commit."""
+        self.open_clone()
+        self.git.run("fetch", "--quiet", str(source.clone), f"+{source.refs}/*:{self.refs}/from/*")
+        base = source.git.run("rev-parse", f"{source.refs}/base").text
+        self.git.update_refs(f"update {self.refs}/base {base}")
+        self.repository.git.update_refs(f"update {self.refs}/base {base}")
+        for name, commit in trees.items():
+            start = source.find_start(name)
+            branch = self.branch(name)
+            self.git.update_refs(f"update refs/heads/{branch} {commit}", f"update {self.refs}/starts/{name} {start}")
+            if not self.is_ready(name):
+                self.make_tree(name)
+                self.finish_tree(name)
+                self._mark(name, FORKED).touch()
+            self.reset(name, commit)
+
+
+def _escape(name: str) -> str:
+    """A name as a pattern that means nothing else."""
+    return _SPECIAL.sub(r"\\\g<0>", name)
+
+
+def _exclude(name: str) -> tuple[str, str]:
+    """Pathspecs without a file, or a folder and what is in it.
+
+    They are patterns, because `git add` refuses to leave out a plain name that is ignored anyway.
+    """
+    name = name.strip("/")
+    pattern = f":(top,exclude,glob)[{_escape(name[:1])}]{_escape(name[1:])}"
+    return pattern, f"{pattern}/**"
+
+
+def _is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, whatever links are on the way."""
+    return path.parent.resolve().is_relative_to(folder.resolve()) and not path.is_symlink()
+
+
+def measure(folder: Path) -> int:
+    """The bytes of the files below a folder."""
+    total = 0
+    for place, _, files in os.walk(folder):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total

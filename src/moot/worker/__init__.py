@@ -1,0 +1,1 @@
+"""`moot worker`: plays members on this machine for servers elsewhere."""

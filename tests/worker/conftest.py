@@ -1,0 +1,5 @@
+"""The servers of the tests of workers."""
+
+from tests.postgres.fixtures import pg_servers, pg_url
+
+__all__ = ["pg_servers", "pg_url"]

@@ -1,0 +1,22 @@
+// The parts that are not in the first load, as one file: what they share with the page is one file then, too.
+
+import { ChangesPanel } from "./changes-panel.ts";
+import { DemoBar } from "./demo-bar.ts";
+import { HelpDialog } from "./help-dialog.js";
+import { JobBoard } from "./job-board.js";
+import { NewSession } from "./new-session.js";
+import { PlanEditor } from "./plan-editor.js";
+import { PlanGraph } from "./plan-graph.ts";
+import { PlanTime } from "./plan-time.ts";
+import { SettingsDialog } from "./settings-dialog.ts";
+import { ShareDialog } from "./share-dialog.ts";
+import { StateMap } from "./state-map.js";
+import { TaskBoard } from "./task-board.js";
+import { TeamEditor } from "./team-editor.ts";
+import { TeamPanel } from "./team-panel.ts";
+
+/** @type {Record<string, CustomElementConstructor>} */
+export const LAZY = {
+  "changes-panel": ChangesPanel, "demo-bar": DemoBar, "help-dialog": HelpDialog, "job-board": JobBoard, "new-session": NewSession, "plan-editor": PlanEditor, "plan-graph": PlanGraph, "plan-time": PlanTime,
+  "settings-dialog": SettingsDialog, "share-dialog": ShareDialog, "state-map": StateMap, "task-board": TaskBoard, "team-editor": TeamEditor, "team-panel": TeamPanel,
+};

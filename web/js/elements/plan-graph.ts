@@ -1,0 +1,68 @@
+// The tasks of a plan as a graph: what waits for what, and how far each is. The layout comes when it is first shown.
+
+import { html, nothing, svg } from "lit/html.js";
+import { LitPart } from "../lit-part.js";
+import { nameOf, runsOf } from "../view/names.js";
+import { columnOf } from "../view/columns.js";
+
+const WIDTH = 156, HEIGHT = 58, LETTERS = 20; // of a node, and in a line of it
+const FITTED = 560; // what is wider is not made smaller, but scrolled
+type Layers = typeof import("../plan/layers.ts");
+let layers: Layers | null = null;
+
+export class PlanGraph extends LitPart {
+  tasks: Task[] | null = null; // those of a draft, instead of the work's
+  #key = "";
+  #drawn: ReturnType<Layers["layOut"]> | null = null;
+
+  template(app: App, view: View | null) {
+    const known = runsOf(view), { t } = app;
+    const runs = known.length && !this.tasks ? known : (this.tasks ?? view?.work?.proposed ?? []).map((task) => ({ task, state: "CREATED", member: "" }) as unknown as TaskRun); // a plan that waits for a yes
+    if (!runs.length) return nothing;
+    if (!layers) {
+      void import("../plan/layers.ts").then((loaded) => { layers = loaded; app.changed(); }, () => undefined);
+      return nothing;
+    }
+    const key = runs.map(({ task }) => `${task.id}<${task.depends_on ?? ""}`).join();
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#drawn = layers.layOut(runs.map((run) => run.task), WIDTH, HEIGHT);
+    }
+    const { width, height, nodes, edges } = this.#drawn as ReturnType<Layers["layOut"]>;
+    return html`<svg class=${width > FITTED ? "wide" : ""} width=${width} height=${height} viewBox="0 0 ${width} ${height}" role="group" aria-label=${t("work.graph")}>
+      ${edges.map((path) => svg`<path class="edge" d=${path} />`)}
+      ${nodes.map(({ id, x, y }) => this.#node(app, runs.find((run) => run.task.id === id) as TaskRun, x, y))}</svg>`;
+  }
+
+  #node({ t, view }: App, run: TaskRun, x: number, y: number) {
+    const { task, state } = run, column = columnOf(run), who = nameOf(view, run.member || task.member) || task.role || t("any_executor");
+    const mark = { done: "✓ ", failed: "✗ ", running: "● " }[column] ?? "";
+    const choose = () => this.dispatchEvent(new CustomEvent("choose", { detail: task.id, bubbles: true }));
+    const press = (event: KeyboardEvent) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } };
+    return svg`<g class="node ${column}" transform="translate(${x} ${y})" tabindex=${this.tasks ? nothing : "0"} role=${this.tasks ? "img" : "button"} @click=${choose} @keydown=${press}>
+      <title>${`${task.title}: ${t(`state.${state}`)}`}</title><rect width=${WIDTH} height=${HEIGHT} rx="8" />
+      ${fold(mark + task.title, LETTERS).map((line, at) => svg`<text x="10" y=${19 + 15 * at}>${line}</text>`)}<text class="sub" x="10" y=${HEIGHT - 10}>${fold(who, LETTERS)[0]}</text></g>`;
+  }
+}
+
+const widthOf = (text: string) => [...text].reduce((sum, letter) => sum + (letter.charCodeAt(0) > 0x2e7f ? 2 : 1), 0);
+
+/** At most two lines; wide letters count twice. */
+function fold(text: string, most: number): string[] {
+  const lines = [""];
+  for (const word of text.match(/[\u2e80-\uffff]|[^\s\u2e80-\uffff]+\s*|\s+/gu) ?? []) {
+    if (widthOf(lines[lines.length - 1] + word.trimEnd()) > most && lines[lines.length - 1]) lines.push("");
+    lines[lines.length - 1] += word;
+  }
+  return lines.length > 2 || lines.some((line) => widthOf(line.trimEnd()) > most) ? lines.slice(0, 2).map((line, at) => cut(line, most - (at === 1 && lines.length > 2 ? 1 : 0), at === 1 && lines.length > 2)) : lines;
+}
+
+function cut(text: string, most: number, hasMore: boolean): string {
+  let room = most, kept = "";
+  for (const letter of text.trimEnd()) {
+    room -= widthOf(letter);
+    if (room < 0) return `${kept}…`;
+    kept += letter;
+  }
+  return hasMore ? `${kept}…` : kept;
+}

@@ -1,0 +1,20 @@
+// Where the tasks of a plan stand in its picture: layer under layer, those that wait for others below them.
+
+import dagre from "@dagrejs/dagre";
+
+export type Drawn = { width: number; height: number; nodes: { id: string; x: number; y: number }[]; edges: string[] };
+
+export function layOut(tasks: Task[], wide: number, high: number): Drawn {
+  const graph = new dagre.graphlib.Graph().setGraph({ rankdir: "TB", nodesep: 16, ranksep: 32, marginx: 2, marginy: 2 });
+  graph.setDefaultEdgeLabel(() => ({}));
+  const ids = new Set(tasks.map((task) => task.id));
+  for (const { id } of tasks) graph.setNode(id, { width: wide, height: high });
+  for (const { id, depends_on: needed } of tasks) for (const before of needed ?? []) if (ids.has(before)) graph.setEdge(before, id);
+  dagre.layout(graph);
+  const { width = 0, height = 0 } = graph.graph();
+  const edges = graph.edges().map((edge) => {
+    const [first, ...rest] = graph.edge(edge).points;
+    return `M${first.x},${first.y}${rest.map(({ x, y }) => `L${x},${y}`).join("")}`;
+  });
+  return { width, height, edges, nodes: tasks.map(({ id }) => ({ id, x: graph.node(id).x - wide / 2, y: graph.node(id).y - high / 2 })) };
+}

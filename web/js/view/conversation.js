@@ -1,0 +1,172 @@
+// The conversation as a list of frames: messages, notices, answers, landmarks of the work. And what running turns have
+// written so far.
+
+const STREAMED_CHARS = 100_000, THINKING_CHARS = 4_000, STEPS = 200;
+const JOIN_MS = 5 * 60_000; // what one author says within this time is one block
+
+/** @type {Record<string, Item["kind"]>} */
+const KINDS = {
+  "message.posted": "message", "agent.final_answer": "message", "notice.posted": "notice", "agent.user_confirm_closed": "answer",
+  "turn.cancelled": "mark",
+  "plan.completed": "mark", "plan.cancelled": "mark", "agent.interrupted": "mark", "pipeline.completed": "mark",
+  "session.completed": "mark", "solver.completed": "mark", "solver.cancelled": "mark", "task.failed": "mark",
+  "task.reviewed": "mark", "error.recovery_started": "mark", "supervisor.decided": "mark", "supervisor.reviewed": "mark",
+  "supervisor.ended": "mark",
+  "turn.parked": "fact", "workspace.merged": "fact", "workspace.conflicted": "fact", "workspace.taken": "fact", "workspace.reverted": "fact", "workspace.failed": "fact",
+};
+
+// Steps of the work between those: how an input was understood and routed, who was given what. They are told in the
+// words of the frame, and steps that follow each other are one item.
+const TRACED = new Set([
+  "understanding.started", "understanding.completed", "routing.decided", "workflow.changed", "task.dispatch_requested",
+  "task.dispatch_acked", "task.dispatch_nacked", "solver.start", "solver.progress", "task.reviewed",
+  "workspace.changed", "workspace.checked", "workspace.queued",
+]);
+
+const INNER = /^(workflow|task\.dispatch|routing)/; // Moot's own: told when somebody opens the steps
+
+const AT_WORK = new Set(["DISPATCHING", "DISPATCHED", "RUNNING"]); // the view may be a step behind what is written
+
+/** @type {Stream} */
+const SILENT = { text: "", thinking: "", steps: [] };
+
+export class Conversation {
+  /** @type {Item[]} */
+  items = [];
+  /** @type {Map<string, Frame>} questions, by step */
+  asked = new Map();
+  /** @type {Map<string, Stream>} by turn */
+  streams = new Map();
+  /** @type {Map<string, string>} the last dispatch of each task: what is written for it is streamed under this name */
+  dispatches = new Map();
+  /** @type {Map<string, Turn>} what was done in each turn, kept after its end */
+  turns = new Map();
+  /** @type {string} who a message goes to that names nobody */
+  addressee = "";
+  /** @type {Map<string, string>} titles of tasks */
+  titles = new Map();
+  /** @type {string[]} where in the shared state of a supervisor's job its result stands */
+  delivers = [];
+  /** @type {Record<string, any>} what the agents of the job share */
+  shared = {};
+
+  /** @param {Frame} frame a logged one */
+  push(frame) {
+    const { event, metadata = {} } = frame;
+    NOTE[event]?.(this, metadata, frame);
+    const kind = metadata.partial ? "partial" : KINDS[event], isMark = kind && isTold(frame);
+    const title = metadata.task?.title ?? this.titles.get(metadata.task_id) ?? metadata.task_id ?? "";
+    if (!isMark && TRACED.has(event)) this.#trace(frame, title);
+    if (!isMark) return;
+    const item = { ...frame, title, asked: this.asked.get(metadata.step_id), text: this.#textOf(frame), turn: this.turns.get(metadata.turn_id), joins: false };
+    item.joins = kind === "message" && !item.turn?.steps.length && this.#isSameBlock(item);
+    this.items.push({ key: `${kind}${frame.seq}`, seq: frame.seq ?? 0, kind, item });
+  }
+
+  /** Whether the author of the message before goes on, to the same people. @param {NoteFrame} item */
+  #isSameBlock({ metadata, timestamp }) {
+    const last = this.items.at(-1);
+    if (last?.kind !== "message" || last.item.metadata.member !== metadata.member) return false;
+    return String(last.item.metadata.to ?? "") === String(metadata.to ?? "") && Date.parse(timestamp) - Date.parse(last.item.timestamp) < JOIN_MS;
+  }
+
+  /** @param {string} turnId @returns {Turn} */
+  turnOf(turnId) {
+    const known = this.turns.get(turnId) ?? { steps: [], startedAt: "", endedAt: "", usage: null };
+    this.turns.set(turnId, known);
+    return known;
+  }
+
+  /** @param {Frame} frame @param {string} title of the task it is about */
+  #trace({ event, seq = 0, show_content, metadata }, title) {
+    if (!show_content) return;
+    const step = { seq, member: metadata?.member ?? "", text: show_content, title, isInner: INNER.test(event) }, last = this.items.at(-1);
+    if (last?.kind === "trace") last.item.steps.push(step);
+    else this.items.push({ key: `trace${seq}`, seq, kind: "trace", item: { steps: [step] } });
+  }
+
+  /** @param {Frame} frame */
+  #textOf({ event, metadata = {}, show_content }) {
+    if (event === "supervisor.ended") return metadata.outcome === "cancelled" ? "" : metadata.deliverable?.body ?? this.#delivered();
+    if (event === "solver.completed") return metadata.result;
+    if (metadata.partial) return metadata.partial;
+    if (event === "message.posted" && !metadata.turn_id) show_content = undefined; // it says that somebody spoke
+    return show_content ?? (metadata.text?.trim() ? metadata.text : metadata.raw ?? "");
+  }
+
+  /** The texts that the end of a supervisor's job asks for. */
+  #delivered() {
+    const texts = this.delivers.map((key) => key.split(".").reduce((/** @type {any} */ value, name) => value?.[name], this.shared));
+    return texts.filter((each) => typeof each === "string").join("\n\n");
+  }
+
+  /** Text or thoughts, as they come. @param {Frame} frame */
+  stream({ event, metadata: { turn_id, text } }) {
+    const stream = this.streamOf(turn_id);
+    this.streams.set(turn_id, event === "turn.thinking"
+      ? { ...stream, thinking: (stream.thinking + text).slice(-THINKING_CHARS) }
+      : { ...stream, text: (stream.text + text).slice(-STREAMED_CHARS), thinking: "" });
+  }
+
+  /** @param {string} turnId */
+  streamOf(turnId) {
+    return this.streams.get(turnId) ?? SILENT;
+  }
+
+  /** What is being written for a task. @param {string} taskId */
+  streamOfTask(taskId) {
+    return this.streamOf(this.dispatches.get(taskId) ?? "");
+  }
+
+  /** Drop the text of turns and tasks that are over. @param {View} view */
+  settle(view) {
+    const tasks = Object.values(view.work?.tasks ?? {}).filter((run) => AT_WORK.has(run.state)).map((run) => this.dispatches.get(run.task.id));
+    const wanted = new Set([...view.running.map((turn) => turn.turn_id), ...tasks]);
+    for (const turnId of this.streams.keys()) if (!wanted.has(turnId)) this.streams.delete(turnId);
+  }
+
+  get lastAnswer() {
+    return this.items.findLast((each) => each.kind === "answer")?.item;
+  }
+}
+
+/** Not shown here: a message that is nothing but a decision, a review that passed, the retry of a job. @param {Frame} frame */
+function isTold({ event, metadata = {}, show_content }) {
+  if (event === "message.posted") return show_content !== "";
+  if (event === "turn.cancelled") return Boolean(metadata.partial) || metadata.reason === "stopped";
+  if (event === "task.reviewed") return !metadata.pass;
+  return event !== "error.recovery_started" || !metadata.job;
+}
+
+/** @type {Record<string, (conversation: Conversation, metadata: any, frame: Frame) => void>} */
+const NOTE = {
+  "agent.session_created"(conversation, metadata) {
+    conversation.addressee = metadata.chat?.default ?? "";
+    conversation.delivers = (metadata.supervisor?.end?.requires ?? []).map((/** @type {any} */ each) => each.key);
+  },
+  "supervisor.started": (conversation) => { conversation.shared = {}; },
+  "supervisor.state_updated": (conversation, { changes }) => Object.assign(conversation.shared, changes),
+  "workflow.plan_approved": (conversation, { tasks }) => noteTitles(conversation, tasks),
+  "workflow.patched": (conversation, { tasks }) => noteTitles(conversation, tasks),
+  "agent.user_confirm": (conversation, metadata, frame) => void conversation.asked.set(metadata.step_id, frame),
+  "task.dispatch_requested": (conversation, { task_id, dispatch_id }) => void conversation.dispatches.set(task_id, dispatch_id),
+  "turn.started": (conversation, { turn_id }, frame) => { conversation.turnOf(turn_id).startedAt = frame.timestamp; },
+  "turn.completed"(conversation, { turn_id, usage = null }, frame) {
+    Object.assign(conversation.turnOf(turn_id), { usage, endedAt: frame.timestamp });
+  },
+  "turn.step"(conversation, metadata) {
+    const { steps } = conversation.turnOf(metadata.turn_id);
+    if (steps.length < STEPS) steps.push(metadata);
+    const stream = conversation.streamOf(metadata.turn_id);
+    conversation.streams.set(metadata.turn_id, { ...stream, thinking: "", steps: [...stream.steps, metadata].slice(-STEPS) });
+  },
+  "plan.step_completed"(conversation, { turn_id }) {
+    const stream = conversation.streams.get(turn_id);
+    if (stream) conversation.streams.set(turn_id, { ...stream, thinking: "" });
+  },
+};
+
+/** @param {Conversation} conversation @param {Task[]} tasks */
+function noteTitles({ titles }, tasks) {
+  for (const { id, title } of tasks) titles.set(id, title);
+}
