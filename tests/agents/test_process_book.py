@@ -8,6 +8,8 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -39,9 +41,18 @@ asyncio.run(serve())
 """
 
 
-def sleeper(**environment: str) -> subprocess.Popen[bytes]:
-    code = [sys.executable, "-c", "import time; time.sleep(60)"]
-    return subprocess.Popen(code, start_new_session=True, env={**os.environ, **environment})
+@contextmanager
+def sleeper(**environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that has begun: before that, the system does not tell its environment."""
+    code = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
+    environment = {**os.environ, **environment}
+    with subprocess.Popen(code, start_new_session=True, env=environment, stdout=subprocess.PIPE) as program:
+        try:
+            assert program.stdout
+            program.stdout.readline()
+            yield program
+        finally:
+            program.kill()
 
 
 def test_a_killed_server_s_programs_are_ended_by_the_next_one(tmp_path: Path) -> None:
@@ -65,26 +76,22 @@ def test_a_killed_server_s_programs_are_ended_by_the_next_one(tmp_path: Path) ->
 
 def test_somebody_else_s_process_is_left_alone(tmp_path: Path) -> None:
     """The same pid with another start time is another process."""
-    other = sleeper()
-    try:
+    with sleeper() as other:
         (tmp_path / "0123").write_text(json.dumps({"pid": other.pid, "start_time": "1"}))
         (tmp_path / "4567").write_text("half a fi")
         (tmp_path / "89ab").write_text("[]")
         assert ProcessBook(tmp_path).end_leftovers() == 0
         assert other.poll() is None
         assert list(tmp_path.iterdir()) == []
-    finally:
-        other.kill()
-        other.wait()
 
 
 def test_a_program_that_was_announced_only_is_found_by_its_mark(tmp_path: Path) -> None:
     """A crash between starting a program and noting its pid leaves the mark."""
     book = ProcessBook(tmp_path)
     mark = book.announce()
-    started = sleeper(**{MARK_NAME: mark})
-    assert book.end_leftovers() == 1
-    assert started.wait() == -signal.SIGKILL
+    with sleeper(**{MARK_NAME: mark}) as started:
+        assert book.end_leftovers() == 1
+        assert started.wait() == -signal.SIGKILL
 
 
 def test_the_book_is_empty_when_all_is_well(tmp_path: Path) -> None:
