@@ -13,11 +13,12 @@ from bench.delivery_server import MARK, TOKEN, answer, read_orders
 from tests.gateway.raw_socket import TEXT, make_frame, make_handshake
 
 _END = MARK.encode()
+_REFUSED = re.compile(rb'"event":"(agent|system)\.error"')
 _TIME = re.compile(rb"@(\d+)@")
 
 
 class Socket(asyncio.Protocol):
-    """Takes everything; `ended` is done when the last event was in it."""
+    """Takes everything; `ended` is done when the last event was in it, and fails if the server refuses to send it."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -39,9 +40,16 @@ class Socket(asyncio.Protocol):
         if self.kept is not None:
             self.kept.append(data)
             self.latencies += [now - int(at) for at in _TIME.findall(data)]
-        if not self.ended.done() and _END in self._tail + data[-1_000:]:
-            self.ended.set_result(None)
+        if not self.ended.done():
+            if _END in self._tail + data[-1_000:]:
+                self.ended.set_result(None)
+            elif _REFUSED.search(data[:1_000]):
+                self.ended.set_exception(ConnectionRefusedError(data[:1_000].decode(errors="replace")))
         self._tail = data[-len(_END) :]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.ended.done():
+            self.ended.set_exception(exc or ConnectionResetError("the server has closed the connection"))
 
     def say(self, **frame: Any) -> None:
         self.transport.write(make_frame(TEXT, json.dumps(frame).encode()))
@@ -102,6 +110,7 @@ class Clients:
 
     async def close(self) -> None:
         for socket in self._sockets:
+            socket.ended.cancel()
             socket.transport.abort()
         self._sockets.clear()
         await asyncio.sleep(0.2)

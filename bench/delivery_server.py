@@ -196,7 +196,13 @@ async def main(kind: str, folder: Path, log: str) -> None:
 def generous_settings(port: int) -> GatewaySettings:
     """Nothing that would stop a thousand clients of one user, or close one that waits for its turn."""
     return GatewaySettings(
-        port=port, connections=5_000, connections_per_user=5_000, lag_events=10**6, lag_bytes=2**40, heartbeat_s=3_600
+        port=port,
+        connections=5_000,
+        connections_per_user=5_000,
+        message_burst=5_000,
+        lag_events=10**6,
+        lag_bytes=2**40,
+        heartbeat_s=3_600,
     )
 
 
