@@ -140,11 +140,19 @@ def _settings(top: Path) -> None:
         git(top, "config", name, value)
 
 
+def _converted(top: Path) -> None:
+    """A checkout with other line ends than the commits, by a setting of the person alone."""
+    git(top, "config", "core.autocrlf", "true")
+    (top / "calc.py").unlink()
+    git(top, "checkout", "--", ".")
+    assert b"\r\n" in (top / "calc.py").read_bytes()
+
+
 @pytest.mark.parametrize(
     "prepare",
     [
         *(_submodule, _pointer, _real_lfs, _links, _modes, _case_clash, _line_ends, _detached, _sparse),
-        *(_signing, _odd_names, _settings),
+        *(_signing, _odd_names, _settings, _converted),
     ],
 )
 @awaited
@@ -156,8 +164,9 @@ async def test_odd_repositories_work(tmp_path: Path, prepare: Callable[[Path], N
     head = git(top, "rev-parse", "HEAD")
     assert await _work(top, tmp_path) == ["calc.py", "new/file.txt"]
     after = _read_all(top)
-    assert after.pop("new/file.txt") == (b"x\n", False)
-    text = MUL.replace("\n", "\r\n") if prepare is _line_ends else MUL
+    is_converted = prepare in (_settings, _converted)
+    assert after.pop("new/file.txt") == (b"x\r\n" if is_converted else b"x\n", False)
+    text = MUL.replace("\n", "\r\n") if is_converted or prepare is _line_ends else MUL
     assert after.pop("calc.py") == (text.encode(), prepare is _modes)
     del before["calc.py"]
     assert after == before
@@ -398,7 +407,9 @@ async def test_programs_that_a_member_names_in_its_settings_run_for_nobody_else(
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("place", ["refs/heads/moot/{id}", "worktrees/main/HEAD", "info/exclude"])
+@pytest.mark.parametrize(
+    "place", ["refs/heads/moot/{id}", "worktrees/main/HEAD", "info/exclude", "objects/00", "objects/info/alternates"]
+)
 @awaited
 async def test_a_link_that_a_member_plants_in_the_clone_is_not_written_through(tmp_path: Path, place: str) -> None:
     """Refs, settings and the state of a tree could lead to the person's own files: the turn fails and says where."""
@@ -408,8 +419,8 @@ async def test_a_link_that_a_member_plants_in_the_clone_is_not_written_through(t
     def plant(folder: Path) -> None:
         clone = folder.parent / ".repository"
         target = clone / place.format(id=folder.parent.name)
-        if target.is_dir():
-            shutil.rmtree(target)
+        if target.is_dir() or not target.exists():
+            shutil.rmtree(target, ignore_errors=True)
             target.symlink_to(top / ".git" / "refs" / "heads")
         else:
             target.unlink()

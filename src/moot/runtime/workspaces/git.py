@@ -21,6 +21,7 @@ NO_DAEMONS = ("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.fsm
 OPTIONS = (
     *NO_DAEMONS,
     *("-c", "core.hooksPath=/dev/null", "-c", "core.quotePath=false", "-c", "core.longpaths=true"),
+    *("-c", "core.safecrlf=false", "-c", "core.splitIndex=false"),
     *("-c", "submodule.recurse=false", "-c", "advice.detachedHead=false", "-c", "protocol.ext.allow=never"),
     *("-c", "merge.renames=true", "-c", "diff.renames=true", "-c", "diff.noprefix=false", "-c", "diff.external="),
 )
@@ -29,6 +30,9 @@ NO_LFS = (
     *("-c", "filter.lfs.smudge=", "-c", "filter.lfs.clean=", "-c", "filter.lfs.process="),
     *("-c", "filter.lfs.required=false"),
 )
+NO_SUBSTITUTES = {
+    "GIT_NO_REPLACE_OBJECTS": "1"
+}  # a member's `git replace` would show people other text than it recorded
 Arguments = tuple[str, ...]
 Watch = Callable[[Arguments], object]  # called before each command
 
@@ -99,7 +103,7 @@ class Git(Struct, frozen=True, kw_only=True):
             ended = subprocess.run(  # noqa: S603 - no shell
                 argv,
                 cwd=self.folder,
-                env={**_base_environment(), **self.environment, **(environment or {})},
+                env={**self._variables(), **(environment or {})},
                 input=data,
                 stdin=subprocess.DEVNULL if data is None else None,
                 capture_output=True,
@@ -120,11 +124,10 @@ class Git(Struct, frozen=True, kw_only=True):
         """The beginning of a command's output, and whether that is all of it. Raises GitFailed."""
         self.watch(arguments)
         argv = ["git", *OPTIONS, *self.options, *arguments]
-        environment = {**_base_environment(), **self.environment}
         with subprocess.Popen(  # noqa: S603 - no shell
             argv,
             cwd=self.folder,
-            env=environment,
+            env=self._variables(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -143,6 +146,10 @@ class Git(Struct, frozen=True, kw_only=True):
         if is_whole and code:
             raise GitFailed(arguments, Done(code, b"", ""))
         return output[:most_bytes], is_whole
+
+    def _variables(self) -> dict[str, str]:
+        plain = _base_environment() if self.has_hooks else {**_base_environment(), **NO_SUBSTITUTES}
+        return {**plain, **self.environment}
 
     def find(self, name: str) -> str | None:
         """Return the commit that a name means, None if it means none."""

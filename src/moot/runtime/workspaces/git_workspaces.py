@@ -178,6 +178,8 @@ class GitWorkspaces:
 
     def _find_ready(self, trees: SessionTrees, name: str) -> str:
         with trees.hold():
+            if trees.is_ready(name):
+                trees.mend(name)
             return trees.find_start(name) if trees.is_set_up(name) else ""
 
     def _make_tree(self, trees: SessionTrees, name: str) -> Path:
@@ -324,6 +326,7 @@ class GitWorkspaces:
     def _try_merge(self, trees: SessionTrees, site: Worksite, job: MergeTask) -> Merged | Conflict | Unchecked:
         author = Author(name=site.names.get(job.member, job.member), id=job.member, at=job.at)
         with trees.hold():
+            trees.mend(name_tree(job.tree))
             return Merger(trees, job, author).merge(needs_checks=bool(site.checks))
 
     def _take(self, trees: SessionTrees, site: Worksite, job: TakeWork) -> handing_over.Taken:

@@ -165,11 +165,10 @@ def apply(trees: SessionTrees, commit: str, base: str, number: int) -> Taken:
 
 def _snapshot(trees: SessionTrees) -> str:
     """A commit, in Moot's clone, of what lies in the person's checkout. Their index and objects stay as they are."""
-    top, index = trees.repository.top, trees.clone / "moot" / "person.index"
+    git = trees.person_git
+    index = Path(git.environment["GIT_INDEX_FILE"])
     index.unlink(missing_ok=True)
-    environment = {**trees.git.environment, "GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": str(index)}
-    git = replace(trees.git, folder=top, environment=environment)
-    head = trees.repository.git.run("rev-parse", "HEAD").text
+    head = git.run("rev-parse", "HEAD").text
     git.run("read-tree", head)
     git.run("add", "--all", "--", ":/")
     tree = git.run("write-tree").text
@@ -265,7 +264,7 @@ def _hash(trees: SessionTrees, target: Path, kind: str) -> str:
     if not stat.S_ISREG(info.st_mode):
         return "another kind of file"
     name = str(target.relative_to(trees.repository.top))
-    return trees.repository.git.run("hash-object", f"--path={name}", "--stdin", data=target.read_bytes()).text
+    return trees.person_git.run("hash-object", f"--path={name}", "--stdin", data=target.read_bytes()).text
 
 
 def _replace(trees: SessionTrees, target: Path, path: str, mode: str, blob: str, mark: str) -> None:
@@ -277,9 +276,7 @@ def _replace(trees: SessionTrees, target: Path, path: str, mode: str, blob: str,
         if mode == LINK:
             os.symlink(trees.git.run("cat-file", "blob", blob).output, os.fsencode(temporary))
         else:
-            top = trees.repository.top  # attributes, such as those of line ends, are read there
-            git = replace(trees.git, folder=top, environment={**trees.git.environment, "GIT_WORK_TREE": str(top)})
-            temporary.write_bytes(git.run("cat-file", "--filters", f"--path={path}", blob).output)
+            temporary.write_bytes(trees.person_git.run("cat-file", "--filters", f"--path={path}", blob).output)
             temporary.chmod(_choose_permissions(target, temporary, is_executable=mode == EXECUTABLE))
         temporary.replace(target)
     except BaseException:

@@ -12,7 +12,8 @@ from msgspec import Struct
 from moot.core.errors import WorkspaceError
 from moot.core.session.workspace import MAIN
 from moot.runtime.workspaces.git import Git
-from moot.runtime.workspaces.trees import CLONE, LOCK, OWN, SessionTrees, measure
+from moot.runtime.workspaces.tree_files import measure
+from moot.runtime.workspaces.trees import CLONE, LOCK, OWN, SessionTrees
 from moot.runtime.workspaces.work_changes import open_trees
 
 REFS = "refs/moot"

@@ -252,6 +252,6 @@ def revert(
         made = trees.commit(tree, [now], author, message)
         trees.git.update_refs(f"update {ref} {made}")
     last = trees.git.run("rev-parse", f"{made}^1").text
-    head = None if is_branch else trees.git_in(name).run("rev-parse", "HEAD").text
+    head = None if is_branch else trees.find_head(name)
     trees.reset(name, made, head)
     return Recording(commit=made, parent=last, files=compare(trees.git, last, made))

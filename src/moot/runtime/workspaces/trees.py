@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.core.errors import WorkspaceError
 from moot.core.session.workspace import MAIN, FileChange
@@ -25,6 +26,7 @@ from moot.runtime.workspaces.diffs import compare
 from moot.runtime.workspaces.git import NO_LFS, Git, Watch, ignore
 from moot.runtime.workspaces.nested import add_all
 from moot.runtime.workspaces.repository import Repository, identify
+from moot.runtime.workspaces.tree_files import escape, exclude, is_inside, measure
 
 CLONE = ".repository"
 OWN = ".moot"  # what git reads for Moot's own commands in place of settings that a member may have changed
@@ -33,8 +35,9 @@ READY, FORKED = "ready", "forked"  # marks of trees
 COPIED = "copied"  # the names of the files that are copied, for who does not know the team file
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
-_SHARED = ("objects", "refs", "packed-refs", "worktrees", "shallow")
-_SPECIAL = re.compile(r"[\\*?\[\]!^# -]")  # in patterns of ignored files
+_SHARED = ("objects", "refs", "packed-refs", "worktrees")
+_BORROWED = Path("objects", "info", "alternates")  # names the folders with objects of the person's repository
+_HEAD = re.compile(rb"ref: refs/\S+\s*|[0-9a-f]{40,64}\s*")
 MEGABYTE = 1_048_576
 
 
@@ -129,6 +132,10 @@ class SessionTrees:
     def path(self, name: str) -> Path:
         return self.folder / name
 
+    def _place(self, name: str) -> Path:
+        """The git directory of a tree."""
+        return self.clone / "worktrees" / name
+
     @property
     def exists(self) -> bool:
         return self.clone.is_dir()
@@ -171,19 +178,33 @@ class SessionTrees:
         self._refuse_links()
         if not self._is_swept:
             self._sweep()
+        self._restore_borrowed()
+
+    def _restore_borrowed(self) -> None:
+        """Have the clone borrow the objects of the person's repository and no others, whatever a member wrote there."""
+        known, used = self.folder / OWN / _BORROWED.name, self.clone / _BORROWED
+        if known.is_file() and known.read_bytes() != _read(used):
+            used.parent.mkdir(exist_ok=True)
+            shutil.copyfile(known, used)
 
     def _refuse_links(self) -> None:
-        """Raise WorkspaceError if a link lies among the clone's refs and settings: git would write through it.
+        """Raise WorkspaceError if a link lies among the clone's refs, settings and folders of objects: git would write
+        through it.
 
         A member may write there, so that it can commit; a link could lead to the person's own branches.
         """
+        objects = str(self.clone / "objects")
+        linked = [entry for entry in self.folder.iterdir() if entry.is_symlink()]  # in the place of a tree
+        if linked:
+            raise WorkspaceError(f"{linked[0]} is a link that a member made; remove it to go on")
         left = [str(self.clone)] if self.exists else []
         while left:
-            with os.scandir(left.pop()) as entries:
+            place = left.pop()
+            with os.scandir(place) as entries:
                 for entry in entries:
                     if entry.is_symlink():
                         raise WorkspaceError(f"{entry.path} is a link that a member made; remove it to go on")
-                    if entry.is_dir(follow_symlinks=False) and entry.name != "objects":
+                    if entry.is_dir(follow_symlinks=False) and (place != objects or entry.name == "info"):
                         left.append(entry.path)
 
     def _sweep(self) -> None:
@@ -223,10 +244,24 @@ class SessionTrees:
         """Git for the clone."""
         return self._git(self.clone, {"GIT_DIR": str(self._common)})
 
+    @property
+    def person_git(self) -> Git:
+        """Git for the files of the person: their settings decide what is stored and written, such as line ends.
+
+        It knows the objects of the clone and stores new ones there; its index is one of Moot's own.
+        """
+        own = self.repository.git
+        environment = {
+            "GIT_OBJECT_DIRECTORY": str(self.clone / "objects"),
+            "GIT_INDEX_FILE": str(self.clone / "moot" / "person.index"),
+        }
+        whole = ("-c", "core.sparseCheckout=false")  # a file that is not checked out is not there
+        return replace(own, environment=environment, options=(*self._lfs, *whole))
+
     def git_in(self, name: str, index: Path | None = None) -> Git:
         """Git for a tree. A `.git` that a member puts there is not looked at."""
         environment = {
-            "GIT_DIR": str(self.clone / "worktrees" / name),
+            "GIT_DIR": str(self._place(name)),
             "GIT_COMMON_DIR": str(self._common),
             "GIT_WORK_TREE": str(self.path(name)),
         }
@@ -294,6 +329,9 @@ class SessionTrees:
         (new / "info").mkdir(parents=True)
         shutil.copyfile(self.clone / "config", new / "config")
         shutil.copyfile(self.clone / "HEAD", new / "HEAD")
+        (new / _BORROWED.name).write_bytes(_read(self.clone / _BORROWED))
+        if (self.clone / "shallow").is_file():  # a member's `git fetch --depth` cuts no history short for the others
+            shutil.copyfile(self.clone / "shallow", new / "shallow")
         (self.clone / "worktrees").mkdir(exist_ok=True)
         for name in _SHARED:
             (new / name).symlink_to(Path("..", CLONE, name))
@@ -302,9 +340,9 @@ class SessionTrees:
     def _write_excludes(self) -> None:
         """Have git ignore what the person's repository ignores by a file of its own, and the files that are copied."""
         own = self._person_folder / "info" / "exclude"
-        lines = own.read_bytes().splitlines() if own.is_file() else []
+        lines = _read(own).splitlines()
         for copied in self.settings.copy:
-            lines.append(os.fsencode("/" + _escape(copied.strip("/"))))
+            lines.append(os.fsencode("/" + escape(copied.strip("/"))))
         text = b"".join(line + b"\n" for line in lines)
         for folder in (self.clone, self._common):
             (folder / "info").mkdir(exist_ok=True)
@@ -329,9 +367,8 @@ class SessionTrees:
         """
         git, branch, path = self.git, self.branch(name), self.path(name)
         self._check_room()
-        if path.exists() or (self.clone / "worktrees" / name).exists():  # half made
-            shutil.rmtree(path, ignore_errors=True)
-            git.run("worktree", "prune", "--expire=now")
+        for half_made in (path, self._place(name)):
+            shutil.rmtree(half_made, ignore_errors=True)
         if git.find(f"refs/heads/{branch}") is None:
             start = git.run("rev-parse", f"refs/heads/{self.branch(MAIN)}").text
             git.update_refs(f"create refs/heads/{branch} {start}", f"create {self.refs}/starts/{name} {start}")
@@ -354,6 +391,21 @@ class SessionTrees:
     def find_start(self, name: str) -> str:
         return self.git.find(f"{self.refs}/starts/{name}") or self.git.run("rev-parse", f"{self.refs}/base").text
 
+    def mend(self, name: str) -> None:
+        """Make a tree that a member broke usable again: as it was recorded last, or with the files that lie in it."""
+        path, place = self.path(name), self._place(name)
+        if not path.is_dir():
+            self.make_tree(name)
+            commits = self.git.run("rev-parse", f"{self.refs}/trees/{name}", f"refs/heads/{self.branch(name)}").lines
+            self.reset(name, commits[0], commits[1])
+            self._mark(name, FORKED).touch()  # the commands of the team run again
+        elif not (_HEAD.fullmatch(_read(place / "HEAD")) and _read(place / "commondir") and _read(place / "gitdir")):
+            place.mkdir(parents=True, exist_ok=True)
+            (place / "HEAD").write_text(f"ref: refs/heads/{self.branch(name)}\n")
+            (place / "commondir").write_text("../..\n")
+            (place / "gitdir").write_text(f"{path / '.git'}\n")
+            self.git_in(name).run("read-tree", f"refs/heads/{self.branch(name)}")
+
     def _check_room(self) -> None:
         """Raise WorkspaceError if one more tree would take more room than the team file allows."""
         trees = [self.path(name) for name in self.list_trees()]
@@ -373,7 +425,7 @@ class SessionTrees:
         top = self.repository.top
         for name in self.settings.copy:
             source, target = top / name, path / name
-            if not _is_inside(source, top) or not _is_inside(target, path):
+            if not is_inside(source, top) or not is_inside(target, path):
                 raise WorkspaceError(f"workspace.copy: {name} leads out of the repository")
             if not source.exists():
                 continue
@@ -393,13 +445,18 @@ class SessionTrees:
         The commits that a member made itself stay as they are: they become a parent. With `moves_branch` the branch of
         the tree moves to the recording.
         """
-        index = self._private_index(name)
-        git = self.git_in(name, index)
+        if not self.path(name).is_dir():
+            raise WorkspaceError(
+                f"{self.path(name)} is gone: something removed or moved the folder. "
+                "The next turn finds it as it was recorded last"
+            )
+        self.mend(name)
+        git = self.git_in(name, self._private_index(name))
         last = self.git.run("rev-parse", f"{self.refs}/trees/{name}", f"{self.refs}/trees/{name}^{{tree}}").lines
         tree = self._write_tree(git)
-        head = git.run("rev-parse", "HEAD").text
+        head = git.find("HEAD")
         parents = [last[0]]
-        if head != last[0] and not self.git.is_ancestor(head, last[0]):
+        if head and head != last[0] and not self.git.is_ancestor(head, last[0]):
             parents.append(head)
         if tree == last[1] and len(parents) == 1:
             return None
@@ -414,7 +471,7 @@ class SessionTrees:
         """An index of Moot's own: what a member staged stays staged, and known files are not read again."""
         index = self._mark(name, "index")
         if not index.exists():
-            staged = self.clone / "worktrees" / name / "index"
+            staged = self._place(name) / "index"
             copy = index.with_suffix(".copy")
             shutil.copy2(staged, copy)  # with its time: git looks again at files that changed in the same instant
             copy.replace(index)
@@ -422,9 +479,9 @@ class SessionTrees:
 
     def _adopt_index(self, name: str) -> None:
         """Make the tree's own index that of the recording: nothing is staged, nothing is changed."""
-        copy = self.clone / "worktrees" / name / "index.moot"
+        copy = self._place(name) / "index.moot"
         shutil.copy2(self._private_index(name), copy)
-        copy.replace(self.clone / "worktrees" / name / "index")
+        copy.replace(self._place(name) / "index")
 
     def begin_turn(
         self, name: str, key: str, author: Author, message: bytes, *, moves_branch: bool
@@ -435,9 +492,14 @@ class SessionTrees:
         """
         recording = self.record(name, author, message, f"between/{key}", moves_branch=moves_branch)
         commit = self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
-        head = self.git_in(name).run("rev-parse", "HEAD").text
+        head = self.find_head(name)
         self.git.update_refs(f"update {self.refs}/before/{key} {commit}", f"update {self.refs}/heads/{key} {head}")
         return recording
+
+    def find_head(self, name: str) -> str:
+        """The commit that a member's own git starts from in a tree; the last recording if the member has left none."""
+        found = self.git_in(name).find("HEAD")
+        return found or self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
 
     def find_turn(self, key: str) -> str | None:
         """The commit that a turn started from, None if it did not start."""
@@ -454,7 +516,7 @@ class SessionTrees:
         head = head or commit
         git, branch = self.git_in(name), f"refs/heads/{self.branch(name)}"
         self.git.update_refs(f"update {branch} {head}", f"update {self.refs}/trees/{name} {commit}")
-        (self.clone / "worktrees" / name / "HEAD").write_text(f"ref: {branch}\n")
+        (self._place(name) / "HEAD").write_text(f"ref: {branch}\n")
         kept = [part for copied in self.settings.copy for part in ("-e", f"/{copied}")]
         git.run("read-tree", "--reset", "-u", commit)
         git.run("clean", "--quiet", "-f", "-d", *kept)
@@ -468,7 +530,7 @@ class SessionTrees:
         if found is None:
             return
         commit = self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
-        head = self.git_in(name).run("rev-parse", "HEAD").text
+        head = self.find_head(name)
         message = write_message("Left by the checks", session=self.session_id)
         self.git.update_refs(f"update {self.refs}/left/{key} {self.commit(found, [commit], author, message)}")
         self.reset(name, commit, head)
@@ -485,7 +547,7 @@ class SessionTrees:
         return tree if tree != self.git.tree(f"{self.refs}/trees/{name}") else None
 
     def _write_tree(self, git: Git) -> str:
-        excluded = [each for copied in self.settings.copy for each in _exclude(copied)]
+        excluded = [each for copied in self.settings.copy for each in exclude(copied)]
         add_all(git, git.folder, excluded)
         return git.run("write-tree").text
 
@@ -493,8 +555,8 @@ class SessionTrees:
         """Remove a tree; its branch and what was recorded stay."""
         self._mark(name, READY).unlink(missing_ok=True)
         self._mark(name, "index").unlink(missing_ok=True)
-        shutil.rmtree(self.path(name), ignore_errors=True)
-        self.git.run("worktree", "prune", "--expire=now")
+        for removed in (self.path(name), self._place(name)):
+            shutil.rmtree(removed, ignore_errors=True)
 
     def remove_all(self) -> None:
         """Remove the trees, the clone and what the person's repository pins for it."""
@@ -523,31 +585,5 @@ class SessionTrees:
             self.reset(name, commit)
 
 
-def _escape(name: str) -> str:
-    """A name as a pattern that means nothing else."""
-    return _SPECIAL.sub(r"\\\g<0>", name)
-
-
-def _exclude(name: str) -> tuple[str, str]:
-    """Pathspecs without a file, or a folder and what is in it.
-
-    They are patterns, because `git add` refuses to leave out a plain name that is ignored anyway.
-    """
-    name = name.strip("/")
-    pattern = f":(top,exclude,glob)[{_escape(name[:1])}]{_escape(name[1:])}"
-    return pattern, f"{pattern}/**"
-
-
-def _is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path lies in a folder, whatever links are on the way."""
-    return path.parent.resolve().is_relative_to(folder.resolve()) and not path.is_symlink()
-
-
-def measure(folder: Path) -> int:
-    """The bytes of the files below a folder."""
-    total = 0
-    for place, _, files in os.walk(folder):
-        for name in files:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_size
-    return total
+def _read(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""
