@@ -48,7 +48,7 @@ class Talk:
 async def talking(
     link: type[LineLink], lines: list[str], known: Known | None = None, **more: Any
 ) -> AsyncIterator[Talk]:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         talk = Talk(link, lines, **more)
         try:
             await talk.link.open(known)

@@ -6,7 +6,7 @@ import select
 import time
 from collections.abc import Mapping, Sequence
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 
 class Keyboard:

@@ -58,7 +58,7 @@ class Serving:
         """Its exit code, and how many seconds it took."""
         asked_at = time.monotonic()
         self.process.send_signal(number)
-        self.out, self.err = self.process.communicate(timeout=20)
+        self.out, self.err = self.process.communicate(timeout=60)
         return self.process.returncode, time.monotonic() - asked_at
 
 

@@ -116,7 +116,7 @@ def test_ctrl_c_exits_with_130(tmp_path: Path) -> None:
         while '"event":"turn.started"' not in process.stdout.readline():
             pass
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=60) == 130
         assert "Traceback" not in process.stderr.read()
 
 

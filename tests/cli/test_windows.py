@@ -142,7 +142,7 @@ def test_closing_a_window_stops_nothing_that_another_one_uses(moot: Moot, tmp_pa
         pass
     chat.type("\x04")
     chat.until("1 other window uses this process")
-    out, err = script.communicate(timeout=30)
+    out, err = script.communicate(timeout=60)
     assert (script.returncode, "bob: from b" in out) == (0, True), err
     assert chat.end() == 0
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-DEADLINE_S = 60.0
+DEADLINE_S = 180.0
 
 
 def run(test: Coroutine[Any, Any, None]) -> None:

@@ -19,7 +19,7 @@ OpenLog = Callable[[], AbstractAsyncContextManager[Log]]
 AT = "2025-01-01T00:00:00.000Z"
 TEAM = Team(name="pair", members=(member("ann", "human"), member("bot", "ai", position=1)))
 SUMMARY = Summary(title="first", team="pair", flow="chat", status=Status.PAUSED, waiting_for="ann", busy=False)
-_DEADLINE_S = 60
+_DEADLINE_S = 180
 
 
 def run(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:

@@ -77,7 +77,7 @@ class MinimalClient:
         return False
 
     async def read(self) -> dict[str, Any]:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             frame: dict[str, Any] = json.loads(await self._link.recv())
         return frame
 

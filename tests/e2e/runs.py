@@ -13,7 +13,7 @@ from tests.cli.command import MOOT, TEAMS
 
 RELAY = str(TEAMS / "good" / "relay.yaml")
 TEXTS = [f"text {n}" for n in range(1, 7)]
-_DEADLINE_S = 60
+_DEADLINE_S = 180
 
 
 class Run:

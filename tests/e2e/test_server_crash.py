@@ -61,7 +61,7 @@ class Process:
         """The exit code."""
         assert self._process
         self._process.send_signal(how)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             return await self._process.wait()
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import MOOT, Moot, check_chain
 
 GOAL = "A post about growing herbs on a balcony, with two pictures."
-_DEADLINE_S = 60
+_DEADLINE_S = 180
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 TEXT, BINARY, CLOSE, PING, CONTINUE = 1, 2, 8, 9, 0
 SMALL_BUFFER_BYTES = 4_096
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 def make_frame(opcode: int, payload: bytes = b"", *, fin: bool = True, rsv: int = 0, masked: bool = True) -> bytes:

@@ -39,8 +39,8 @@ TOKEN = "owner-token-of-the-tests"  # noqa: S105
 TEAM = make_team(human("alice"), human("eve"), scripted("bob", "hello back"), scripted("carol", "and hello from me"))
 SOLO = make_team(human("alice"), scripted("bob", "hello back"))
 FULL = os.environ.get("MOOT_FULL") == "1"  # every case of the long tests; without it a sample
-DEADLINE_S = 90 if not FULL else 900
-WAIT_S = 20.0
+DEADLINE_S = 180 if not FULL else 900
+WAIT_S = 60.0
 
 
 def run(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:

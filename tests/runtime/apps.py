@@ -24,7 +24,7 @@ P = ParamSpec("P")
 SomeFact = TypeVar("SomeFact", bound=Fact)
 
 TRIO = make_team(human("alice"), scripted("bob", "done"), scripted("carol", "done"))
-_DEADLINE_S = 60
+_DEADLINE_S = 180
 
 
 def run(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:

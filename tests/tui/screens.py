@@ -16,7 +16,7 @@ from moot.tui.terminal import MootApp
 from moot.tui.viewer_state import Item
 from moot.tui.words import Words
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 EN = Words("en")
 AMPLE, WIDE, NARROW = (200, 50), (120, 32), (80, 24)
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.tui.screens import ai, chat_team
 
-WAIT_S = 30.0
+WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed (.ci/run installs it)")
 
 
@@ -30,7 +30,7 @@ class Terminal:
 
     def _tmux(self, *arguments: str) -> str:
         asked = ["tmux", "-L", self._socket, "-u", *arguments]
-        return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=20).stdout
+        return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout
 
     def read(self) -> str:
         return self._tmux("capture-pane", "-p")
