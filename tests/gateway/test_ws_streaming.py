@@ -56,6 +56,23 @@ async def test_thoughts_stream_beside_the_answer(tmp_path: Path) -> None:
 
 
 @run
+async def test_streamed_text_is_cleaned(tmp_path: Path) -> None:
+    """No piece of text has a control character or an override, whoever writes it and wherever it is cut."""
+
+    async def write(turn: TurnInput) -> AsyncIterator[Output]:
+        yield Thinking("a\x1b[2Jb")
+        for piece in ("c\x1b]0;title\x07d\u202e", "\x1b", "]52;c;QUJD\x07\x9b\ud800"):
+            yield Delta(piece)
+        yield Result(text="cd")
+
+    async with serve(tmp_path, SOLO, agents={"bob": write}) as server, server.client() as peer:
+        await peer.create()
+        await peer.send("user.message", content="[NEXT: bob] go")
+        frames = await peer.until("session.paused")
+        assert [frame["metadata"]["text"] for frame in frames if "seq" not in frame] == ["ab", "cd", "", "]52;c;QUJD"]
+
+
+@run
 async def test_streaming_is_dropped_first(tmp_path: Path) -> None:
     """Who is slow misses streamed text, never an event."""
     async with serve(tmp_path, SOLO) as server, server.client() as peer:

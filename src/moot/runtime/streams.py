@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from moot.core.text import clean
 from moot.runtime.ports import Delta, Thinking
 
 Listener = Callable[[str, str, dict[str, str]], None]  # session id, event, metadata: a frame of the protocol
@@ -17,10 +18,14 @@ class Streams:
         self._carry = carry
 
     def show(self, session_id: str, turn_id: str, piece: Delta | Thinking) -> None:
-        event = "turn.delta" if isinstance(piece, Delta) else "turn.thinking"
-        self.tell(session_id, event, turn_id, piece.text)
+        """Show a piece of what a member writes. Members of any kind and machine come by here, so it is cleaned here.
+
+        Nothing is made up of two pieces: an escape sequence that is cut in two loses its first character.
+        """
+        event, text = "turn.delta" if isinstance(piece, Delta) else "turn.thinking", clean(piece.text)
+        self.tell(session_id, event, turn_id, text)
         if self._carry:
-            self._carry(session_id, event, turn_id, piece.text)
+            self._carry(session_id, event, turn_id, text)
 
     def tell(self, session_id: str, event: str, turn_id: str, text: str) -> None:
         """Tell the listeners in this process."""
