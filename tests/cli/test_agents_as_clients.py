@@ -19,9 +19,11 @@ from tests.cli.serving import Serving, serving
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peer of a connection is known on Linux only")
 
 ASK = """
-import sys, urllib.error, urllib.request
+import json, sys, urllib.error, urllib.request
 url, token = sys.argv[1:]
 request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+if url.endswith("/login"):
+    request = urllib.request.Request(url, json.dumps({"token": token}).encode())
 opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 try:
     print(opener.open(request, timeout=20).status)
@@ -70,10 +72,16 @@ def play(sandbox: Sandbox, code: str, *arguments: str) -> str:
     return asyncio.run(read()).decode().strip()
 
 
-@pytest.mark.parametrize(("code", "welcome"), [(ASK, "200"), (SHAKE_HANDS, "101")], ids=["rest", "websocket"])
-def test_an_agent_with_the_owner_s_token_is_refused(code: str, welcome: str, either: Sandbox, server: Serving) -> None:
+@pytest.mark.parametrize(
+    ("code", "path", "welcome"),
+    [(ASK, "sessions", "200"), (SHAKE_HANDS, "sessions", "101"), (ASK, "login", "200")],
+    ids=["rest", "websocket", "login"],
+)
+def test_an_agent_with_the_owner_s_token_is_refused(
+    code: str, path: str, welcome: str, either: Sandbox, server: Serving
+) -> None:
     """The same request with the same token is answered to a person's program and forbidden to an agent's."""
-    arguments = [f"{server.base}/api/sessions", server.token]
+    arguments = [f"{server.base}/api/{path}", server.token]
     person = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     assert person.stdout.strip() == welcome
     assert play(either, code, *arguments) == "403"

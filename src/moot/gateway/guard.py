@@ -23,7 +23,8 @@ from moot.runtime.peers import PeerCheck, is_on_this_machine
 
 PRINCIPAL = "moot.principal"
 PRIVATE = "private"  # the client's host of a request over the private socket; its port is the process
-PUBLIC_PATHS = {"/", "/healthz", "/readyz", "/api/login"}
+LOGIN_PATH = "/api/login"
+PUBLIC_PATHS = {"/", "/healthz", "/readyz", LOGIN_PATH}
 PUBLIC_FOLDERS = ("/static/", "/s/")
 SOCKET_PATHS = {"/", "/ws", WORKERS}
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
@@ -98,7 +99,8 @@ class Guard:
 
     async def _guard_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal = self._check(scope)
-        if refusal is None and PRINCIPAL in scope and await self._is_agent(scope):
+        needs_person = PRINCIPAL in scope or scope["path"] == LOGIN_PATH
+        if refusal is None and needs_person and await self._is_agent(scope):
             refusal = ProtocolError("forbidden")
         if refusal is None:
             await self._inner(scope, receive, send)
