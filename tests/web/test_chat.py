@@ -56,19 +56,19 @@ def test_the_queue_can_be_skipped_moved_and_cleared(open_page: Open, server: Ser
     expect(page.locator("queue-bar")).to_be_hidden()
 
 
-def test_escape_pauses_what_runs(open_page: Open, server: Server) -> None:
-    """Esc = pause; the button says the same."""
-    session_id = server.create("talk")
-    page = open_page(session_id)
+def test_escape_stops_the_turn_that_runs(open_page: Open, server: Server) -> None:
+    """In a chat Esc stops, as the message box says, and the queue is kept; a list of offers is closed first."""
+    page = open_page(server.create("talk"))
     say(page, "[NEXT: Slow, Bob] go")
-    expect(page.locator("queue-bar .pause")).to_be_visible()
+    expect(page.locator("chat-composer .hint")).to_contain_text("Esc stops")
+    page.locator("#composer").press_sequentially("/")
     page.keyboard.press("Escape")
-    expect(page.locator("chat-composer .hint")).to_contain_text("Slow")
-    for _ in range(100):
-        if any(each["event"] == "session.pause_requested" for each in server.events(session_id)):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError("nothing was paused")
+    expect(page.locator("chat-composer .offers")).to_be_hidden()
+    expect(page.locator("queue-bar .running")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("top-bar .status")).to_have_text("Paused")
+    expect(page.locator("queue-bar .chip .grip")).to_have_text(["Bob"])
+    expect(page.locator("queue-bar .resume")).to_be_visible()
 
 
 def test_members_and_commands_are_completed(open_page: Open, server: Server) -> None:

@@ -112,7 +112,8 @@ def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None
 
 
 def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server) -> None:
-    """A decision after a failure; another goal while work runs asks what to do with it."""
+    """A decision after a failure; Esc leaves its card, then pauses the work, then stops what does not end by itself;
+    another goal while work runs asks what to do with it."""
     page = open_page(server.create("failing"))
     plan(page)
     page.get_by_role("button", name="Approve 2 tasks").click()
@@ -120,8 +121,16 @@ def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server
     expect(card(page).locator("button")).to_have_text(
         ["Try again", "Go on without it", "Give it to another member", "Plan again", "Stop the work"]
     )
+    card(page).locator("button").first.press("Escape")
+    expect(page.locator("#composer")).to_be_focused()
     page.get_by_role("button", name="Go on without it").click()
     expect(page.locator(".note.answer")).to_contain_text(["Approve", "Go on without it"])
+    page.keyboard.press("Escape")
+    expect(page.locator("queue-bar .halt")).to_have_text("Pausing…")
+    page.keyboard.press("Escape")
+    expect(page.locator("queue-bar .halt")).to_have_text("Paused")
+    page.get_by_role("button", name="Resume", exact=True).click()
+    expect(page.locator("queue-bar .running")).to_be_visible()
     say(page, "Forget that, write me a poem about cats instead")
     expect(card(page).locator("button").first).to_be_visible()
     page.get_by_role("tab", name="Trace").click()

@@ -3,6 +3,7 @@
 import { find, hear, isTyping, tell } from "./dom.js";
 import { showPane } from "./elements/pane-tabs.js";
 import { recall, remember } from "./prefs.js";
+import { escapeOf } from "./view/names.js";
 
 const PANES = ["#sessions a, #sessions input", "chat-log .log", "confirm-cards:not([hidden]) button", "#composer", "#inspector [role=tab][tabindex='0']"];
 
@@ -43,12 +44,13 @@ function stop(event, deed) {
   deed();
 }
 
-/** Pause what runs; else leave what is open. @param {App} app @param {KeyboardEvent} event */
+/** Leave what is open; else stop the running turn of a chat, or pause the work. @param {App} app @param {KeyboardEvent} event */
 function escape(app, event) {
+  const root = document.documentElement, does = app.mayWrite && app.view ? escapeOf(app.view) : "";
   if (app.replay) return stop(event, () => app.endReplay());
-  if (app.mayWrite && app.view?.running.length) return stop(event, () => void app.send("user.pause", { trigger: "esc" }));
-  const root = document.documentElement;
   if (root.hasAttribute("data-drawer")) return stop(event, () => root.removeAttribute("data-drawer"));
+  if (does === "pause") return stop(event, () => void app.send("user.pause", { trigger: "esc" }));
+  if (does === "stop") return stop(event, () => void app.send("user.stop"));
   if (app.selected !== null) stop(event, () => app.select(null));
 }
 

@@ -8,7 +8,7 @@ import { openMenu } from "../menu.ts";
 import { Part } from "../part.js";
 import { recall, remember } from "../prefs.js";
 import { accept, complete } from "../text/complete.js";
-import { nameOf, runsOf } from "../view/names.js";
+import { escapeOf, isAtWork, nameOf, runsOf } from "../view/names.js";
 import { avatar } from "./avatar.ts";
 
 const MESSAGES = 12; // that # offers
@@ -113,8 +113,8 @@ export class ChatComposer extends Part {
     this.#showSpeaker(app);
     this.#showAddressees(app, view);
     this.#showButton();
-    const acting = view?.running[0] && nameOf(view, view.running[0].member);
-    const hint = app.me?.role === "viewer" ? t("viewer") : isOver ? t("session_over") : acting ? t("composer.busy", { name: acting }) : t(recall("enter") === "breaks" ? "composer.hint.ctrl" : "composer.hint");
+    const acting = view?.running[0] && nameOf(view, view.running[0].member), does = view ? escapeOf(view) : "";
+    const hint = app.me?.role === "viewer" ? t("viewer") : isOver ? t("session_over") : acting ? `${t("composer.busy", { name: acting })} · ${t(`composer.esc.${does}`)}` : t(recall("enter") === "breaks" ? "composer.hint.ctrl" : "composer.hint");
     set(find(this, ".hint"), { text: hint });
     set(this.#box, { placeholder: t(innerWidth <= 720 ? "composer.short" : view?.is_steered ? "composer.steered" : "composer") });
     set(find(this, ".problem"), { text: this.#problem, hidden: !this.#problem });
@@ -155,13 +155,8 @@ export class ChatComposer extends Part {
     this.#box.focus();
   }
 
-  get #isRunning(): boolean {
-    const { view } = this.app;
-    return Boolean(view?.running.length) || runsOf(view).some((run) => run.state === "RUNNING");
-  }
-
   #showButton() {
-    const { t } = this.app, button = find(this, ".send"), stops = this.#isRunning && !this.#box.value.trim() && !this.#files.length;
+    const { t } = this.app, button = find(this, ".send"), stops = isAtWork(this.app.view) && !this.#box.value.trim() && !this.#files.length;
     if (button.dataset.does === String(stops)) return;
     button.dataset.does = String(stops);
     set(button, { "aria-label": t(stops ? "queue.cancel" : "send"), title: t(stops ? "queue.cancel.hint" : "send"), class: stops ? "primary send stop" : "primary send" });
@@ -190,7 +185,7 @@ export class ChatComposer extends Part {
 
   #submit() {
     if (this.#box.value.trim() || this.#files.length) this.#send();
-    else if (this.#isRunning) void this.app.send("user.stop");
+    else if (isAtWork(this.app.view)) void this.app.send("user.stop");
   }
 
   #send() {

@@ -41,9 +41,13 @@ export class ConfirmCards extends Part {
   }
 }
 
-/** A, E and R where the card has the focus. @param {HTMLElement} card @param {KeyboardEvent} event */
+/** A, E and R where the card has the focus; Esc leaves it. @param {HTMLElement} card @param {KeyboardEvent} event */
 function pressKey(card, event) {
   const target = /** @type {HTMLElement} */ (event.target);
+  if (event.key === "Escape") {
+    event.preventDefault(); // what runs goes on
+    return find(document, "#composer").focus();
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, textarea, select")) return;
   const button = card.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`);
   if (!(button instanceof HTMLButtonElement)) return;

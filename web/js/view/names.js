@@ -12,6 +12,16 @@ export const runsOf = (view) => view?.work?.order.map((id) => /** @type {NonNull
 /** Done, or a human goes on without it. @param {TaskRun} run */
 export const isFinished = (run) => run.state === "DONE" || run.is_skipped;
 
+/** Whether a turn or a task runs. @param {View | null} view */
+export const isAtWork = (view) => Boolean(view?.running.length) || runsOf(view).some((run) => run.state === "RUNNING");
+
+/** What Esc does to what goes on. Work that is pausing is stopped: it may take long until its steps have ended.
+ * @param {View} view @returns {"stop" | "pause" | ""} */
+export function escapeOf(view) {
+  if (!isAtWork(view)) return "";
+  return view.is_steered && view.interrupt !== "PAUSING" ? "pause" : "stop";
+}
+
 /** `ben#2` works beside `ben#1`: Ben 2. @param {View} view @param {string} agentId */
 export function slotName(view, agentId) {
   const [id, number] = agentId.split("#");
