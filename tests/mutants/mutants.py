@@ -61,7 +61,7 @@ MUTANTS = (
     Mutant(
         "an old owner is not fenced",
         "runtime/stores/postgres/statements.py",
-        "(h.epoch = i.epoch AND h.owner = $19::bigint)",
+        "(h.epoch = i.epoch AND h.owner = $20::bigint)",
         "true",
         "postgres/test_pg_writes.py",
     ),
@@ -89,9 +89,16 @@ MUTANTS = (
     Mutant(
         "a node takes over what is not due",
         "runtime/stores/postgres/nodes.py",
-        "WHERE h.due AND NOT h.removed AND s.team",
-        "WHERE NOT h.removed AND s.team",
+        '"h.due AND NOT h.removed AND s.team',
+        '"NOT h.removed AND s.team',
         "postgres/test_nodes.py",
+    ),
+    Mutant(
+        "a session with trees is taken over by another machine",
+        "runtime/stores/postgres/nodes.py",
+        " AND (h.place IS NULL OR h.place = $4)",
+        " AND coalesce($4, '') = $4",
+        "postgres/test_placed_trees.py",
     ),
     Mutant(
         "nobody watches the lease while a beat hangs",

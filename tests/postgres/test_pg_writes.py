@@ -31,6 +31,7 @@ class Quiet:
         self.taken: list[str] = []
         self.gone: list[str] = []
         self.let_go_count = 0
+        self.missed: list[tuple[str, str, int]] = []
         self.shown: list[tuple[str, str, str, str]] = []
 
     def hear(self, session_id: str, seq: int) -> None:
@@ -41,6 +42,9 @@ class Quiet:
 
     def take_over(self, session_id: str) -> None:
         self.taken.append(session_id)
+
+    def miss(self, session_id: str, place: str, epoch: int) -> None:
+        self.missed.append((session_id, place, epoch))
 
     def let_go(self) -> None:
         self.let_go_count += 1

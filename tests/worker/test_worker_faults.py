@@ -17,7 +17,10 @@ from moot.core.session.commands import Answer, CompleteTurn
 from moot.core.session.events import TurnCompleted
 from moot.runtime.ports import CommandKey, Desk, Output, Result
 from moot.runtime.stores.postgres.nodes import Pace
-from moot.runtime.worker_jobs import JobRef
+from moot.runtime.stores.postgres.postgres_log import PgLog
+from moot.runtime.stores.postgres.store import PostgresStore, read_address
+from moot.runtime.worker_jobs import Job, JobRef, WorkerCard
+from tests.contract.logs import append, closing
 from tests.postgres.cluster import check_history
 from tests.postgres.test_pg_writes import until
 from tests.runtime.apps import Puppet, facts, run
@@ -206,3 +209,49 @@ async def test_tasks_on_workers_outlive_the_owner(pg_url: str, tmp_path: Path) -
         assert await facts(b.app, session, LeaseExpired) == []
         await check_history(b.app, session)
         a.proxy.resume()
+
+
+@run
+async def test_a_job_that_is_over_is_withdrawn_without_its_owner(pg_url: str, tmp_path: Path) -> None:
+    """Whoever hosts the worker sees the end, too: the node that offered the job may be gone by then."""
+    bob, token = Puppet(), make_token(tmp_path)
+    async with (
+        served(tmp_path, FAR_PAIR, pg_url, "a", PATIENT) as a,
+        served(tmp_path, FAR_PAIR, pg_url, "b", PATIENT) as b,
+        working(FAR_PAIR, token, b.url, agents={"bob": bob}),
+    ):
+        session = await a.app.session()
+        await session.submit(post("[NEXT: bob] hello"))
+        await bob.is_called()
+        assert a.proxy
+        a.proxy.stop_flow()  # it has its lease for long
+        there = await b.app.session(session.id)
+        bob.replies("done")
+        await is_over(b, there)
+
+        async def count_jobs() -> int:
+            return (await PostgresStore(pg_url).read_status()).jobs
+
+        while await count_jobs():  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        a.proxy.resume()
+
+
+@run
+async def test_a_job_that_nobody_looks_after_goes_to_who_finds_it(pg_url: str, tmp_path: Path) -> None:
+    """Owner and worker are gone for good: another worker takes the job when its lease has run out long ago."""
+    pace = Pace(lease_s=60.0, worker_lease_s=0.2)
+    async with closing(await PgLog.open(read_address(pg_url), read_address(pg_url), "a", pace)) as log:
+        await append(log, "s")
+        job = Job(session_id="s", turn_id="t1", kind="turn", pool=POOL, team="pair", member="bob", input=b"{}")
+        await log.jobs.offer(job)
+        first, second = [WorkerCard(id=name, name=name, pools=(POOL,), teams=("pair",)) for name in ("first", "second")]
+        for card in (first, second):
+            await log.jobs.greet(card, [])
+        assert len(await log.jobs.claim(first, 1)) == 1
+        assert await log.jobs.claim(second, 1) == []
+        claimed: list[Job] = []
+        while not claimed:
+            await asyncio.sleep(0.05)
+            claimed = await log.jobs.claim(second, 1)
+        assert claimed[0].ref.attempt == 2

@@ -49,6 +49,7 @@ from moot.core.session.workspace_commands import (
     ReportChange,
     ReportTree,
     Take,
+    TellMissed,
     Undo,
     WorkspaceReport,
 )
@@ -240,6 +241,8 @@ def _park(draft: Draft, flow: Flow, end: TurnEnd) -> bool:
 def _obey_other(draft: Draft, flow: Flow, command: Command) -> None:
     if isinstance(command, ReportTree | ReportChange):
         _note_tree(draft, command)
+    elif isinstance(command, TellMissed):
+        draft.add(NoticePosted(code="trees_missed", detail=command.place))
     elif isinstance(command, commands.ReportSpending):
         _charge(draft, command)
     elif not (isinstance(command, WorkspaceReport) and taking.obey(draft, command)):

@@ -35,13 +35,14 @@ class Stake(Struct, frozen=True, kw_only=True):
 
     `due`: effects are outstanding, so that somebody must act. `epoch`: append only as the owner since this epoch; None:
     anybody may. `claims`: become the owner if work is due and nobody acts for the session. `job`: append only while a
-    worker has this claim.
+    worker has this claim. `binds`: members work in trees on the machine of the owner, so that no other may act for it.
     """
 
     due: bool
     epoch: int | None = None
     claims: bool = False
     job: JobRef | None = None
+    binds: bool = False
 
 
 class News(Struct, frozen=True):
@@ -73,6 +74,9 @@ class ClusterListener(Protocol):
 
     def take_over(self, session_id: str) -> None:
         """This node is the owner of a session in which work is due."""
+
+    def miss(self, session_id: str, place: str, epoch: int) -> None:
+        """Work is due in a session whose trees are at a place where no node is. `epoch` is that of its last owner."""
 
     def let_go(self) -> None:
         """This node may act for no session any more: it could not renew its lease."""
@@ -119,8 +123,14 @@ class Cluster(Protocol):
     def measure(self) -> dict[str, float]:
         """What is counted and measured on this node, by name."""
 
-    async def join(self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str = "") -> None:
-        """Become a node that acts for sessions of these teams; none: it only serves people. `version` is Moot's."""
+    async def join(
+        self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str = "", place: str = ""
+    ) -> None:
+        """Become a node that acts for sessions of these teams; none: it only serves people.
+
+        `version` is Moot's, `place` where members' trees are on this machine: nodes with another place do not act for
+        sessions that have trees here.
+        """
 
     async def leave(self) -> None:
         """Hand over what this node acts for."""

@@ -55,7 +55,7 @@ from moot.runtime import snapshots
 from moot.runtime.alarms import Alarm, find_time_left
 from moot.runtime.cluster import SOLE, Standing, cluster_of
 from moot.runtime.files import Files
-from moot.runtime.hosting import HostedJobs
+from moot.runtime.hosting import HostedJobs, HostedWorker
 from moot.runtime.inbox import Inbox, PendingCommand
 from moot.runtime.journal import Journal
 from moot.runtime.ports import (
@@ -113,6 +113,7 @@ class Engine:
         workspaces: Workspaces | None = None,
         standing: Standing = SOLE,
         may_claim: Callable[[str], bool] = lambda _: True,
+        has_trees_here: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.session_id = session_id
         self._written: dict[str, str] = {}  # by running turns so far, for those that will not end
@@ -128,6 +129,7 @@ class Engine:
             cluster=self._cluster,
             standing=standing,
             may_claim=may_claim,
+            has_trees_here=has_trees_here,
         )
         self._standing = standing  # under which the running effects were started
         self._is_recovering = False
@@ -466,7 +468,7 @@ class Engine:
         )
         self._report_soon(report)
 
-    async def host(self, job: Job, worker: Worker, begin: Callable[[], None]) -> bool:
+    async def host(self, job: Job, worker: HostedWorker, begin: Callable[[], None]) -> bool:
         """Pass on to a worker that is connected here what the log says to it. False if its job is over already.
 
         `begin` is called first if it is not: an answer to a job that the worker does not have yet would be lost.

@@ -42,17 +42,22 @@ class WorkerLink(Protocol):
 
 
 class _HostedWorker:
-    """One job of a connected worker. Implements Worker."""
+    """One job of a connected worker. Implements Worker and Detachable."""
 
     is_alive = True
     is_in_line = False
 
-    def __init__(self, link: WorkerLink, job: Job, drop: Callable[[JobRef], None]) -> None:
+    def __init__(self, link: WorkerLink, job: Job, end: Callable[[Job], None], drop: Callable[[JobRef], None]) -> None:
         self._link = link
         self._job = job
+        self._end = end
         self._drop = drop
 
     def cancel(self) -> None:
+        self.detach()
+        self._end(self._job)
+
+    def detach(self) -> None:
         self._drop(self._job.ref)
         self._link.cancel(self._job.ref)
 
@@ -222,7 +227,7 @@ class Foreman:
     async def _host(self, station: _Station, job: Job, begin: Callable[[], None] = lambda: None) -> bool:
         """Attend to a job of a worker, unless it is over: then nobody needs to do it any more."""
         station.jobs[job.ref] = job
-        worker = _HostedWorker(station.link, job, lambda ref: self._drop(station, ref))
+        worker = _HostedWorker(station.link, job, self._end, lambda ref: self._drop(station, ref))
         try:
             if await (await self._open(job.session_id)).host(job, worker, begin):
                 return True
@@ -234,6 +239,16 @@ class Foreman:
             raise
         station.jobs.pop(job.ref, None)
         return False
+
+    def _end(self, job: Job) -> None:
+        """A job is over. The node that offered it may be gone, so it is withdrawn here, too."""
+        self._spawn(self._withdraw(job))
+
+    async def _withdraw(self, job: Job) -> None:
+        try:
+            await self._jobs.withdraw(job.session_id, job.turn_id)
+        except LogError as error:  # whoever claims it finds that it is over
+            logger.info("a job of session %s is left for now: %s", job.session_id, error)
 
     def _drop(self, station: _Station, ref: JobRef) -> None:
         if station.jobs.pop(ref, None):

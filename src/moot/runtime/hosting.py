@@ -4,17 +4,23 @@ Whether a job goes on, the answers to its questions and what people write to its
 worker hears of them through any node that it is connected to, and the node that acts for the session sends nothing.
 """
 
+from typing import Protocol
+
 from moot.core.effects import DeliverAnswer, DeliverMessage, RunTask, RunTool, RunTurn
 from moot.core.outstanding import outstanding
 from moot.core.session.state import Message, State
-from moot.runtime.ports import Worker
+from moot.runtime.ports import Detachable, Worker
 from moot.runtime.worker_jobs import Job, JobRef
 
 _RUNS = (RunTurn, RunTask, RunTool)
 
 
+class HostedWorker(Worker, Detachable, Protocol):
+    """A worker that is connected here. Cancelled, its job is over; detached, others may go on with it."""
+
+
 class _Hosted:
-    def __init__(self, job: Job, key: str, worker: Worker) -> None:
+    def __init__(self, job: Job, key: str, worker: HostedWorker) -> None:
         self.job = job
         self.key = key  # of the effect that it is for
         self.worker = worker
@@ -30,7 +36,7 @@ class HostedJobs:
     def __len__(self) -> int:
         return len(self._hosted)
 
-    def add(self, state: State, job: Job, worker: Worker) -> bool:
+    def add(self, state: State, job: Job, worker: HostedWorker) -> bool:
         """Attend to a worker from now on. False if its job is over already."""
         key = job.turn_id if job.kind == "tool" else state.run_key(job.turn_id)
         if not any(isinstance(effect, _RUNS) and effect.key == key for effect in outstanding(state)):
@@ -64,7 +70,7 @@ class HostedJobs:
             hosted.worker.bring(effect.number, Message(effect.by, effect.text))
 
     def stop(self) -> None:
-        """The session is closed here."""
+        """The session is closed here; its jobs may go on elsewhere."""
         for hosted in list(self._hosted.values()):
-            hosted.worker.cancel()
+            hosted.worker.detach()
         self._hosted.clear()

@@ -37,6 +37,7 @@ class Journal:
         cluster: the nodes that share the log, if there are any.
         standing: whether this node acts for the session.
         may_claim: whether this node may begin to act for a session of a team.
+        has_trees_here: whether the members of a team work in trees on the machine that acts for the session.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Journal:
         cluster: Cluster | None = None,
         standing: Standing = SOLE,
         may_claim: Callable[[str], bool] = lambda _: True,
+        has_trees_here: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self.session_id = session_id
         self.state = state
@@ -63,6 +65,7 @@ class Journal:
         self._written_by_turns = written
         self._cluster = cluster
         self._may_claim = may_claim
+        self._has_trees_here = has_trees_here
         self._summary_key = summary_key(state)
         self._elsewhere = NOTHING
         self._mutex = asyncio.Lock()  # two who take in the same events at once would fold them twice
@@ -227,6 +230,7 @@ class Journal:
             epoch=self.standing.epoch if is_report else None,
             claims=self._may_claim(state.team.name),
             job=batch[0].job if batch else None,
+            binds=bool(state.workspace.trees) and self._has_trees_here(state.team.name),
         )
 
     def _move_on(self, state: State, head: Head, standing: Standing, key_of_summary: tuple[object, ...]) -> None:

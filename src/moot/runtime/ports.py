@@ -457,6 +457,12 @@ class Entered(Struct, frozen=True, kw_only=True):
 class Workspaces(Protocol):
     """The trees that members work in. Each method may be called again after a crash and finds what it did before."""
 
+    def knows(self, team: str) -> bool:
+        """Whether the trees of a team are made on this machine."""
+
+    def keep_place(self) -> str:
+        """A name for where trees are made, which stays the same: machines that share a log tell each other by it."""
+
     async def enter(self, turn: TurnInput, team: str, ask: Ask) -> Entered:
         """Make the tree of a turn ready. Raises WorkspaceError, with a sentence for people."""
 

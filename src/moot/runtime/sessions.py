@@ -12,16 +12,17 @@ from msgspec.structs import replace
 from moot.core import limits
 from moot.core.codec import Head, stamp
 from moot.core.decide import create
-from moot.core.errors import LogError
+from moot.core.errors import LogError, Refused
 from moot.core.instants import later
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import CreateSession
 from moot.core.session.state import State
 from moot.core.session.team import Team
+from moot.core.session.workspace_commands import TellMissed
 from moot.runtime.cluster import FOLLOWING, SOLE, Stake, Standing, cluster_of
 from moot.runtime.engine import Engine, FindUnderstander
 from moot.runtime.foreman import Foreman
-from moot.runtime.ports import Clock, Dispatch, Listing, Log, Summary, Workspaces
+from moot.runtime.ports import Clock, CommandKey, Dispatch, Listing, Log, Summary, Workspaces
 from moot.runtime.snapshots import load_state
 from moot.runtime.streams import Streams
 from moot.runtime.summaries import summarise
@@ -50,6 +51,7 @@ class Sessions:
         self._log = log
         self._cluster = cluster_of(log)
         self._teams: Callable[[], Collection[str]] = tuple  # that this node acts for
+        self._missed: set[tuple[str, int]] = set()  # sessions and epochs whose people were told that they wait
         self._clock = clock
         self.dispatch = dispatch
         self.spawn = tasks.create_task
@@ -160,7 +162,8 @@ class Sessions:
         """Become one of the nodes that share the log, if there are any, and act for sessions of these teams."""
         self._teams = teams
         if self._cluster:
-            await self._cluster.join(self, teams, version)
+            place = await asyncio.to_thread(self._workspaces.keep_place) if self._workspaces else ""
+            await self._cluster.join(self, teams, version, place)
 
     def _may_claim(self, team: str) -> bool:
         return team in self._teams()
@@ -186,6 +189,19 @@ class Sessions:
             await (await self.open(session_id)).catch_up()
         except LogError as error:
             logger.error("session %s stays closed: %s", session_id, error)  # noqa: TRY400 - one line is enough
+
+    def miss(self, session_id: str, place: str, epoch: int) -> None:
+        """Tell the people of a session, once, that it waits for the machine that has its trees."""
+        if (session_id, epoch) not in self._missed and not self._is_closed:
+            self._missed.add((session_id, epoch))
+            self.spawn(self._tell_missed(session_id, place, epoch))
+
+    async def _tell_missed(self, session_id: str, place: str, epoch: int) -> None:
+        key = CommandKey(f"missed/{place}/{epoch}", "")  # whichever node is first
+        try:
+            await (await self.open(session_id)).submit(TellMissed(place=place), key)
+        except (LogError, Refused) as error:
+            logger.warning("session %s waits for %s, which is gone: %s", session_id, place, error)
 
     def let_go(self) -> None:
         """Stop acting for any session: this node could not renew its lease, so that others may begin to."""
@@ -253,6 +269,7 @@ class Sessions:
             workspaces=self._workspaces,
             standing=standing,
             may_claim=self._may_claim,
+            has_trees_here=self._workspaces.knows if self._workspaces else lambda _: False,
         )
         self._engines[session_id] = engine
         if len(self._engines) > OPEN_SESSIONS:

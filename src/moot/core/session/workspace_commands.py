@@ -208,6 +208,12 @@ class ReportRemoved(WorkspaceReport, frozen=True, kw_only=True):
     trees: tuple[str, ...]
 
 
+class TellMissed(WorkerCommand, frozen=True, kw_only=True):
+    """The machine with the trees of the session is gone, and nobody else can go on with it."""
+
+    place: str
+
+
 class FailJob(WorkspaceReport, frozen=True, kw_only=True):
     """A job could not be done; nothing has changed."""
 

@@ -1,7 +1,10 @@
 """The Workspaces port on real git: makes the trees of sessions, records turns, checks, merges, hands over."""
 
 import asyncio
+import secrets
+import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -47,6 +50,7 @@ from moot.runtime.workspaces.work_changes import Span, find_span
 R = TypeVar("R")
 FILES_ASKED = 10  # that are named when people are asked about uncommitted changes
 USE, LEAVE = "use", "leave"
+PLACE = ".place"  # the file in the folder of all trees that names it
 EMPTY = "empty"  # the folder of members whose workspace is of type none
 
 
@@ -103,6 +107,20 @@ class GitWorkspaces:
         self._watch = watch
         self._open: dict[str, SessionTrees] = {}
         self._entered: set[tuple[str, str]] = set()  # turns that began in this process: they were not killed
+
+    def knows(self, team: str) -> bool:
+        return team in self._sites
+
+    def keep_place(self) -> str:
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = self.root / PLACE
+        if not path.exists():
+            own = path.with_name(f"{PLACE}.{secrets.token_hex(4)}")
+            own.write_text(f"{socket.gethostname()} {own.suffix[1:]}", encoding="utf-8")
+            with suppress(FileExistsError):  # another process of this machine was faster
+                path.hardlink_to(own)
+            own.unlink()
+        return path.read_text(encoding="utf-8")
 
     def trees(self, session_id: str, team: str) -> SessionTrees:
         """The trees of a session. Raises WorkspaceError if its repository is not known here."""

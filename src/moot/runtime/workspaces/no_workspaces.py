@@ -14,7 +14,13 @@ MISSING = "this process has no repository for the team; start with its team file
 class NoWorkspaces:
     """Refuses every tree: the session asks for trees, and nobody here knows the repository."""
 
-    async def enter(self, turn: TurnInput, team: str, ask: Ask) -> Entered:  # noqa: ARG002 - the port's
+    def knows(self, team: str) -> bool:  # noqa: ARG002 - the port's
+        return False
+
+    def keep_place(self) -> str:
+        return ""
+
+    async def enter(self, turn: TurnInput, team: str, ask: Ask) -> Entered:  # noqa: ARG002
         raise WorkspaceError(MISSING)
 
     async def leave(self, turn: TurnInput, team: str) -> tuple[WorkerCommand, ...]:  # noqa: ARG002

@@ -32,14 +32,14 @@ class PgHold:
         news: News,
         connection: "asyncpg.Connection",
         address: Address,
-        node_id: int | None,
+        node: tuple[int | None, str],
     ) -> None:
         self.session_id = session_id
         self.news = news
         self._head = news.events[-1].head if news.events else head
         self._connection = connection
         self._address = address
-        self._node_id = node_id
+        self._node_id, self._place = node
         self.appended: Append | None = None
 
     async def append(
@@ -57,7 +57,8 @@ class PgHold:
         )
         columns = [[value] for value in append.columns()]
         try:
-            rows = await _translated(self._connection.fetch(statements.APPEND, *columns, self._node_id), self._address)
+            values = (*columns, self._node_id, self._place)
+            rows = await _translated(self._connection.fetch(statements.APPEND, *values), self._address)
         except BrokenLink as error:  # nothing was committed
             raise Conflict(f"session {self.session_id}: {error}; decide again") from error
         self.appended = append if rows else None
@@ -74,20 +75,25 @@ class PgHold:
 
 @asynccontextmanager
 async def held(
-    pool: Pool, writer: Writer, session_id: str, after: Head, node_id: Callable[[], int | None]
+    pool: Pool, writer: Writer, session_id: str, after: Head, find_node: Callable[[], tuple[int | None, str]]
 ) -> AsyncIterator[PgHold]:
-    """Lock a session, read its news, and commit what the block appended. Raises NotFound, Diverged, Conflict."""
+    """Lock a session, read its news, and commit what the block appended. Raises NotFound, Diverged, Conflict.
+
+    `find_node` returns this node and the place of its trees as of now.
+    """
     failure: BaseException | None = None
     async with pool.taken() as link:
         await pool.insist(link, "SELECT 1")  # after an outage the connection is made anew before anything is decided
         async with link.connected() as connection:
-            me = node_id()
+            node = find_node()
             await _begin(connection)
             if not await connection.fetch(statements.LOCK, session_id):
                 link.cut()
                 raise NotFound(f"no session {session_id}")
             rows = await connection.fetch(statements.CATCH_UP, session_id, after.seq, PAGE_EVENTS + 1)
-            hold = PgHold(session_id, after, read_news(session_id, after, rows, me), connection, link.address, me)
+            hold = PgHold(
+                session_id, after, read_news(session_id, after, rows, node[0]), connection, link.address, node
+            )
             try:
                 yield hold
                 await _translated(connection.execute("COMMIT"), link.address)

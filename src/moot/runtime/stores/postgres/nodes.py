@@ -32,8 +32,8 @@ PING_S = 2.0
 FORGET_S = 60.0  # after its lease a dead node that owns nothing due is forgotten
 
 _JOIN = (
-    "INSERT INTO moot.nodes (name, version, teams, lease_until)"
-    " VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 second') RETURNING id"
+    "INSERT INTO moot.nodes (name, version, teams, lease_until, place)"
+    " VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 second', $5) RETURNING id"
 )
 _BEAT = """
 WITH mine AS (UPDATE moot.nodes SET beats = beats + 1, teams = $4,
@@ -45,12 +45,21 @@ SELECT n.id, n.beats, n.lease_until < clock_timestamp() AS is_late, EXISTS (SELE
 FROM moot.nodes n
 """
 # What is due and belongs to nobody who lives; and what is ours in the store, whether we know it or not.
-_CLAIM = """
+_OWNERLESS = (
+    "h.due AND NOT h.removed AND s.team = ANY($2) AND (h.owner IS NULL OR h.owner = ANY($3)"
+    " OR NOT EXISTS (SELECT 1 FROM moot.nodes n WHERE n.id = h.owner))"
+)
+_CLAIM = f"""
 WITH free AS (SELECT h.session, s.id FROM moot.heads h JOIN moot.sessions s ON s.key = h.session
-   WHERE h.due AND NOT h.removed AND s.team = ANY($2) AND (h.owner IS NULL OR h.owner = ANY($3)
-     OR NOT EXISTS (SELECT 1 FROM moot.nodes n WHERE n.id = h.owner))
+   WHERE {_OWNERLESS} AND (h.place IS NULL OR h.place = $4)
    LIMIT 100 FOR NO KEY UPDATE OF h SKIP LOCKED)
 UPDATE moot.heads h SET owner = $1, epoch = h.epoch + 1 FROM free WHERE h.session = free.session RETURNING free.id
+"""
+# Those among them whose trees are where no node lives.
+_MISSED = f"""
+SELECT s.id, h.place, h.epoch FROM moot.heads h JOIN moot.sessions s ON s.key = h.session
+WHERE {_OWNERLESS} AND h.place <> $1 AND NOT EXISTS
+  (SELECT 1 FROM moot.nodes n WHERE n.place = h.place AND n.id <> ALL($3)) LIMIT 100
 """
 _MINE = (
     "SELECT s.id FROM moot.heads h JOIN moot.sessions s ON s.key = h.session"
@@ -130,6 +139,8 @@ class Node:
         self._listener: ClusterListener | None = None
         self._teams: Callable[[], Collection[str]] = tuple
         self._version = ""
+        self.place = ""
+        self._missed: dict[tuple[str, int], float] = {}  # session and epoch: since when its trees' machine is gone
         self._connection: asyncpg.Connection | None = None
         self._using = asyncio.Lock()
         self._suspicion = Suspicion(pace.suspect_s)
@@ -155,8 +166,10 @@ class Node:
         async with self._using:
             await self._connect()
 
-    async def join(self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str) -> None:
-        self._listener, self._teams, self._version = listener, teams, version
+    async def join(
+        self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str, place: str
+    ) -> None:
+        self._listener, self._teams, self._version, self.place = listener, teams, version, place
         await self._use(self._enter)
         await self._beat()
         loops = ((self._keep_beating, "moot-pg-beat"), (self._watch, "moot-pg-watchdog"))
@@ -195,7 +208,10 @@ class Node:
         teams = list(self._teams())
         claimed: list[Any] = []
         if teams:
-            claimed = await self._use(lambda connection: connection.fetch(_CLAIM, me, teams, list(self._dead)))
+            values = (teams, list(self._dead))
+            claimed = await self._use(lambda connection: connection.fetch(_CLAIM, me, *values, self.place))
+            missed = await self._use(lambda connection: connection.fetch(_MISSED, self.place, *values))
+            self._tell_missed(listener, [(row["id"], row["place"], row["epoch"]) for row in missed])
         for row in claimed:
             logger.info("node %s takes over session %s", self.name, row["id"])
             self.counts["claimed"] += 1
@@ -203,6 +219,14 @@ class Node:
         if self.id == me:
             for row in mine:
                 listener.take_over(row["id"])
+
+    def _tell_missed(self, listener: ClusterListener, missed: list[tuple[str, str, int]]) -> None:
+        """Tell of sessions that nobody can act for, once their machine is gone for longer than a restart takes."""
+        now = boottime()
+        self._missed = {(each, epoch): self._missed.get((each, epoch), now) for each, _, epoch in missed}
+        for session_id, place, epoch in missed:
+            if now - self._missed[session_id, epoch] >= self.pace.lease_s:
+                listener.miss(session_id, place, epoch)
 
     async def _stop(self) -> None:
         tasks, self._tasks = self._tasks, []
@@ -288,7 +312,8 @@ class Node:
 
     async def _enter(self, connection: "asyncpg.Connection") -> None:
         began = boottime()
-        me: int = await connection.fetchval(_JOIN, self.name, self._version, list(self._teams()), self.pace.lease_s)
+        values = (self.name, self._version, list(self._teams()), self.pace.lease_s, self.place)
+        me: int = await connection.fetchval(_JOIN, *values)
         await connection.execute("SELECT pg_try_advisory_lock($1, $2)", LOCK_CLASS, me)
         self._renewed_at = began
         self.id = me

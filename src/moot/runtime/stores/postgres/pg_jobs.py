@@ -44,10 +44,12 @@ UPDATE moot.jobs j SET
 WHERE j.worker = $1 RETURNING j.id, j.attempt, j.worker, j.kind, j.pool, j.team, j.member, j.turn, j.input,
   (SELECT s.id FROM moot.sessions s WHERE s.key = j.session) AS session_id
 """
-# Who played the member of this session last has a head start: it may have its conversation, and its folder.
+# Who played the member of this session last has a head start: it may have its conversation, and its folder. A job whose
+# lease has run out long ago is one that nobody looks after any more: whoever claims it finds out whether it is over.
 _CLAIM = """
 WITH free AS (SELECT j.id FROM moot.jobs j LEFT JOIN moot.played p ON p.session = j.session AND p.member = j.member
-   WHERE j.worker IS NULL AND j.pool = ANY($2) AND j.team = ANY($3) AND (p.worker IS NULL OR p.worker = $1
+   WHERE (j.worker IS NULL OR j.lease_until < clock_timestamp() - $6 * interval '1 second')
+     AND j.pool = ANY($2) AND j.team = ANY($3) AND (p.worker IS NULL OR p.worker = $1
      OR j.offered_at < clock_timestamp() - $5 * interval '1 second'
      OR NOT EXISTS (SELECT 1 FROM moot.workers w WHERE w.id = p.worker AND w.lease_until >= clock_timestamp()))
    ORDER BY j.id LIMIT $4 FOR UPDATE OF j SKIP LOCKED),

@@ -44,7 +44,7 @@ class PgLog:
         self._needs_standby = needs_standby
         self._pool = Pool(address, READERS, FENCE * pace.lease_s)
         self._holders = Pool(address, HOLDERS, FENCE * pace.lease_s)
-        self._writer = Writer(address, lambda: self.node.id)
+        self._writer = Writer(address, lambda: self.node.id, lambda: self.node.place)
         self._reader = Reader(self._pool, lambda: self.node.id)
         # before this process has joined it does not know who listens
         self._teller = Teller(address, sender, lambda: self.node.id is None or self.node.others > 0)
@@ -137,7 +137,7 @@ class PgLog:
         self._tails.push(append.session_id, append.events)
         self._teller.tell_head(append.session_id, append.events[-1].seq)
         stake = append.stake
-        if append.due and not (stake and (stake.claims or stake.epoch is not None)):
+        if append.due and not (stake and ((stake.claims and not stake.binds) or stake.epoch is not None)):
             self._teller.tell("o", (append.session_id, append.events[-1].seq))
 
     async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]:
@@ -382,9 +382,11 @@ class PgCluster:
     def node(self) -> Node:
         return self._log.node
 
-    async def join(self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str = "") -> None:
+    async def join(
+        self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str = "", place: str = ""
+    ) -> None:
         self._log._listener = listener
-        await self.node.join(listener, teams, version)
+        await self.node.join(listener, teams, version, place)
 
     async def leave(self) -> None:
         await self.node.leave(lambda: self._log._teller.tell("o", ("", 0)))
@@ -424,7 +426,7 @@ class _published:  # noqa: N801 - a context manager reads like a function
 
     def __init__(self, log: PgLog, session_id: str, after: Head) -> None:
         self._log = log
-        self._manager = held(log._holders, log._writer, session_id, after, lambda: log.node.id)
+        self._manager = held(log._holders, log._writer, session_id, after, lambda: (log.node.id, log.node.place))
         self._hold: Any = None
 
     async def __aenter__(self) -> Hold:

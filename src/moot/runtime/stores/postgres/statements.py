@@ -1,18 +1,19 @@
 """The statements of the log. An append is one of them: one round trip, one commit.
 
-`take` is when a node becomes the owner by its append: it wants to, work is due, and nobody acts for the session now.
+`take` is when a node becomes the owner by its append: it wants to, work is due, nobody acts for the session now, and
+its trees are on no other machine.
 """
 
 COUNT_STANDBYS = "SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')"
 
-_TAKE = "(i.claims AND i.due AND (h.owner IS NULL OR NOT h.due))"
+_TAKE = "(i.claims AND i.due AND (h.owner IS NULL OR NOT h.due) AND (h.place IS NULL OR h.place = $21::text))"
 
-# The arrays of an append, one element per session; `me` follows them.
+# The arrays of an append, one element per session; `me` follows them, then the place of this node.
 _INPUT = (
     "input AS (SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::text[],"
     " $7::bigint[], $8::bytea[], $9::bytea[], $10::text[], $11::text[], $12::bytea[], $13::boolean[], $14::bigint[],"
-    " $15::boolean[], $16::text[], $17::bigint[], $18::int[]) i(id, expected, was, seq, hash, at, tag, hashes, data,"
-    " command, digest, summary, due, epoch, claims, team, job, attempt))"
+    " $15::boolean[], $16::text[], $17::bigint[], $18::int[], $19::boolean[]) i(id, expected, was, seq, hash, at, tag,"
+    " hashes, data, command, digest, summary, due, epoch, claims, team, job, attempt, binds))"
 )
 
 # Rows that somebody else has locked are left out, so that no session holds up the others and there is no deadlock.
@@ -22,11 +23,12 @@ WITH {_INPUT},
    ORDER BY h.session FOR NO KEY UPDATE OF h SKIP LOCKED),
  moved AS (UPDATE moot.heads h SET seq = i.seq, hash = i.hash, at = i.at, touched = nextval('moot.touches'),
      due = coalesce(i.due, h.due),
-     owner = CASE WHEN {_TAKE} THEN $19::bigint ELSE h.owner END,
-     epoch = CASE WHEN {_TAKE} AND h.owner IS DISTINCT FROM $19::bigint THEN h.epoch + 1 ELSE h.epoch END
+     owner = CASE WHEN {_TAKE} THEN $20::bigint ELSE h.owner END,
+     epoch = CASE WHEN {_TAKE} AND h.owner IS DISTINCT FROM $20::bigint THEN h.epoch + 1 ELSE h.epoch END,
+     place = coalesce(h.place, CASE WHEN i.binds AND i.epoch IS NOT NULL THEN $21::text END)
    FROM input i JOIN free USING (id)
    WHERE h.session = free.session AND h.seq = i.expected AND h.hash = i.was AND NOT h.removed
-     AND (i.epoch IS NULL OR (h.epoch = i.epoch AND h.owner = $19::bigint))
+     AND (i.epoch IS NULL OR (h.epoch = i.epoch AND h.owner = $20::bigint))
      AND (i.job IS NULL OR EXISTS (SELECT 1 FROM moot.jobs j
        WHERE j.id = i.job AND j.attempt = i.attempt AND j.worker IS NOT NULL))
      AND (i.command IS NULL
@@ -47,7 +49,7 @@ WITH {_INPUT},
    SELECT id, team, at, summary, nextval('moot.touches') FROM input ON CONFLICT (id) DO NOTHING RETURNING key, id),
  headed AS (INSERT INTO moot.heads (session, seq, hash, at, touched, due, owner, epoch)
    SELECT m.key, i.seq, i.hash, i.at, nextval('moot.touches'), coalesce(i.due, false),
-     CASE WHEN i.claims AND i.due THEN $19::bigint END, CASE WHEN i.claims AND i.due THEN 1 ELSE 0 END
+     CASE WHEN i.claims AND i.due THEN $20::bigint END, CASE WHEN i.claims AND i.due THEN 1 ELSE 0 END
    FROM input i JOIN made m USING (id) RETURNING session, owner, epoch, due),
  stored AS (INSERT INTO moot.appends (session, seq, at, epoch, tag, hashes, data)
    SELECT m.key, 1, i.at, h.epoch, i.tag, i.hashes, i.data

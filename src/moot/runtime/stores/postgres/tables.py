@@ -13,7 +13,7 @@ from moot.runtime.stores.postgres.links import Address
 if TYPE_CHECKING:
     import asyncpg
 
-VERSION = 4
+VERSION = 5
 PARTITION_SESSIONS = 1_000_000
 PARTITIONS_AHEAD = 2
 MAINTAIN_LOCK = 0x4D4F4F54  # "MOOT"; who holds it migrates or makes partitions
@@ -66,11 +66,18 @@ _WORKERS = (
     "CREATE TABLE moot.played (session bigint NOT NULL, member text NOT NULL, worker text NOT NULL,"
     " PRIMARY KEY (session, member))",
 )
+# Where the trees of a session are; which jobs work in trees, and must go to the worker that has them.
+_PLACES = (
+    "ALTER TABLE moot.heads ADD COLUMN place text",
+    "ALTER TABLE moot.nodes ADD COLUMN place text NOT NULL DEFAULT ''",
+    "ALTER TABLE moot.jobs ADD COLUMN is_bound boolean NOT NULL DEFAULT false",
+)
 _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _FILES,
     _SEARCH,
     _WORKERS,
+    _PLACES,
 )  # entry n takes a database from version n to n + 1
 
 

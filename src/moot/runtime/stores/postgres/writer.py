@@ -77,6 +77,7 @@ class Append(Struct, frozen=True, kw_only=True):
             self.summary.team if self.summary else "",
             self.job and self.job.job,
             self.job and self.job.attempt,
+            bool(self.stake and self.stake.binds),
         )
 
 
@@ -117,10 +118,12 @@ class Writer:
 
     Args:
         node_id: this node as of now; None: none that may own a session.
+        place: of the trees on this machine.
     """
 
-    def __init__(self, address: Address, node_id: Callable[[], int | None]) -> None:
+    def __init__(self, address: Address, node_id: Callable[[], int | None], place: Callable[[], str]) -> None:
         self._node_id = node_id
+        self._place = place
         self.link = Link(address, checks_durability=True)
         self._slow_link = Link(address)
         self._address = address
@@ -231,7 +234,8 @@ class Writer:
         text = statements.APPEND if first.expected.seq else statements.CREATE
         columns = [list(column) for column in zip(*[append.columns() for append in appends], strict=True)]
         me = self._node_id()
-        rows = await self._insist(link, text, *columns, me)
+        place = (self._place(),) if first.expected.seq else ()  # a new session has no trees
+        rows = await self._insist(link, text, *columns, me, *place)
         self.commit_count += 1
         moved = {row["id"]: self._standing(row) for row in rows}
         for job in jobs:
