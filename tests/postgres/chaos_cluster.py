@@ -33,9 +33,19 @@ from tests.postgres.proxy import Proxy, proxied
 from tests.postgres.servers import MOOT, Server, WorkerProcess, eventually, server, worker
 
 NODES, WORKERS, CLIENTS = 3, 2, 4
-SESSIONS = {"talk": 8, "build": 4, "studio": 2}
+SESSIONS = {"talk": 8, "build": 4, "studio": 2, "live": 2, "trees": 3}
 LEASE_S = 3.0
 SETTLE_S = 300.0  # for what the clients still asked for
+COUNTED = (
+    "appends",
+    "turn.completed",
+    "turn.failed",
+    "solver.completed",
+    "workspace.merged",
+    "workspace.taken",
+    "epochs",
+)
+RECORDED = {"workspace.changed", "workspace.merged"}
 ENDS = {"turn.completed", "turn.failed", "turn.interrupted", "turn.cancelled"}
 DUE = """
 SELECT h.session, s.id, s.team, h.seq, h.owner, h.epoch, n.name,
@@ -89,31 +99,38 @@ class Cluster:
         self.database = database
         self.proxies = proxies
         self._root = root
-        self._teams = write_teams(root / "teams")
         self._ports = [free_port() for _ in range(NODES)]
         self._stacks: dict[str, ExitStack] = {}
         self.servers: dict[int, Server] = {}
         self.workers: dict[int, WorkerProcess] = {}
         self.failed_starts = 0
         trusting = {**os.environ, "MOOT_DATA": str(root / "own")}
-        for file in self._teams:
+        machines = [f"node{slot}" for slot in range(NODES)] + [f"worker{slot}" for slot in range(WORKERS)]
+        self._teams = {name: write_teams(root / f"{name}-files") for name in machines}
+        for file in [file for files in self._teams.values() for file in files.values()]:
             subprocess.run([*MOOT, "trust", str(file), "--yes"], check=True, env=trusting, capture_output=True)
         command = [*MOOT, "token", "create", "--role", "worker", "--pool", POOL, "--store", database.url]
         made = subprocess.run(command, check=True, env=trusting, capture_output=True, text=True)
         self._token = made.stdout.strip()
 
     def start(self, slot: int) -> None:
+        name = f"node{slot}"
         self.servers[slot] = self._insist(
-            f"node{slot}",
+            name,
             lambda data: server(
                 self.proxies.all[slot].url,
                 data,
-                *self._teams,
+                *self._teams[name].values(),
                 lease_s=LEASE_S,
                 port=self._ports[slot],
                 MOOT_DATA=str(self._root / "own"),
+                XDG_CACHE_HOME=str(self._root / f"{name}-cache"),
             ),
         )
+
+    def list_trees(self, session_id: str) -> list[Path]:
+        """The clones of a session on all machines."""
+        return list(self._root.glob(f"node*-cache/moot/trees/{session_id}/.repository"))
 
     def _insist(self, name: str, make: Callable[[Path], AbstractContextManager[Any]]) -> Any:
         """Start a process until it comes up, as a supervisor of services does: the database may be away."""
@@ -136,10 +153,9 @@ class Cluster:
 
     def start_worker(self, slot: int) -> None:
         urls = [f"http://127.0.0.1:{port}/#token={self._token}" for port in self._ports]
-        own = str(self._root / "own")
-        self.workers[slot] = self._insist(
-            f"worker{slot}", lambda data: worker(urls, data, POOL, *self._teams, MOOT_DATA=own)
-        )
+        own, name = str(self._root / "own"), f"worker{slot}"
+        teams = [file for team, file in self._teams[name].items() if team != "trees"]  # nothing of it runs on workers
+        self.workers[slot] = self._insist(name, lambda data: worker(urls, data, POOL, *teams, MOOT_DATA=own))
 
     def stop_worker(self, slot: int) -> None:
         self.workers.pop(slot, None)
@@ -191,9 +207,11 @@ def talk(
         if team == "talk" and count % 2:
             to = chance.choice(["bob", "cat", "cat", "dan"])
             frame["metadata"]["text"] = f"[NEXT: {to}] {command_id}"
-        elif team == "build":
+        elif team == "live":
+            frame["metadata"]["text"] = f"[NEXT: eve] {command_id}"
+        elif team in ("build", "trees"):
             frame = {"event": "user.solve_tasks", "command_id": command_id, "metadata": {"tasks": TASKS}}
-        if send(cluster, chance, session_id, frame, time.monotonic() + 60) and team == "talk":
+        if send(cluster, chance, session_id, frame, time.monotonic() + 60) and team in ("talk", "live"):
             accepted.append((session_id, command_id))
         time.sleep(chance.random() * 0.1)
 
@@ -276,6 +294,7 @@ class Verdict:
     def __init__(self) -> None:
         self.wrong: list[str] = []
         self.counts: Counter[str] = Counter()
+        self.commits: dict[str, set[str]] = {}  # by sessions, of what members did to their trees
 
     async def judge(self, url: str, sessions: dict[str, str], accepted: list[tuple[str, str]]) -> None:
         log = await PgLog.open(read_address(url), read_address(url))
@@ -324,11 +343,30 @@ class Verdict:
                     turns[fact["turn_id"]] += 1
                 elif event.name == "solver.completed":
                     turns[fact["dispatch_id"]] += 1
+                elif event.name in RECORDED:
+                    self.commits.setdefault(session_id, set()).add(fact["commit"])
                 self.counts[event.name] += 1
             after = events[-1].seq
         ours = [text for each, text in accepted if each == session_id]
         self.wrong += [f"{session_id}: {text} is there {said[text]} times" for text in ours if said[text] != 1]
         self.wrong += [f"{session_id}: turn {turn} ended {ends} times" for turn, ends in turns.items() if ends != 1]
+
+
+def find_lost_work(cluster: Cluster, commits: dict[str, set[str]]) -> list[str]:
+    """The sessions of which some recorded work is not on the machine that has the rest of it."""
+    lost = []
+    for session_id, names in commits.items():
+        missing = [names - _list_commits(clone) for clone in cluster.list_trees(session_id)]
+        if [] not in [sorted(each) for each in missing]:
+            lost.append(f"{session_id}: no machine has all of its {len(names)} commits; missing: {missing}")
+    return lost
+
+
+def _list_commits(clone: Path) -> set[str]:
+    """The commits that a clone has."""
+    command = ["git", "-C", str(clone), "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return {line.split()[0] for line in listed.splitlines() if line.endswith(" commit")}
 
 
 @contextmanager
@@ -386,7 +424,8 @@ def run_chaos(seconds: float, seed: int) -> tuple[Verdict, str]:
         finally:
             is_over.set()
             answering.join()
-        counts = {name: verdict.counts[name] for name in ("appends", "turn.completed", "solver.completed", "epochs")}
+        verdict.wrong += find_lost_work(cluster, verdict.commits)
+        counts = {name: verdict.counts[name] for name in COUNTED}
         told = (
             f"seed {seed}, {seconds:.0f} s, faults {dict(faults)}, {sum(faults.values())} in all: "
             f"{len(accepted)} messages accepted, {sum(answered.values())} questions answered, {counts}, "

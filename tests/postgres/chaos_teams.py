@@ -1,10 +1,15 @@
-"""The teams of `make chaos-cluster`: every flow, with members that are played here and on workers."""
+"""The teams of `make chaos-cluster`: every flow, with members that are played here and on workers.
 
+One team has an agent whose program stays between turns and asks for permissions, one works in trees of a repository.
+"""
+
+import sys
 from pathlib import Path
 
 import yaml
 
 import moot
+from tests.runtime.workspaces.repositories import make_repository
 
 POOL = "far"
 CHAT = f"""\
@@ -42,6 +47,40 @@ members:
     agent: {{type: script, replies: [{{text: done, delay_s: 0.3}}]}}
   - {{id: xi, kind: ai, role: executor, agent: {{type: script, replies: [{{text: done, delay_s: 0.3}}]}}}}
 """
+AGENT = Path(__file__).parents[1] / "agents" / "acp" / "fake_agent.py"
+LIVE = f"""\
+moot: 1
+name: live
+flow: chat
+language: en
+sandbox: "off"
+members:
+  - {{id: ann, kind: human}}
+  - {{id: eve, kind: ai, runs_on: {POOL}, agent: {{type: acp, command: [{sys.executable}, "-IS", {AGENT}, ask]}}}}
+"""
+TREES = """\
+moot: 1
+name: trees
+flow: plan
+language: en
+workspace: {type: worktree}
+plan: {turn_timeout_s: 60, dispatch_timeout_s: 30, retry: {max_attempts: 5}}
+members:
+  - {id: ann, kind: human}
+  - {id: pam, kind: ai, role: planner, agent: {type: script, replies: ["all of it"]}}
+  - id: wu
+    kind: ai
+    role: executor
+    agent:
+      type: script
+      by_task:
+        a: &replies
+          - {text: done, delay_s: 0.3, files: {notes.txt: "one\\n"}}
+          - {text: done, delay_s: 0.3, files: {notes.txt: "one\\ntwo\\n"}}
+          - {text: done, delay_s: 0.3, files: {notes.txt: "two\\n", "more.txt": "three\\n"}}
+        b: *replies
+        c: *replies
+"""
 TASKS = [
     {"id": "a", "title": "first"},
     {"id": "b", "title": "second", "depends_on": ["a"]},
@@ -49,16 +88,17 @@ TASKS = [
 ]
 
 
-def write_teams(folder: Path) -> list[Path]:
-    """The files of the teams, in a folder of their own."""
-    folder.mkdir(parents=True, exist_ok=True)
+def write_teams(folder: Path) -> dict[str, Path]:
+    """The files of the teams by their names, in a folder of their own, which is a repository."""
+    make_repository(folder, {"notes.txt": "zero\n"})
     (folder / "chaos_asker.py").write_text(ASKER)
     studio = yaml.safe_load((Path(moot.__file__).parent / "teams" / "content-studio-demo.yaml").read_text())
     studio["name"] = "studio"
     for member in studio["members"]:
         if member["kind"] == "ai" and member["id"] != "supervisor":
             member["runs_on"] = POOL
-    texts = {"talk.yaml": CHAT, "build.yaml": PLAN, "studio.yaml": yaml.safe_dump(studio)}
+    texts = {"talk": CHAT, "build": PLAN, "studio": yaml.safe_dump(studio), "live": LIVE, "trees": TREES}
+    files = {name: folder / f"{name}.yaml" for name in texts}
     for name, text in texts.items():
-        (folder / name).write_text(text)
-    return [folder / name for name in texts]
+        files[name].write_text(text)
+    return files
