@@ -31,6 +31,19 @@ def test_fields_stand_in_the_order_of_the_contract(moot: Moot) -> None:
     assert list(given["action"]) == list(expected["action"])
 
 
+def test_slips_earn_the_notices_of_a_session(moot: Moot) -> None:
+    """A marker that is none and a first word that names nobody are told; an AI's words mention nobody."""
+    texts = ("【NEXT：Bob】 go", "@bobb go")
+    given = [ask(moot, {"team": TEAM, "speaker": who, "text": text})[0] for who in ("alice", "bob") for text in texts]
+    codes = [[notice["code"] for notice in each["notices"]] for each in given]
+    assert codes == [
+        ["look_alike_marker", "nobody_addressed"],
+        ["mention_unknown", "nobody_addressed"],
+        ["look_alike_marker"],
+        [],
+    ]
+
+
 def test_done_of_a_human_ends_the_session(moot: Moot) -> None:
     """It beats NEXT in the same message: completed, the queue empty, nobody waited for."""
     (given,) = ask(moot, {"team": TEAM, "speaker": "zoe", "queue": ["bob"], "text": "bye [DONE] [NEXT: carol]"})

@@ -69,7 +69,7 @@ def test_a_question_stays_open(moot: Moot, team: str) -> None:
     assert "✓ Alice approved the plan" in plain.lines
     assert "✗ Will: Draw it (auth): no key" in plain.lines
     assert "? Task 'Draw it' failed (auth): no key. What now?" in plain.lines
-    assert "  Answer with: retry, skip, reassign, replan, abort" in plain.lines
+    assert "  Answer with: retry (Try again), skip (Go on without it), reassign" in plain.out
     shown = moot("sessions", "show", session_id)
     assert shown.lines[-3:] == [
         "📋 Work: waiting for a decision · 1 of 2 tasks done",

@@ -20,7 +20,7 @@ def test_each_step_of_a_run_has_its_text() -> None:
     """From understanding to the review, in the words that people know from the timeline."""
     scenario = solving(GATED, task("a"), task("b"))
     assert told(scenario, "understanding.started") == "正在理解用户意图..."
-    assert told(scenario, "understanding.completed") == "◦ 理解为另一个任务（把握 95%）：a test says so"
+    assert told(scenario, "understanding.completed") == "◦ 理解为新任务（把握 95%）：a test says so"
     assert told(scenario, "workflow.changed") == "进入阶段：执行中"
     assert told(scenario, "task.dispatch_requested") == "编排器派发任务到 moot-executor.executor"
     assert told(scenario.acks("a"), "task.dispatch_acked") == "接单成功"

@@ -14,7 +14,7 @@ from moot.core.session.team import Language, Team
 from moot.telling.markdown import to_markdown
 from moot.telling.standing import list_board
 from moot.telling.teller import Teller
-from moot.testing import PlanScenario, task
+from moot.testing import PlanScenario, plan_given, task
 from tests.core.plan_moves import Move, histories
 from tests.core.plan_teams import GATED, TEAM, planned, solving
 from tests.core.test_plan_properties import AT, opening, play, teams
@@ -98,7 +98,8 @@ def test_failures_and_retries() -> None:
         "✗ w1: Task a (auth): no key",
         "✗ No more retries: Task a",
         "? Task 'Task a' failed (auth): no key. What now?",
-        "  Answer with: retry, skip, reassign, replan, abort",
+        "  Answer with: retry (Try again), skip (Go on without it), reassign (Give it to another member),"
+        " replan (Plan again), abort (Stop the work)",
         "⏸ Waiting for alice",
     ]
 
@@ -118,6 +119,14 @@ def test_the_kind_of_a_failure_is_told_in_the_reader_s_language() -> None:
     assert "✗ w1：Task a（认证）：boom" in tell(failed, "zh")
     assert "✗ w1: Task a (auth): boom" in tell(failed)
     assert any("失败（认证）：boom" in line for line in tell(failed, "zh"))
+
+
+def test_a_plan_that_is_given_up_on_is_told_with_the_question() -> None:
+    """Twice it goes back to the planner; the third time people are asked, and nothing says that it goes back."""
+    refused = plan_given(TEAM).says("x").understands("different_task").plans().plans().plans()
+    lines = tell(refused, "zh")
+    assert [line.partition("：")[0] for line in lines if line.startswith("✗")] == ["✗ 计划无法执行，退回给 planner"] * 2
+    assert lines[-2] == "  可选：retry（重试）, abort（中止）"
 
 
 def test_steering() -> None:

@@ -68,6 +68,7 @@ def route(question: Question) -> dict[str, Any]:
         draft.end("done")
         decision = routing.RoutingDecision(action=Addressing(type=AddressingType.WAIT_FOR_HUMAN))
     else:
+        chat.notice_slips(draft, markers, mentions if speaker.is_human else Mentions())
         chat.route(draft, speaker, markers, targets)
         decision = routing.decide(targets, kept, team, speaker)
     notices += [

@@ -10,7 +10,7 @@ from moot.core.session.desk_lines import DESK_LINES
 from moot.core.session.grants import Grant, show_grant
 from moot.core.session.notices import name_failure, queue_line, tell_failure
 from moot.core.session.steps import option_label
-from moot.core.session.team import Language
+from moot.core.session.team import Language, normalise
 from moot.core.session.tool_lines import transcribe_step
 from moot.core.texts import render
 
@@ -158,8 +158,14 @@ def question_text(fact: events.StepAsked, language: Language) -> str | None:
 def _ask(change: Change[events.StepAsked]) -> list[str]:
     fact = change.fact
     question = question_text(fact, change.language) or fact.step_id
-    names = tuple(option.id for option in fact.options)
+    names = tuple(_name_option(change, option) for option in fact.options)
     return [*indent("? ", question), *([change.say("options", names=names)] if names else [])]
+
+
+def _name_option(change: Change[events.StepAsked], option: events.Option) -> str:
+    """Return what can be typed to choose the option: its id, and its label if that says something else."""
+    label = option_label(change.fact.code, option, change.after.team.members, change.language)
+    return option.id if normalise(label) == normalise(option.id) else change.say("option", who=option.id, detail=label)
 
 
 @SESSION_LINES.on(events.StepClosed, "landmark")
@@ -202,19 +208,20 @@ def _understanding_text(_: events.UnderstandingStarted, language: Language) -> s
 
 @SESSION_LINES.text(events.UnderstandingCompleted)
 def _understood_text(fact: events.UnderstandingCompleted, language: Language) -> str:
+    return _tell_relation(fact, language, is_new=fact.analysis.assessment is None)
+
+
+def _tell_relation(fact: events.UnderstandingCompleted, language: Language, *, is_new: bool) -> str:
+    """Return what was understood; a task that is given while no work is under way is new, not another one."""
     relation = fact.analysis.task_relation
-    meaning = render(f"relation_{relation.type}", language)
+    code = "relation_new" if is_new and relation.type == "different_task" else f"relation_{relation.type}"
     percent = round(100 * relation.confidence)
-    return render("understood", language, relation=meaning, percent=percent, reason=relation.reasoning)
+    return render("understood", language, relation=render(code, language), percent=percent, reason=relation.reasoning)
 
 
 @SESSION_LINES.on(events.UnderstandingCompleted)
 def _understand(change: Change[events.UnderstandingCompleted]) -> list[str]:
-    relation, work = change.fact.analysis.task_relation, change.before.slice
-    is_new = relation.type == "different_task" and not work.is_active
-    meaning = change.say("relation_new" if is_new else f"relation_{relation.type}")
-    percent = round(100 * relation.confidence)
-    return [change.say("understood", relation=meaning, percent=percent, reason=relation.reasoning)]
+    return [_tell_relation(change.fact, change.language, is_new=not change.before.slice.is_active)]
 
 
 @SESSION_LINES.text(events.RoutingDecided)

@@ -73,7 +73,7 @@ class ChatFlow(Flow):
             self.stop(draft, "session_ended")
             draft.end("done")
             return
-        _notice_slips(draft, markers, mentions)
+        notice_slips(draft, markers, mentions)
         if is_routed:
             route(draft, speaker, markers, targets)
         else:
@@ -147,7 +147,7 @@ class ChatFlow(Flow):
         if not text.is_blank(markers.clean):
             to = _name_addressees(targets, speaker, draft.team)
             draft.post(speaker, raw, markers, turn_id=turn.turn_id, to=to)
-        _notice_slips(draft, markers, Mentions())
+        notice_slips(draft, markers, Mentions())
         route(draft, speaker, markers, targets)
 
     def turn_timeout_s(self, state: State) -> float:
@@ -291,7 +291,7 @@ def _add_handed(
     return (*targets, *[Target(member_id) for member_id in dict.fromkeys(handed) if member_id not in named])
 
 
-def _notice_slips(draft: Draft, markers: Markers, mentions: Mentions) -> None:
+def notice_slips(draft: Draft, markers: Markers, mentions: Mentions) -> None:
     """Post a notice about what was probably meant to name somebody and does not."""
     if not markers.next and (right_form := find_look_alike(markers.clean, draft.team.find)):
         draft.add(NoticePosted(code="look_alike_marker", detail=right_form))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from moot.core import limits
 from moot.core.envelope import describe_source
 from moot.core.fact_lines import Change, Entry, Lines, Message, indent
 from moot.core.facts import Json
@@ -138,6 +139,9 @@ def _review_plan(change: Change[plan.PlanReviewed]) -> list[str]:
 
 @PLAN_LINES.on(plan.PlanRefused)
 def _refuse_plan(change: Change[plan.PlanRefused]) -> list[str]:
+    """Who has the plan again; after the last try a question to people follows, with the problems."""
+    if change.fact.n >= limits.PLAN_TRIES:
+        return []
     planner = staffing.planner(change.after.team)
     return [change.say("plan_sent_back", who=planner.display_name, problems=change.fact.problems)]
 
