@@ -118,6 +118,7 @@ docs: $(VENV)/.installed
 	$(BIN)/python docs/draw_protocol.py
 	$(BIN)/python -m docs.draw_reference
 	$(BIN)/python -m docs.draw_types
+	$(BIN)/python -m docs.draw_telling
 
 # A picture of every screen of the page in build/pictures, in both themes and languages, and those of docs/. Needs Chromium.
 pictures: $(VENV)/.tested

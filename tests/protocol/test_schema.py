@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from docs import draw_types
+from docs import draw_telling, draw_types
 from docs.draw_protocol import FOLDER, draw
 from moot.core.codec import Head
 from moot.core.flows.registry import FACTS
@@ -32,6 +32,11 @@ def test_the_documents_are_fresh(name: str) -> None:
 def test_the_types_of_the_page_are_fresh() -> None:
     """The page's types of commands, frames and answers are made from the structs; `make docs` writes them again."""
     assert draw_types.FILE.read_text(encoding="utf-8") == draw_types.draw()
+
+
+def test_the_page_tells_events_as_the_flows_do() -> None:
+    """The page's table of rows and weights is made from the lines of the flows; `make docs` writes it again."""
+    assert draw_telling.FILE.read_text(encoding="utf-8") == draw_telling.draw()
 
 
 def test_the_lists_are_complete() -> None:

@@ -91,7 +91,7 @@ type Stream = { text: string; thinking: string; steps: Step[] };
 type Turn = { steps: Step[]; startedAt: string; endedAt: string; usage: Wire.Usage | null };
 type Writing = Wire.RunningTurn & Stream;
 /** A frame of the conversation: its text, the title of its task, the question that it answers. */
-type Trace = { steps: { seq: number; member: string; text: string; title: string; isInner: boolean }[] };
+type Trace = { steps: { seq: number; member: string; to: string; text: string; title: string; isInner: boolean }[] };
 type NoteFrame = Frame & { text: string; title: string; asked?: Frame; turn?: Turn; joins?: boolean };
 type Task = { id: string; title: string; objective?: string; depends_on?: string[]; role?: string; member?: string };
 
@@ -119,6 +119,9 @@ interface Row {
   /** ok, failed, cancelled, waiting */
   outcome?: string;
 }
+/** How an event appears in the timeline: what begins with it, by the field that has its id; whether it says the frame's text. */
+type RowKind = { category: string; outcome?: string; begins?: [string, string]; isShown?: boolean; timeline?: string };
+type RowEnd = { span: [string, string]; outcome?: string; replaces?: boolean };
 type Machine = Wire.MachineDocument;
 type Offer = { insert: string; label: string; hint: string };
 /** What stands between from and to is replaced. */

@@ -12,9 +12,12 @@ Each flow keeps one `Lines` and registers functions in it, by the type of the fa
 what a member says. `text` registers the text that goes with the frame of an event (`show_content`), which depends on
 the fact and the reader's language alone. `row` registers a row of the timeline, `ends` a fact that ends such a row. A
 type checker compares the type of the fact with that of the function.
+
+Kinds of rows, spans and weights are data: `make docs` writes them as a table for the web page.
 """
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Generic, Literal, TypeVar
 
 from msgspec import Struct
@@ -31,6 +34,7 @@ from moot.core.texts import find_text, render
 Weight = Literal["step", "landmark", "outcome"]
 Category = Literal["input", "semantic", "routing", "flow", "steps", "dispatch", "errors"]  # of a row of the timeline
 Outcome = Literal["", "ok", "failed", "cancelled", "expired", "superseded"]  # of a row; empty while it lasts
+ANSWERED: dict[str, Outcome] = {"answered": "ok"}  # outcomes of facts that a row names differently
 F = TypeVar("F", bound=Fact)
 F_co = TypeVar("F_co", bound=Fact, covariant=True)
 R = TypeVar("R", bound=str | None)
@@ -106,44 +110,82 @@ Text = Callable[[F, Language], str | None]
 Describe = Callable[[Entry[F]], str]
 
 
+class Span(Struct, frozen=True):
+    """Something that begins with one fact and ends with another, such as a turn.
+
+    `field` is the field of the fact that has its id; `input.input_id` is a field of a field.
+    """
+
+    name: str
+    field: str
+
+    def key(self, fact: Fact) -> tuple[str, str]:
+        """Return what the fact that begins it and the one that ends it have in common."""
+        return self.name, attrgetter(self.field)(fact)
+
+
 class RowKind(Struct, frozen=True):
     """How a fact appears in the timeline.
 
-    `begins` gives the key of what begins with the fact; the row lasts until a fact ends the same key.
+    `begins`: what begins with the fact; the row lasts until a fact ends it. `is_shown`: the row says what is sent with
+    the frame of the fact.
     """
 
     category: Category
     describe: Describe[Any]
     outcome: Outcome = ""
-    begins: Callable[[Any], str] | None = None
+    begins: Span | None = None
+    is_shown: bool = False
 
 
 class RowEnd(Struct, frozen=True):
-    """How a fact ends a row. `replaces`: from then on the row is about this fact."""
+    """How a fact ends a row. `replaces`: from then on the row is about this fact.
 
-    key: Callable[[Any], str]
-    outcome: Callable[[Any], Outcome]
+    `outcome` is None if the fact has a field `outcome`, in which `answered` is a good one.
+    """
+
+    span: Span
+    outcome: Outcome | None = "ok"
     replaces: bool = False
+
+    def find_outcome(self, fact: Fact) -> Outcome:
+        """Return how what began has ended."""
+        if self.outcome is not None:
+            return self.outcome
+        outcome: Outcome = attrgetter("outcome")(fact)
+        return ANSWERED.get(outcome, outcome)
 
 
 class Lines:
     """The functions that tell one flow's facts.
 
     Args:
-        base: the functions to start with; a later registration of the same type replaces them.
+        bases: the functions to start with; a later registration of the same type replaces them.
         board: tells how far the session's work is; returns no lines if there is no work.
     """
 
-    def __init__(self, base: "Lines | None" = None, board: Callable[[State], list[str]] | None = None) -> None:
-        self.texts: dict[type, Text[Any]] = dict(base.texts) if base else {}
-        self.messages: dict[type, Say[Any]] = dict(base.messages) if base else {}
-        self.said: dict[type, Say[Any]] = dict(base.said) if base else {}
-        self.lines: dict[type, Tell[Any]] = dict(base.lines) if base else {}
-        self.ignored: set[type] = set(base.ignored) if base else set()
-        self.weights: dict[type, Weight] = dict(base.weights) if base else {}
-        self.rows: dict[type, RowKind] = dict(base.rows) if base else {}
-        self.row_ends: dict[type, RowEnd] = dict(base.row_ends) if base else {}
+    def __init__(self, *bases: "Lines", board: Callable[[State], list[str]] | None = None) -> None:
+        self.texts: dict[type, Text[Any]] = {}
+        self.messages: dict[type, Say[Any]] = {}
+        self.said: dict[type, Say[Any]] = {}
+        self.lines: dict[type, Tell[Any]] = {}
+        self.ignored: set[type] = set()
+        self.weights: dict[type, Weight] = {}
+        self.rows: dict[type, RowKind] = {}
+        self.row_ends: dict[type, RowEnd] = {}
         self.board = board or _no_board
+        for base in bases:
+            self._add(base)
+
+    def _add(self, base: "Lines") -> None:
+        self.texts |= base.texts
+        self.messages |= base.messages
+        self.said |= base.said
+        self.lines |= base.lines
+        self.ignored |= base.ignored
+        self.weights |= base.weights
+        self.rows |= base.rows
+        self.row_ends |= base.row_ends
 
     def on(self, kind: type[F], weight: Weight = "step") -> Callable[[Tell[F]], Tell[F]]:
         """Register the lines of a fact. Lines of a result are indented by four spaces."""
@@ -187,9 +229,10 @@ class Lines:
         return register
 
     def row(
-        self, kind: type[F], category: Category, outcome: Outcome = "", *, begins: Callable[[F], str] | None = None
+        self, kind: type[F], category: Category, outcome: Outcome = "", *, begins: Span | None = None
     ) -> Callable[[Describe[F]], Describe[F]]:
         """Register the row of a fact. The function returns the text beside the row's name."""
+        _check_span(kind, begins)
 
         def register(describe: Describe[F]) -> Describe[F]:
             self.rows[kind] = RowKind(category, describe, outcome, begins)
@@ -197,16 +240,22 @@ class Lines:
 
         return register
 
-    def ends(
-        self,
-        kind: type[F],
-        key: Callable[[F], str],
-        outcome: Callable[[F], Outcome] = lambda _: "ok",
-        *,
-        replaces: bool = False,
-    ) -> None:
-        """Register a fact that ends the row which began with the same key."""
-        self.row_ends[kind] = RowEnd(key, outcome, replaces)
+    def shown_row(self, kind: type[Fact], category: Category, outcome: Outcome = "") -> None:
+        """Register a row with the text that goes with the frame of the fact, which is registered before."""
+        text = self.texts[kind]
+        self.rows[kind] = RowKind(
+            category, lambda entry: text(entry.fact, entry.language) or "", outcome, is_shown=True
+        )
+
+    def ends(self, kind: type[Fact], span: Span, outcome: Outcome | None = "ok", *, replaces: bool = False) -> None:
+        """Register a fact that ends the row of something that began."""
+        _check_span(kind, span)
+        self.row_ends[kind] = RowEnd(span, outcome, replaces)
+
+
+def _check_span(kind: type[Fact], span: Span | None) -> None:
+    if span and span.field.partition(".")[0] not in kind.__struct_fields__:
+        raise TypeError(f"{kind.__name__} has no field {span.field}")
 
 
 def _no_board(_state: State) -> list[str]:

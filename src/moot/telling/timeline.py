@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from moot.core.fact_lines import Category, Entry, Outcome, RowEnd
 from moot.core.facts import Fact
 from moot.core.flows.registry import flow_of
-from moot.core.session.events import MessagePosted
 from moot.core.session.state import State
 from moot.core.session.team import Language
 
@@ -43,7 +42,7 @@ class Timeline:
         self.version = 0
         self._dropped = 0
         self._titles: dict[str, str] = {}  # of tasks, by their ids, in the newest plan that has them
-        self._open: dict[str, int] = {}  # key → place of the row, counted from the first row ever
+        self._open: dict[tuple[str, str], int] = {}  # span and id → place of the row, counted from the first row ever
 
     def push(self, frame: Frame, fact: Fact, state: State) -> None:
         """Add a logged frame whose fact has been folded into `state`."""
@@ -54,10 +53,10 @@ class Timeline:
         if end and self._close(end, frame, fact):
             return
         kind = lines.rows.get(type(fact))
-        if kind is None or (isinstance(fact, MessagePosted) and fact.turn_id):
+        if kind is None or not fact.is_on_timeline:
             return  # messages of AIs are shown in the conversation
         if kind.begins:
-            self._open[kind.begins(fact)] = self._dropped + len(self.rows)
+            self._open[kind.begins.key(fact)] = self._dropped + len(self.rows)
         row = Row(
             seq=frame["seq"],
             at=frame["timestamp"],
@@ -81,11 +80,11 @@ class Timeline:
 
     def _close(self, end: RowEnd, frame: Frame, fact: Fact) -> bool:
         """End the row that the fact belongs to. Return False if there is none, or it has been dropped."""
-        place = self._open.pop(end.key(fact), None)
+        place = self._open.pop(end.span.key(fact), None)
         if place is None or place < self._dropped:
             return False
         at = place - self._dropped
-        row, outcome = self.rows[at], end.outcome(fact)
+        row, outcome = self.rows[at], end.find_outcome(fact)
         self.rows[at] = replace(
             row,
             fact=fact if end.replaces else row.fact,

@@ -7,6 +7,7 @@ import test from "node:test";
 import { Tape } from "../../../web/js/tape.js";
 import { merge } from "../../../web/js/view/merge.js";
 import { queueLine } from "../../../web/js/view/names.js";
+import { noteText } from "../../../web/js/view/note-text.js";
 
 const data = new URL("../../data/", import.meta.url);
 const frames = readFileSync(new URL("golden/chat-v1.jsonl", data), "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
@@ -49,6 +50,21 @@ test("a frame counts once", () => {
   assert.equal(once.filter((item) => item.kind === "message").length, frames.filter((frame) => frame.event === "message.posted").length);
   assert.deepEqual(tapeOf([...frames.slice(0, 40), ...frames.slice(10)]).conversation.items, once);
   assert.deepEqual(tapeOf(frames.flatMap((frame) => [frame, frame])).conversation.items, once);
+});
+
+test("what members ask, answer and show each other stands in the conversation, an answer that is a message once", () => {
+  const frame = (seq, event, show_content, metadata) => ({ seq, event, show_content, metadata, timestamp: "2026-01-01T00:00:00.000Z" });
+  const { items } = tapeOf([
+    frame(1, "member.asked", "Which port?", { member: "bob", to: "cy", question: "Which port?" }),
+    frame(2, "member.answered", "80", { member: "cy", to: "bob", answer: "80" }),
+    frame(3, "turn.handed_over", "hands over: done", { member: "bob", to: "cy" }),
+    frame(4, "member.answered", "90", { member: "cy", to: "bob", answer: "90" }),
+    frame(5, "message.posted", undefined, { member: "cy", to: ["bob"], text: "90" }),
+    frame(6, "some.later_event", "new", {}),
+  ]).conversation;
+  assert.deepEqual(items.map(({ seq, kind }) => [seq, kind]), [[1, "fact"], [2, "fact"], [3, "trace"], [5, "message"]]);
+  const app = { view: { members: [{ id: "bob", display_name: "Bob" }, { id: "cy", display_name: "Cy" }] } };
+  assert.equal(noteText(app, "fact", items[0].item).text, "Bob → Cy: Which port?");
 });
 
 test("streaming text grows with its turn and goes with it", () => {

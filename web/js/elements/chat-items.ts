@@ -6,7 +6,7 @@ import { word } from "../i18n.js";
 import { icon } from "../icons.js";
 import { body, copyButton, write } from "../text/body.ts";
 import { columnOf } from "../view/columns.js";
-import { nameOf } from "../view/names.js";
+import { actors, nameOf } from "../view/names.js";
 import { noteText, toneOf } from "../view/note-text.js";
 import { avatar } from "./avatar.ts";
 import { makeStep, makeSteps } from "./steps.ts";
@@ -204,7 +204,7 @@ export function updateTrace(app: App, node: HTMLElement, { steps }: Trace): void
   set(find(node, ".latest"), { text: latest ? stepText(app, latest) : "" });
 }
 
-const stepText = ({ view }: App, { member, text, title }: Trace["steps"][0]) => [member && nameOf(view, member), text, title].filter(Boolean).join(" · ");
+const stepText = ({ view }: App, { text, title, ...step }: Trace["steps"][0]) => [actors(view, step), text, title].filter(Boolean).join(" · ");
 
 /** One button for each AI that a message to nobody can be given to. */
 function offers(app: App): HTMLElement {

@@ -1,10 +1,12 @@
 // The conversation as a list of frames: messages, notices, answers, landmarks of the work. And what running turns have
 // written so far.
 
+import { WEIGHTS } from "./telling.generated.js";
+
 const STREAMED_CHARS = 100_000, THINKING_CHARS = 4_000, STEPS = 200;
 const JOIN_MS = 5 * 60_000; // what one author says within this time is one block
 
-/** @type {Record<string, Item["kind"]>} */
+/** Events with words or a look of their own here. @type {Record<string, Item["kind"]>} */
 const KINDS = {
   "message.posted": "message", "agent.final_answer": "message", "notice.posted": "notice", "agent.user_confirm_closed": "answer",
   "turn.cancelled": "mark",
@@ -12,16 +14,11 @@ const KINDS = {
   "session.completed": "mark", "solver.completed": "mark", "solver.cancelled": "mark", "task.failed": "mark",
   "task.reviewed": "mark", "error.recovery_started": "mark", "supervisor.decided": "mark", "supervisor.reviewed": "mark",
   "supervisor.ended": "mark",
-  "turn.parked": "fact", "workspace.merged": "fact", "workspace.conflicted": "fact", "workspace.taken": "fact", "workspace.reverted": "fact", "workspace.failed": "fact",
 };
 
-// Steps of the work between those: how an input was understood and routed, who was given what. They are told in the
-// words of the frame, and steps that follow each other are one item.
-const TRACED = new Set([
-  "understanding.started", "understanding.completed", "routing.decided", "workflow.changed", "task.dispatch_requested",
-  "task.dispatch_acked", "task.dispatch_nacked", "solver.start", "solver.progress", "task.reviewed",
-  "workspace.changed", "workspace.checked", "workspace.queued",
-]);
+// Everything else that has a text is told in the words of its frame: a landmark as a line, steps of the work, such as how
+// an input was routed and who was given what, together in one item. Those are shown elsewhere:
+const ELSEWHERE = new Set(["agent.user_confirm", "session.renamed", "turn.failed", "error.execution", "plan.step_completed", "plan.reviewed", "aggregate.reviewed"]);
 
 const INNER = /^(workflow|task\.dispatch|routing)/; // Moot's own: told when somebody opens the steps
 
@@ -54,10 +51,11 @@ export class Conversation {
   push(frame) {
     const { event, metadata = {} } = frame;
     NOTE[event]?.(this, metadata, frame);
-    const kind = metadata.partial ? "partial" : KINDS[event], isMark = kind && isTold(frame);
+    const kind = kindOf(frame);
     const title = metadata.task?.title ?? this.titles.get(metadata.task_id) ?? metadata.task_id ?? "";
-    if (!isMark && TRACED.has(event)) this.#trace(frame, title);
-    if (!isMark) return;
+    if (kind === "trace") this.#trace(frame, title);
+    if (!kind || kind === "trace") return;
+    if (kind === "message") this.#dropAnswer(metadata);
     const item = { ...frame, title, asked: this.asked.get(metadata.step_id), text: this.#textOf(frame), turn: this.turns.get(metadata.turn_id), joins: false };
     item.joins = kind === "message" && !item.turn?.steps.length && this.#isSameBlock(item);
     this.items.push({ key: `${kind}${frame.seq}`, seq: frame.seq ?? 0, kind, item });
@@ -70,6 +68,12 @@ export class Conversation {
     return String(last.item.metadata.to ?? "") === String(metadata.to ?? "") && Date.parse(timestamp) - Date.parse(last.item.timestamp) < JOIN_MS;
   }
 
+  /** An answer that starts a turn is a message as well. @param {any} metadata */
+  #dropAnswer({ member, text }) {
+    const last = this.items.at(-1);
+    if (last?.item.event === "member.answered" && last.item.metadata.member === member && last.item.metadata.answer === text) this.items.pop();
+  }
+
   /** @param {string} turnId @returns {Turn} */
   turnOf(turnId) {
     const known = this.turns.get(turnId) ?? { steps: [], startedAt: "", endedAt: "", usage: null };
@@ -80,7 +84,7 @@ export class Conversation {
   /** @param {Frame} frame @param {string} title of the task it is about */
   #trace({ event, seq = 0, show_content, metadata }, title) {
     if (!show_content) return;
-    const step = { seq, member: metadata?.member ?? "", text: show_content, title, isInner: INNER.test(event) }, last = this.items.at(-1);
+    const step = { seq, member: metadata?.member ?? "", to: metadata?.to ?? "", text: show_content, title, isInner: INNER.test(event) }, last = this.items.at(-1);
     if (last?.kind === "trace") last.item.steps.push(step);
     else this.items.push({ key: `trace${seq}`, seq, kind: "trace", item: { steps: [step] } });
   }
@@ -128,6 +132,15 @@ export class Conversation {
   get lastAnswer() {
     return this.items.findLast((each) => each.kind === "answer")?.item;
   }
+}
+
+/** What kind of item an event is, if it is one. @param {Frame} frame @returns {Item["kind"] | undefined} */
+function kindOf(frame) {
+  const { event, metadata = {}, show_content: text } = frame;
+  if (isTold(frame) && (metadata.partial || KINDS[event])) return metadata.partial ? "partial" : KINDS[event];
+  if (event === "task.reviewed") return "trace"; // one that passed
+  if (!text || KINDS[event] || ELSEWHERE.has(event) || !(event in WEIGHTS)) return undefined;
+  return WEIGHTS[event] === "step" ? "trace" : "fact";
 }
 
 /** Not shown here: a message that is nothing but a decision, a review that passed, the retry of a job. @param {Frame} frame */

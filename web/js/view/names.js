@@ -36,3 +36,9 @@ export function queueLine(view, viewer, words) {
   names.push(...view.pending.map(name));
   return names.length ? words.queue.replace("{names}", () => names.join(" → ")) : null;
 }
+
+/** Who does something, and to whom, if the event names members. @param {View | null} view @param {{member?: string, to?: unknown}} metadata */
+export function actors(view, { member, to }) {
+  const ids = [member, to].filter((id) => view?.members.some((each) => each.id === id));
+  return ids.map((id) => nameOf(view, /** @type {string} */ (id))).join(" → ");
+}

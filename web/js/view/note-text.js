@@ -2,7 +2,7 @@
 
 import { failure, optionLabel } from "../i18n.js";
 import { diff } from "../plan/edit.js";
-import { nameOf, roleName } from "./names.js";
+import { actors, nameOf, roleName } from "./names.js";
 
 /** The name of a landmark's text, and its parameters. @type {Record<string, (metadata: any, item: NoteFrame, app: App) => [string, Record<string, string | number>]>} */
 const MARKS = {
@@ -26,10 +26,13 @@ const MARKS = {
 export function noteText(app, kind, item) {
   if (kind === "notice") return { name: item.metadata.code, text: item.text || `[${item.metadata.code}]` };
   if (kind === "answer") return { name: "", text: answerText(app, item) };
-  if (kind === "fact") return { name: item.event.replaceAll(".", "_"), text: item.text }; // in the words of the frame
+  if (kind === "fact") return { name: item.event.replaceAll(".", "_"), text: factText(app, item) };
   const [name, params] = MARKS[item.event](item.metadata, item, app);
   return { name, text: app.t(`mark.${name}`, params) };
 }
+
+/** In the words of the frame, after who says or does it, and to whom. @param {App} app @param {NoteFrame} item */
+const factText = ({ view }, { text, metadata }) => [actors(view, metadata), text].filter(Boolean).join(": ");
 
 /** @param {App} app @param {NoteFrame} item */
 function answerText(app, item) {

@@ -2,6 +2,7 @@
 
 import { failure, word } from "../i18n.js";
 import { nameOf, roleName } from "./names.js";
+import { ROWS } from "./telling.generated.js";
 
 /** @type {Record<string, (told: Told) => string>} */
 const TELL = {
@@ -31,7 +32,6 @@ const TELL = {
   "task.reviewed": ({ title, said, t }) => verdict(t, title, said),
   "plan.reviewed": ({ said, t }) => verdict(t, word(t, "work", "plan"), said),
   "aggregate.reviewed": ({ said, t }) => verdict(t, word(t, "work", "aggregate"), said),
-  ...Object.fromEntries(["turn.parked", "workspace.checked", "workspace.merged", "workspace.conflicted", "workspace.taken"].map((event) => [event, ({ frame }) => frame.show_content ?? ""])),
   "workflow.evaluated": ({ said, t }) => [word(t, "evaluated", said.decision), said.reason].filter(Boolean).join(": "),
 };
 
@@ -49,6 +49,7 @@ function tell({ frame, title }, { t, language, tape }) {
   const job = said.job && view?.work ? word(t, "work", said.job.split(":")[0]) : "";
   const about = [job, title].filter(Boolean).join(" · ");
   const special = TELL[frame.event];
+  if (ROWS[frame.event]?.isShown) return frame.show_content ?? "";
   if (special) return special({ said, title: about, frame, t, view, language });
   if (said.error_type) return `${about}${about && ": "}${failure(t, said.error_type, said.message)}`;
   return about || word(t, "outcome", String(said.reason ?? said.status ?? ""));

@@ -79,6 +79,11 @@ def flow_of(state: State) -> Flow:
     return FLOWS[state.team.flow]
 
 
+def has_text(kind: type[Fact]) -> bool:
+    """Whether facts of this kind may have a text that is sent with them."""
+    return kind in _TEXTS
+
+
 def show(fact: Fact, language: Language) -> str | None:
     """Return the text for people that is sent with a fact (`show_content`), or None if it has none.
 

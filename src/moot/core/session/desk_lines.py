@@ -1,6 +1,6 @@
 """The lines of what members do with Moot's own tools: questions among them, hand-overs, files, parked turns."""
 
-from moot.core.fact_lines import Change, Entry, Lines, Message, indent
+from moot.core.fact_lines import Change, Lines, Message, indent
 from moot.core.session import desk_events as events
 from moot.core.session.attachments import tell_size
 from moot.core.session.notices import tell_failure
@@ -24,6 +24,34 @@ def _say_answer(fact: events.MemberAnswered) -> Message:
 @DESK_LINES.says(events.FileShown)
 def _say_file(fact: events.FileShown) -> Message:
     return Message(fact.member, f"{fact.path}\n{fact.caption}".strip())
+
+
+@DESK_LINES.text(events.MemberAsked)
+def _question_text(fact: events.MemberAsked, _: Language) -> str:
+    """Return the question alone. The frame says who asks whom, here and below."""
+    return fact.question
+
+
+@DESK_LINES.text(events.MemberAnswered)
+def _answer_text(fact: events.MemberAnswered, language: Language) -> str | None:
+    if fact.error_type == "withdrawn":
+        return None
+    return tell_failure(fact.error_type, "", language) if fact.error_type else fact.answer
+
+
+@DESK_LINES.text(events.HandedOver)
+def _hand_over_text(fact: events.HandedOver, language: Language) -> str:
+    return render("shown_handed_over", language, detail=fact.reason or "-")
+
+
+@DESK_LINES.text(events.BlockReported)
+def _block_text(fact: events.BlockReported, language: Language) -> str:
+    return render("shown_blocked", language, detail=fact.reason)
+
+
+@DESK_LINES.text(events.FileShown)
+def _file_text(fact: events.FileShown, language: Language) -> str:
+    return render("shown_file", language, detail=" · ".join(part for part in (fact.path, fact.caption) if part))
 
 
 @DESK_LINES.on(events.MemberAsked, "landmark")
@@ -100,6 +128,4 @@ def _unpark(change: Change[events.TurnUnparked]) -> list[str]:
     return [change.say(code, who=change.name(change.fact.member))]
 
 
-@DESK_LINES.row(events.TurnParked, "errors", "failed")
-def _park_row(entry: Entry[events.TurnParked]) -> str:
-    return park_text(entry.fact, entry.language)
+DESK_LINES.shown_row(events.TurnParked, "errors", "failed")

@@ -4,18 +4,20 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from moot.core.fact_lines import Change, Entry, Lines, Message, Outcome, indent
-from moot.core.session import events, workspace_lines
+from moot.core.fact_lines import Change, Entry, Lines, Message, Span, indent
+from moot.core.session import events
 from moot.core.session.desk_lines import DESK_LINES
 from moot.core.session.grants import Grant, show_grant
 from moot.core.session.notices import name_failure, queue_line, tell_failure
 from moot.core.session.steps import option_label
 from moot.core.session.team import Language, normalise
 from moot.core.session.tool_lines import transcribe_step
+from moot.core.session.workspace_lines import WORKSPACE_LINES
 from moot.core.texts import render
 
-SESSION_LINES = Lines(DESK_LINES)
-workspace_lines.register(SESSION_LINES)
+TURN, QUESTION = Span("turn", "turn_id"), Span("step", "step_id")
+
+SESSION_LINES = Lines(DESK_LINES, WORKSPACE_LINES)
 SESSION_LINES.ignore(
     events.BudgetCounted,
     events.LanguageChanged,
@@ -252,7 +254,7 @@ def _input_row(entry: Entry[events.MessagePosted]) -> str:
     return say_message(entry.fact).text
 
 
-@SESSION_LINES.row(events.UnderstandingStarted, "semantic", begins=lambda fact: f"understanding {fact.input.input_id}")
+@SESSION_LINES.row(events.UnderstandingStarted, "semantic", begins=Span("understanding", "input.input_id"))
 def _understanding_row(_entry: Entry[events.UnderstandingStarted]) -> str:
     return ""
 
@@ -263,7 +265,7 @@ def _understood_row(entry: Entry[events.UnderstandingCompleted]) -> str:
     return f"{entry.term('relation', relation.type)} · {relation.confidence:.0%}"
 
 
-SESSION_LINES.ends(events.UnderstandingCompleted, lambda fact: f"understanding {fact.input_id}", replaces=True)
+SESSION_LINES.ends(events.UnderstandingCompleted, Span("understanding", "input_id"), replaces=True)
 
 
 @SESSION_LINES.row(events.RoutingDecided, "routing")
@@ -278,24 +280,20 @@ def _route_row(entry: Entry[events.RoutingDecided]) -> str:
     return f"{entry.term('action', action.type)} {' → '.join(entry.name(member) for member in members)}"
 
 
-@SESSION_LINES.row(events.StepAsked, "steps", begins=lambda fact: f"step {fact.step_id}")
+@SESSION_LINES.row(events.StepAsked, "steps", begins=QUESTION)
 def _question_row(entry: Entry[events.StepAsked]) -> str:
     return question_text(entry.fact, entry.language) or entry.fact.kind
 
 
-def _answer_outcome(fact: events.StepClosed) -> Outcome:
-    return "ok" if fact.outcome == "answered" else fact.outcome
+SESSION_LINES.ends(events.StepClosed, QUESTION, None)
 
 
-SESSION_LINES.ends(events.StepClosed, lambda fact: f"step {fact.step_id}", _answer_outcome)
-
-
-@SESSION_LINES.row(events.TurnStarted, "steps", begins=lambda fact: f"turn {fact.turn_id}")
+@SESSION_LINES.row(events.TurnStarted, "steps", begins=TURN)
 def _turn_row(_entry: Entry[events.TurnStarted]) -> str:
     return ""
 
 
-SESSION_LINES.ends(events.TurnCompleted, lambda fact: f"turn {fact.turn_id}")
+SESSION_LINES.ends(events.TurnCompleted, TURN)
 
 
 @SESSION_LINES.row(events.TurnFailed, "errors", "failed")
@@ -304,7 +302,7 @@ def _failure_row(entry: Entry[events.TurnFailed]) -> str:
     return ": ".join(part for part in parts if part)
 
 
-SESSION_LINES.ends(events.TurnFailed, lambda fact: f"turn {fact.turn_id}", lambda _: "failed")
+SESSION_LINES.ends(events.TurnFailed, TURN, "failed")
 
 
 @SESSION_LINES.row(events.TurnCancelled, "errors", "failed")
@@ -312,7 +310,7 @@ def _cancel_row(entry: Entry[events.TurnCancelled]) -> str:
     return entry.term("outcome", entry.fact.reason)
 
 
-SESSION_LINES.ends(events.TurnCancelled, lambda fact: f"turn {fact.turn_id}", lambda _: "cancelled")
+SESSION_LINES.ends(events.TurnCancelled, TURN, "cancelled")
 
 
 @SESSION_LINES.row(events.SessionCompleted, "flow")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from moot.core.fact_lines import Change, Entry, Lines, indent
+from moot.core.fact_lines import Change, Lines, indent
 from moot.core.session import workspace_events as events
 from moot.core.session.team import Language
 from moot.core.session.workspace import FileChange
@@ -11,6 +11,9 @@ from moot.core.texts import render
 
 FILES_TOLD = 4
 TAIL_LINES = 6  # of a check that failed
+
+WORKSPACE_LINES = Lines()
+WORKSPACE_LINES.ignore(events.WorkspaceOpened, events.TakeRequested, events.UndoRequested, events.WorkspaceRemoved)
 
 
 def count_lines(change: FileChange) -> str:
@@ -35,39 +38,13 @@ def tell_tree(tree: TreeRow, language: Language) -> str:
     return " · ".join(facts)
 
 
-def register(lines: Lines) -> None:
-    """Add the lines of workspaces to those of every session."""
-    lines.ignore(events.WorkspaceOpened, events.TakeRequested, events.UndoRequested, events.WorkspaceRemoved)
-    lines.on(events.WorkspaceChanged)(_change)
-    lines.text(events.WorkspaceChanged)(_change_text)
-    lines.on(events.WorkspaceChecked)(_check)
-    lines.text(events.WorkspaceChecked)(_check_text)
-    lines.on(events.WorkspaceQueued)(_queue)
-    lines.text(events.WorkspaceQueued)(_queue_text)
-    lines.on(events.WorkspaceMerged, "landmark")(_merge)
-    lines.text(events.WorkspaceMerged)(_merge_text)
-    lines.on(events.WorkspaceConflicted, "landmark")(_conflict)
-    lines.text(events.WorkspaceConflicted)(_conflict_text)
-    lines.on(events.WorkspaceResolved)(_resolve)
-    lines.on(events.WorkspaceTaken, "landmark")(_take)
-    lines.text(events.WorkspaceTaken)(_take_text)
-    lines.on(events.WorkspaceReverted, "landmark")(_revert)
-    lines.text(events.WorkspaceReverted)(_revert_text)
-    lines.on(events.WorkspaceFailed, "landmark")(_fail)
-    lines.text(events.WorkspaceFailed)(_fail_text)
-    lines.on(events.LinesCommented)(_comment)
-    lines.on(events.CommentsSent)(_send_comments)
-    lines.row(events.WorkspaceChecked, "steps")(_check_row)
-    lines.row(events.WorkspaceMerged, "flow", "ok")(_merge_row)
-    lines.row(events.WorkspaceConflicted, "errors", "failed")(_conflict_row)
-    lines.row(events.WorkspaceTaken, "flow", "ok")(_take_row)
-
-
+@WORKSPACE_LINES.text(events.WorkspaceChanged)
 def _change_text(fact: events.WorkspaceChanged, language: Language) -> str:
     code = "workspace_changed_outside" if fact.is_outside else "workspace_changed"
     return render(code, language, detail=tell_files(fact.files, fact.more))
 
 
+@WORKSPACE_LINES.on(events.WorkspaceChanged)
 def _change(change: Change[events.WorkspaceChanged]) -> list[str]:
     fact = change.fact
     files = tell_files(fact.files, fact.more)
@@ -76,11 +53,13 @@ def _change(change: Change[events.WorkspaceChanged]) -> list[str]:
     return [f"  ✎ {change.name(fact.member)}: {files}"]
 
 
+@WORKSPACE_LINES.text(events.WorkspaceChecked)
 def _check_text(fact: events.WorkspaceChecked, language: Language) -> str:
     mark = "✓" if not fact.exit else render("workspace_exit", language, count=fact.exit)
     return f"{fact.command or render('workspace_no_checks', language)} {mark}"
 
 
+@WORKSPACE_LINES.on(events.WorkspaceChecked)
 def _check(change: Change[events.WorkspaceChecked]) -> list[str]:
     fact = change.fact
     told = [f"  ▶ {fact.task_id}: {_check_text(fact, change.language)}"]
@@ -89,79 +68,77 @@ def _check(change: Change[events.WorkspaceChecked]) -> list[str]:
     return told
 
 
-def _check_row(entry: Entry[events.WorkspaceChecked]) -> str:
-    return _check_text(entry.fact, entry.language)
-
-
+@WORKSPACE_LINES.text(events.WorkspaceQueued)
 def _queue_text(fact: events.WorkspaceQueued, language: Language) -> str:
     return render("workspace_queued", language, detail=fact.task_id, count=fact.place)
 
 
+@WORKSPACE_LINES.on(events.WorkspaceQueued)
 def _queue(change: Change[events.WorkspaceQueued]) -> list[str]:
     """A task that is merged at once needs no line about its place."""
     fact = change.fact
     return [f"  ⇢ {_queue_text(fact, change.language)}"] if fact.place > 1 else []
 
 
+@WORKSPACE_LINES.text(events.WorkspaceMerged)
 def _merge_text(fact: events.WorkspaceMerged, language: Language) -> str:
     counts = f"+{fact.added} −{fact.removed}"
     return render("workspace_merged", language, detail=fact.task_id, counts=counts)
 
 
+@WORKSPACE_LINES.on(events.WorkspaceMerged, "landmark")
 def _merge(change: Change[events.WorkspaceMerged]) -> list[str]:
     fact = change.fact
     files = f" ({tell_files(fact.files, fact.more)})" if fact.files else ""
     return [f"⇥ {_merge_text(fact, change.language)}{files}"]
 
 
-def _merge_row(entry: Entry[events.WorkspaceMerged]) -> str:
-    return _merge_text(entry.fact, entry.language)
-
-
+@WORKSPACE_LINES.text(events.WorkspaceConflicted)
 def _conflict_text(fact: events.WorkspaceConflicted, language: Language) -> str:
     return render("workspace_conflicted", language, detail=fact.task_id, names=fact.files)
 
 
+@WORKSPACE_LINES.on(events.WorkspaceConflicted, "landmark")
 def _conflict(change: Change[events.WorkspaceConflicted]) -> list[str]:
     return [f"⚡ {_conflict_text(change.fact, change.language)}"]
 
 
-def _conflict_row(entry: Entry[events.WorkspaceConflicted]) -> str:
-    return _conflict_text(entry.fact, entry.language)
-
-
+@WORKSPACE_LINES.on(events.WorkspaceResolved)
 def _resolve(change: Change[events.WorkspaceResolved]) -> list[str]:
     return [f"  {change.say('workspace_resolved', detail=change.fact.task_id, names=change.fact.files)}"]
 
 
+@WORKSPACE_LINES.text(events.WorkspaceTaken)
 def _take_text(fact: events.WorkspaceTaken, language: Language) -> str:
     return render(f"workspace_taken.{fact.how}", language, detail=fact.branch)
 
 
+@WORKSPACE_LINES.on(events.WorkspaceTaken, "landmark")
 def _take(change: Change[events.WorkspaceTaken]) -> list[str]:
     return [f"■ {_take_text(change.fact, change.language)}"]
 
 
-def _take_row(entry: Entry[events.WorkspaceTaken]) -> str:
-    return _take_text(entry.fact, entry.language)
-
-
+@WORKSPACE_LINES.text(events.WorkspaceReverted)
 def _revert_text(fact: events.WorkspaceReverted, language: Language) -> str:
     return render("workspace_reverted", language, detail=fact.task_id or fact.turn_id or "")
 
 
+@WORKSPACE_LINES.on(events.WorkspaceReverted, "landmark")
 def _revert(change: Change[events.WorkspaceReverted]) -> list[str]:
     return [f"↶ {_revert_text(change.fact, change.language)} ({tell_files(change.fact.files)})"]
 
 
+@WORKSPACE_LINES.text(events.WorkspaceFailed)
 def _fail_text(fact: events.WorkspaceFailed, language: Language) -> str:
     return render(f"workspace_failed.{fact.what}", language, detail=fact.detail)
 
 
+@WORKSPACE_LINES.on(events.WorkspaceFailed, "landmark")
 def _fail(change: Change[events.WorkspaceFailed]) -> list[str]:
     return indent("✗ ", _fail_text(change.fact, change.language))
 
 
+@WORKSPACE_LINES.on(events.LinesCommented)
 def _comment(change: Change[events.LinesCommented]) -> list[str]:
     fact = change.fact
     first, last = fact.lines
@@ -169,6 +146,13 @@ def _comment(change: Change[events.LinesCommented]) -> list[str]:
     return indent(f"✎ {change.name(fact.member)} · {place}: ", fact.text)
 
 
+@WORKSPACE_LINES.on(events.CommentsSent)
 def _send_comments(change: Change[events.CommentsSent]) -> list[str]:
     """The message that follows says what is sent."""
     return [f"  {change.say('comments_dropped', count=change.fact.count)}"] if change.fact.is_dropped else []
+
+
+WORKSPACE_LINES.shown_row(events.WorkspaceChecked, "steps")
+WORKSPACE_LINES.shown_row(events.WorkspaceMerged, "flow", "ok")
+WORKSPACE_LINES.shown_row(events.WorkspaceConflicted, "errors", "failed")
+WORKSPACE_LINES.shown_row(events.WorkspaceTaken, "flow", "ok")

@@ -5,7 +5,7 @@ from typing import Any
 
 from moot.core import limits
 from moot.core.envelope import describe_source
-from moot.core.fact_lines import Change, Entry, Lines, Message, indent
+from moot.core.fact_lines import Change, Entry, Lines, Message, Span, indent
 from moot.core.facts import Json
 from moot.core.flows.plan import plan_events as plan
 from moot.core.flows.plan import staffing
@@ -19,12 +19,14 @@ from moot.core.machines.session import Status
 from moot.core.machines.task import TaskState
 from moot.core.session import events
 from moot.core.session.notices import name_failure, tell_failure
-from moot.core.session.session_lines import tell_answer
+from moot.core.session.session_lines import TURN, tell_answer
 from moot.core.session.state import State
 from moot.core.session.tool_lines import transcribe_step
 from moot.core.session.workspace_lines import tell_tree
 from moot.core.session.workspace_view import TreeRow
 from moot.core.texts import render
+
+DISPATCH, RUN = Span("dispatch", "dispatch_id"), Span("run", "dispatch_id")
 
 RESULT_CHARS = 400  # of a task's result, unless results are told whole
 MARKS = {
@@ -466,12 +468,12 @@ def _completed_row(entry: Entry[plan.PipelineCompleted]) -> str:
     return entry.term("outcome", entry.fact.status)
 
 
-@PLAN_LINES.row(events.TurnStarted, "steps", begins=lambda fact: f"turn {fact.turn_id}")
+@PLAN_LINES.row(events.TurnStarted, "steps", begins=TURN)
 def _turn_row(entry: Entry[events.TurnStarted]) -> str:
     return _row_subject(entry, entry.fact.job)
 
 
-@PLAN_LINES.row(plan.DispatchRequested, "dispatch", begins=lambda fact: f"dispatch {fact.dispatch_id}")
+@PLAN_LINES.row(plan.DispatchRequested, "dispatch", begins=DISPATCH)
 def _dispatch_row(entry: Entry[plan.DispatchRequested]) -> str:
     subject = entry.title
     return f"{entry.fact.place} · {subject}" if entry.fact.place else subject
@@ -482,7 +484,7 @@ def _ack_row(entry: Entry[plan.DispatchAcked]) -> str:
     return entry.title
 
 
-PLAN_LINES.ends(plan.DispatchAcked, lambda fact: f"dispatch {fact.dispatch_id}")
+PLAN_LINES.ends(plan.DispatchAcked, DISPATCH)
 
 
 @PLAN_LINES.row(plan.DispatchNacked, "errors", "failed")
@@ -490,7 +492,7 @@ def _nack_row(entry: Entry[plan.DispatchNacked]) -> str:
     return f"{entry.title}: {entry.term('error', entry.fact.reason)}"
 
 
-@PLAN_LINES.row(plan.SolverStarted, "steps", begins=lambda fact: f"run {fact.dispatch_id}")
+@PLAN_LINES.row(plan.SolverStarted, "steps", begins=RUN)
 def _start_row(entry: Entry[plan.SolverStarted]) -> str:
     attempt, subject = entry.fact.attempt, entry.title
     return f"{entry.say('task.attempt', n=attempt)} · {subject}" if attempt > 1 else subject
@@ -507,7 +509,7 @@ def _result_row(entry: Entry[plan.SolverCompleted]) -> str:
     return entry.title
 
 
-PLAN_LINES.ends(plan.SolverCompleted, lambda fact: f"run {fact.dispatch_id}")
+PLAN_LINES.ends(plan.SolverCompleted, RUN)
 
 
 @PLAN_LINES.row(plan.TaskFailed, "steps", "failed")
@@ -515,7 +517,7 @@ def _failed_task_row(entry: Entry[plan.TaskFailed]) -> str:
     return _row_failure(entry, entry.fact.error_type, entry.fact.message)
 
 
-PLAN_LINES.ends(plan.TaskFailed, lambda fact: f"run {fact.dispatch_id}", lambda _: "failed")
+PLAN_LINES.ends(plan.TaskFailed, RUN, "failed")
 
 
 @PLAN_LINES.row(plan.TaskReviewed, "steps")
