@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -110,6 +111,12 @@ def test_nothing_that_a_run_leaves_behind_is_kept() -> None:
     """No tokens, databases, logs or locks in the repository; the list of pinned packages is no such lock."""
     kept = [place(path) for path in list_files() if RUN_ARTEFACT.fullmatch(path.name)]
     assert kept == ["requirements-run.lock", "requirements.lock"]
+
+
+def test_what_is_made_is_not_kept() -> None:
+    """No file that .gitignore names is in the repository: the built page, caches, results."""
+    kept = ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"]  # nothing where there is no git
+    assert subprocess.run(kept, cwd=ROOT, capture_output=True, text=True, check=False).stdout.splitlines() == []
 
 
 def test_what_runs_is_what_is_tested() -> None:
