@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from moot.agents import member_sockets
 from moot.agents.agent_type import Seat
 from moot.agents.cli.cli_agent import CliAgent
 from moot.agents.live.live_member import LiveMember
@@ -105,8 +106,9 @@ async def test_a_conversation_that_the_agent_lost_begins_anew(program: Path, is_
 
 @pytest.mark.skipif(not has_library(), reason="no mcp")
 @run
-async def test_the_socket_of_the_tools_ends_with_the_program() -> None:
+async def test_the_socket_of_the_tools_ends_with_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions that wait for people hold nothing open: there are as many sockets as programs."""
+    monkeypatch.setattr(member_sockets, "LISTED_S", 0.0)  # the stand-in asks for no tools
     sockets = MemberSockets()
     async with LinkPool(SystemClock(), max_processes=2) as pool:
         member = make_member(pool, sockets)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from moot.agents import member_sockets
 from moot.agents.member_sockets import LINE_BYTES, MemberSocket, MemberSockets
 from moot.agents.member_tools import NAMES, MemberTools
 from moot.core.errors import Refused
@@ -126,6 +127,21 @@ async def test_a_program_that_goes_away_disturbs_nobody() -> None:
         async with talking(socket) as talk:
             assert (await talk.ask("tools/list"))["tools"]
     assert complaints == []
+
+
+@run
+async def test_a_turn_waits_until_the_agent_knows_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some agents ask their model without the tools of a server that is still starting; one that never asks is left."""
+    async with Room() as room:
+        socket = await room.open()
+        async with talking(socket) as talk:
+            waiting = asyncio.create_task(socket.wait_until_listed())
+            await talk.ask("ping")
+            assert not waiting.done()
+            await talk.ask("tools/list")
+            await waiting
+        monkeypatch.setattr(member_sockets, "LISTED_S", 0.0)
+        await (await room.open()).wait_until_listed()
 
 
 @run

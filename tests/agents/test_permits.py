@@ -46,6 +46,9 @@ def test_a_level_allows_without_asking(level: Permissions, allowed: str) -> None
     assert [kind for kind in kinds if decide(level, request("x", kind, "", "a.py"))] == allowed.split()
 
 
+OWN = {"server": "moot", "tool": "ask_member", "arguments": {"member": "Carol"}}  # as codex-acp tells a call
+
+
 @pytest.mark.parametrize(
     ("call", "name", "is_own"),
     [
@@ -56,6 +59,9 @@ def test_a_level_allows_without_asking(level: Permissions, allowed: str) -> None
         ({"kind": "other", "title": "Deploy"}, "Deploy", False),
         ({"kind": "other"}, "other", False),
         ({"kind": "other", "title": "x", "_meta": {"claudeCode": {"toolName": "mcp__docs__x"}}}, "mcp__docs__x", False),
+        ({"kind": "execute", "rawInput": OWN, "_meta": {"is_mcp_tool_call": True}}, "mcp__moot__ask_member", True),
+        ({"kind": "execute", "rawInput": OWN}, "execute", False),
+        ({"kind": "other", "title": "x", "rawInput": OWN}, "x", False),
     ],
 )
 def test_a_tool_of_an_acp_agent_has_a_name(call: dict[str, Any], name: str, is_own: bool) -> None:

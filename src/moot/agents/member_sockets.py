@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LIBRARY = "mcp"
+LISTED_S = 5.0  # some agents do not use it before they are asked something
 HELLO_S = 10.0  # for a new connection to show its token
 HELLO_BYTES = 1_024
 LINE_BYTES = 1_048_576
@@ -59,6 +60,7 @@ class MemberSocket:
         self._connections: set[asyncio.Task[None]] = set()
         self._tools: MemberTools | None = None
         self._turn_over: asyncio.Future[None] | None = None
+        self.is_listed = asyncio.Event()  # the agent knows which tools there are
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -80,6 +82,11 @@ class MemberSocket:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
         await asyncio.to_thread(shutil.rmtree, self.folder, ignore_errors=True)
+
+    async def wait_until_listed(self) -> None:
+        """Wait until the agent knows the tools: some begin a turn without those of a server that is still starting."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.is_listed.wait(), LISTED_S)
 
     @contextmanager
     def serve(self, tools: MemberTools, language: Language) -> Iterator[None]:
@@ -154,6 +161,7 @@ class MemberSocket:
                 Tool(name=name, description=describe(name, self._language), input_schema=find_schema(name))
                 for name in NAMES
             ]
+            self.is_listed.set()
             return ListToolsResult(tools=tools)
 
         async def call_tool(_: Any, request: Any) -> CallToolResult:

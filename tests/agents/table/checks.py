@@ -154,9 +154,7 @@ def measure_memory() -> float:
 
 async def use_a_tool(place: Place) -> Marks:
     """`permissions: ask`: a command is asked about, shown and allowed for the session; it is a step."""
-    if not place.column.program:
-        return dict.fromkeys(CHECKS[1].rows, Mark(NONE))
-    place.models.answers[:] = [answer]
+    place.models.answers[:] = [_insist]
     async with place.open(place.make_team(permissions="ask")) as app:
         session = await app.session()
         run = "[NEXT: bob] RUN: touch made && echo hi-from-tool"
@@ -185,6 +183,17 @@ async def use_a_tool(place: Place) -> Marks:
         else Mark(NONE),
         "a yes for the session lasts": mark(count == 1, f"{count} questions") if steps else Mark(NONE),
     }
+
+
+def _insist(asked: Asked) -> Reply:
+    """Use a tool; what Codex's sandbox refuses, ask for again without it, as Codex tells its models to."""
+    if "touch" in asked.tools and not asked.results:  # a model's own tool
+        return Reply(calls=(Call("touch", {"path": "made"}),))
+    if len(asked.results) == 1 and "Read-only file system" in asked.results[0]:
+        command = asked.prompt.rpartition("RUN: ")[2].splitlines()[0].strip()
+        wider = {"sandbox_permissions": "require_escalated", "justification": "May I make the file?"}
+        return Reply(calls=(Call("exec_command", {"cmd": command, **wider}),))
+    return answer(asked)
 
 
 async def be_cancelled(place: Place) -> Marks:

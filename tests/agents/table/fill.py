@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import tempfile
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,9 +54,10 @@ def try_out(column: Column, check: Check) -> Marks:
             tempfile.tempdir = None
 
 
-def try_all(column: Column) -> Marks:
+def try_all(column: Column, rows: Collection[str] = ()) -> Marks:
+    """Run the checks that fill these rows, or all of them."""
     marks: Marks = {}
-    for check in CHECKS:
+    for check in [check for check in CHECKS if not rows or not set(rows).isdisjoint(check.rows)]:
         try:
             found = try_out(column, check)
         except Exception as error:
@@ -116,6 +118,7 @@ What was seen where there is no W:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("agents", nargs="*", help="names of columns; all of them if there is none")
+    parser.add_argument("--row", action="append", default=[], help="try this row only, and keep the others")
     options = parser.parse_args()
     FOUND.parent.mkdir(exist_ok=True)
     for column in COLUMNS:
@@ -125,8 +128,10 @@ def main() -> None:
         print(column.name, version or "is not installed" if version is None else version, flush=True)
         if version is None:
             continue
-        marks = try_all(column)
+        marks = try_all(column, options.row)
         results: Results = json.loads(FOUND.read_text()) if FOUND.exists() else {}
+        if options.row:
+            marks = {**results.get(column.name, {}).get("marks", {}), **marks}  # type: ignore[dict-item]
         results[column.name] = {"version": version, "date": f"{datetime.now(UTC):%Y-%m-%d}", "marks": marks}
         FOUND.write_text(json.dumps(results, indent=1))
         PAGE.write_text(write_page(results), encoding="utf-8")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from moot.agents.acp.updates import UpdateReader, describe_change, find_use
+from moot.agents.acp.updates import UpdateReader, describe_change, find_served, find_use
 from moot.agents.acp.wire import OurSide, Pipe, explain_error
 from moot.agents.cli.dialect import as_text, part, shorten, word
 from moot.agents.cli.failures import read_failure
@@ -280,7 +280,8 @@ class AcpLink(Link):
             return pick(options, ("reject_once", "reject_always"))
         for output in self._reader.read_tool(call):
             hooks.emit(output)
-        is_allowed = await hooks.permit(describe(call, self.folder))
+        known = self._reader.find_call(word(call, "toolCallId")) or call  # some requests name a call by its id alone
+        is_allowed = await hooks.permit(describe(known, self.folder))
         return pick(options, ("allow_once", "allow_always") if is_allowed else ("reject_once", "reject_always"))
 
 
@@ -299,7 +300,7 @@ def find_name(call: Json, tool: ToolUse) -> str:
     What is of no kind is known by its title alone, so that a yes to one is no yes to the others.
     """
     meta = part(call, "_meta")
-    named = word(part(meta, "claudeCode"), "toolName") or word(meta, "toolName")
+    named = word(part(meta, "claudeCode"), "toolName") or word(meta, "toolName") or find_served(call)
     if named or tool.kind != "other":
         return named or tool.kind
     title = word(call, "title")
@@ -319,8 +320,8 @@ def describe(call: Json, folder: Path) -> PermissionRequest:
     return PermissionRequest(
         tool=found.tool,
         name=name,
-        key=f"{name}: {command or json.dumps([found.tool.title, found.diff], ensure_ascii=False)}",
+        key=f"{name}: {command or json.dumps([found.tool.title, found.diff, raw], ensure_ascii=False)}",
         command=command,
-        arguments=raw or found.tool.title,
+        arguments=part(raw, "arguments") or raw or found.tool.title,
         diff=found.diff or "",
     )

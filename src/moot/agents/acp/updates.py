@@ -116,6 +116,10 @@ class UpdateReader:
             changed = describe_change(known) or None
             yield self._steps.end(call_id, said, failed=failed, exit_code=_find_exit(known), diff=changed)
 
+    def find_call(self, call_id: str) -> Json:
+        """Return what is known of a tool call; nothing of an unknown one."""
+        return self._tools.get(call_id, {})
+
     def end_thought(self) -> Iterator[Step]:
         if self._thought.strip():
             yield Step(thought=shorten(self._thought))
@@ -167,7 +171,7 @@ def _list_changes(call: Json) -> list[Json]:
 def find_use(call: Json) -> Found:
     """Return what is known of a call as data."""
     raw = part(call, "rawInput")
-    kind = _KINDS.get(word(call, "kind"), "other")
+    kind = "other" if find_served(call) else _KINDS.get(word(call, "kind"), "other")
     command = as_text(raw.get("command")) if raw.get("command") else ""
     paths = _list_paths(call) if kind != "execute" else []
     used = ToolUse(
@@ -177,6 +181,13 @@ def find_use(call: Json) -> Found:
         paths=tuple(paths),
     )
     return Found(tool=used, diff=describe_change(call) or (find_change(raw) if kind == "edit" else None))
+
+
+def find_served(call: Json) -> str:
+    """Return the name of an MCP server's tool as codex-acp tells it, which calls them commands; else nothing."""
+    raw = part(call, "rawInput")
+    is_served = part(call, "_meta").get("is_mcp_tool_call") is True  # arguments of other tools may look the same
+    return f"mcp__{word(raw, 'server')}__{word(raw, 'tool')}" if is_served else ""
 
 
 def _list_paths(call: Json) -> list[str]:

@@ -59,7 +59,7 @@ class Pipe:
     def _sort(self, message: Json) -> None:
         if message.get("method") == "session/update":
             self._on_update(part(part(message, "params"), "update"))
-        elif "id" in message or word(message, "method"):
+        elif "id" in message or not word(message, "method").startswith("$/"):  # a hint that may be ignored
             self._messages.put_nowait(message)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from moot.core.session.usage import Usage
 from moot.runtime.ports import Delivery, Result, Step
 
 _SANDBOX = {"read": "read-only", "ask": "workspace-write", "edit": "workspace-write", "all": "danger-full-access"}
+SERVERS_S = 15.0  # a little more than Codex itself gives an MCP server to start
 _SILENT_ITEMS = ("userMessage", "agentMessage", "reasoning", "")
 
 
@@ -192,11 +194,20 @@ class CodexLink(LineLink):
         self._hooks: Hooks | None = None
         self._turn_id = ""
         self._begun = asyncio.Event()  # the server has given the turn an id
+        self._starting = set(setup.servers)  # MCP servers of which it has not told that they are ready, or cannot be
+        self._has_tools = asyncio.Event()
 
     async def open(self, known: Known | None) -> bool:
         about = {"name": "moot", "title": "Moot", "version": "1"}
         await self._request("initialize", {"clientInfo": about})
         await self.write({"method": "initialized"})
+        remembers = await self._open_thread(known)
+        if self._starting:  # a turn that begins earlier is played without their tools
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._has_tools.wait(), SERVERS_S)
+        return remembers
+
+    async def _open_thread(self, known: Known | None) -> bool:
         options = self._list_options()
         if known is not None:
             self.conversation = known.session_id
@@ -280,6 +291,10 @@ class CodexLink(LineLink):
             self.resolve(str(message.get("id")), message)
 
     def _tell(self, method: str, params: Json) -> None:
+        if method == "mcpServer/startupStatus/updated" and word(params, "status") != "starting":
+            self._starting.discard(word(params, "name"))
+            if not self._starting:
+                self._has_tools.set()
         if (word(params, "threadId") or self.conversation) != self.conversation:
             return
         for output in self._reader.read(method, params):

@@ -257,11 +257,14 @@ class LiveMember:
         link = self._protocol.link(child, setup, (folder or Path()).absolute())
         link.socket = socket
         try:
-            return link, await link.open(begun)
+            remembers = await link.open(begun)
         except AgentError as error:
             raise censor_error(error, seat.environment) from None
         except (ConnectionError, EOFError):
             raise censor_error(await explain_end(seat.name, child), seat.environment) from None
+        if socket:
+            await socket.wait_until_listed()
+        return link, remembers
 
     def _tell(self, turn: TurnInput, lease: Lease, known: Conversation | None) -> tuple[str, tuple[HandedFile, ...]]:
         seat = self._seat
