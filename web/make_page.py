@@ -16,6 +16,7 @@ WEB = Path(__file__).resolve().parent
 PAGE = WEB.parent / "src" / "moot" / "web"
 MODULES = WEB / "node_modules"
 STAMP = "sources.sha256"  # in the page: what it was made from; in node_modules: what was installed
+MADE = ("index.html", "js/main.js")
 SOURCES = ("index.html", "package.json", "package-lock.json", "build.mjs", "css", "js", "static")
 
 
@@ -25,7 +26,7 @@ class PageError(Exception):
 
 def is_made() -> bool:
     """Return whether the page in the package is that of these sources."""
-    return _read(PAGE / STAMP) == digest_sources()
+    return all((PAGE / name).exists() for name in MADE) and _read(PAGE / STAMP) == digest_sources()
 
 
 def make(tools: bool = False) -> bool:
