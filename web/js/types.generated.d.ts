@@ -612,6 +612,13 @@ declare namespace Wire {
     to: string;
   }
 
+  /** How much a tree, or the work as a whole, differs from what it started from. */
+  interface LineCounts {
+    files?: number;
+    added?: number;
+    removed?: number;
+  }
+
   /** A person commented on lines of a change. The message that follows quotes them. */
   interface LinesCommented {
     commit: string;
@@ -1805,7 +1812,7 @@ declare namespace Wire {
     follows?: boolean;
   }
 
-  /** What a turn did to its tree, recorded as a commit. `more` counts the files that are not listed. `is_outside`: it happened before the turn, by a person or a program outside of turns. */
+  /** What a turn did to its tree, recorded as a commit. `more` counts the files that are not listed. `total`: how much the tree differs from what it started from, without what it got from other tasks. `is_outside`: it happened before the turn, by a person or a program outside of turns. */
   interface WorkspaceChanged {
     turn_id: string;
     commit: string;
@@ -1817,6 +1824,7 @@ declare namespace Wire {
     added?: number;
     removed?: number;
     more?: number;
+    total?: LineCounts;
     is_outside?: boolean;
   }
 
@@ -1849,7 +1857,7 @@ declare namespace Wire {
     number?: number;
   }
 
-  /** The work of a task is part of the whole. `state` is where the task stands, `ready` who may start now. */
+  /** The work of a task is part of the whole. `state` is where the task stands, `ready` who may start now. `total`: how much the whole differs from what the session started from. */
   interface WorkspaceMerged {
     task_id: string;
     commit: string;
@@ -1858,6 +1866,7 @@ declare namespace Wire {
     added?: number;
     removed?: number;
     more?: number;
+    total?: LineCounts;
     state?: string;
     ready?: Array<string>;
   }
@@ -1892,7 +1901,7 @@ declare namespace Wire {
     member?: string;
   }
 
-  /** What a turn or a task did was taken back, by a new commit. */
+  /** What a turn or a task did was taken back, by a new commit. `total`: how much its tree differs now. */
   interface WorkspaceReverted {
     commit: string;
     parent: string;
@@ -1900,6 +1909,7 @@ declare namespace Wire {
     turn_id?: string;
     task_id?: string;
     tree?: string;
+    total?: LineCounts;
     member?: string;
     number?: number;
   }
@@ -1911,7 +1921,7 @@ declare namespace Wire {
     checks: number;
   }
 
-  /** A person has the work: in their files, merged into their branch, as a branch; or it was discarded. `restored` is what the whole is again after it was discarded: what the person has already. */
+  /** A person has the work: in their files, merged into their branch, as a branch; or it was discarded. `restored` is what the whole is again after it was discarded: what the person has already; `total`: how much that differs from what the session started from. */
   interface WorkspaceTaken {
     how: "apply" | "discard" | "keep" | "merge";
     commit: string;
@@ -1919,6 +1929,7 @@ declare namespace Wire {
     member?: string;
     number?: number;
     restored?: string;
+    total?: LineCounts;
   }
 
   /** The work of a session whose members have trees. `has_work`: there are changes that nobody has taken. `pending` is what git does now because a person asked for it: apply, merge, keep, discard or undo. `comments` are kept until the last one, to be sent together. */

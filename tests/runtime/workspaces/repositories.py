@@ -37,10 +37,10 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def make_repository(folder: Path, files: dict[str, str] | None = None) -> Path:
+def make_repository(folder: Path, files: dict[str, str] | None = None, object_format: str = "sha1") -> Path:
     """A repository with one commit."""
     folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "--quiet")
+    git(folder, "init", "--quiet", f"--object-format={object_format}")
     for name, text in (files or {"calc.py": CALC}).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)

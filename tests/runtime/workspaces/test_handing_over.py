@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from moot.core.codec import Event
+from moot.core.errors import Refused
 from moot.core.session.workspace_events import WorkspaceChanged, WorkspaceFailed, WorkspaceTaken
 from tests.core.teams import only
-from tests.runtime.workspaces.repositories import awaited, git, make_repository, say, take, working, write
+from tests.runtime.workspaces.repositories import BOTH, MUL, awaited, git, make_repository, say, take, working, write
 
 
 def _why(events: list[Event]) -> str:
@@ -141,6 +142,24 @@ async def test_work_is_taken_again_after_more_turns(tmp_path: Path, how: str) ->
             assert only((event.fact for event in await take(session, app, how)), WorkspaceTaken)
     assert ((top / "a").read_text(), (top / "b").read_text()) == ("2\n", "3\n")
     assert len(git(top, "log", "--format=%s").split("\n")) == (4 if how == "merge" else 1)
+
+
+@awaited
+async def test_work_that_was_kept_can_still_be_applied(tmp_path: Path) -> None:
+    """A branch is not in one's files: kept work is applied alone, and with later work."""
+    top = make_repository(tmp_path / "repo")
+    async with working(top, write(**{"calc.py": MUL}), write(**{"calc.py": BOTH})) as (app, session):
+        await take(session, app, "keep")
+        await take(session, app, "apply")
+        assert (top / "calc.py").read_text() == MUL
+        git(top, "checkout", "--", "calc.py")
+        with pytest.raises(Refused, match="nothing_to_take"):
+            await take(session, app, "keep")
+    async with working(top, write(**{"calc.py": MUL}), write(**{"calc.py": BOTH})) as (app, session):
+        await take(session, app, "keep")
+        await say(session, "[NEXT: bob] more")
+        await take(session, app, "apply")
+        assert (top / "calc.py").read_text() == BOTH
 
 
 @awaited

@@ -47,6 +47,9 @@ async def test_two_tasks_that_edit_one_file_lose_nothing(tmp_path: Path) -> None
         events = await say(session, "extend the calculator")
         assert names(events, "workspace.con") == ["workspace.conflicted"]
         assert names(events, "workspace.merged") == ["workspace.merged"] * 2
+        workspace = (await session.state()).workspace
+        assert {(tree.added, tree.removed) for tree in workspace.trees.values() if tree.task_id} == {(4, 0)}
+        assert (workspace.added, workspace.removed) == (8, 0)
         assert (top / "calc.py").read_text() == CALC  # nothing of the person's is touched
         assert git(top, "for-each-ref", "--format=%(refname)") == f"refs/heads/main\nrefs/moot/{session.id}/base"
         taken = await take(session, app, "merge")

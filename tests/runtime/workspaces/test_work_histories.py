@@ -134,6 +134,8 @@ async def test_turns_and_tasks_are_undone_by_new_commits(tmp_path: Path) -> None
         assert [(file.path, file.status) for file in reverted.files] == [("a.txt", "deleted")]
         assert not (tree / "a.txt").exists()
         assert (tree / "b.txt").read_text() == "3\n"
+        workspace = (await session.state()).workspace
+        assert (workspace.added, workspace.removed) == (1, 0), "b.txt was changed twice, and is one line"
         await _undo(app, session, Undo(turn_id="t2"), "workspace.failed")
         assert (tree / "b.txt").read_text() == "3\n"
         await take(session, app, "merge")

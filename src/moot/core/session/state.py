@@ -24,7 +24,7 @@ from moot.core.session.usage import NOTHING, Spent, add_spent, find_limit, subtr
 from moot.core.session.workspace import Workspace
 from moot.core.text import is_blank, one_line
 
-FOLD_VERSION = 7  # raised when `evolve` changes its result for the same facts: older snapshots are then ignored
+FOLD_VERSION = 8  # raised when `evolve` changes its result for the same facts: older snapshots are then ignored
 
 
 class Message(Struct, frozen=True, array_like=True, gc=False):

@@ -91,6 +91,7 @@ def change_tree(draft: Draft, member: str, report: ReportChange) -> None:
             added=listed.added,
             removed=listed.removed,
             more=listed.more,
+            total=report.total,
             is_outside=report.is_outside,
         )
     )
@@ -120,7 +121,8 @@ def take(draft: Draft, command: Take, by: Member | None) -> None:
         raise Refused("no_workspace")
     if workspace.pending:
         raise Refused("workspace_busy")
-    if not workspace.has_work and not (command.how == "discard" and workspace.unmerged):
+    is_kept = workspace.is_only_kept and command.how in ("apply", "merge")
+    if not (workspace.has_work or is_kept or (command.how == "discard" and workspace.unmerged)):
         raise Refused("nothing_to_take")
     steps.supersede(draft, lambda step: step.code == TAKE)
     _request(draft, command.how, by)
@@ -242,6 +244,7 @@ def obey(draft: Draft, report: WorkspaceReport) -> bool:
                 member=pending.by or None,
                 number=number,
                 restored=report.restored,
+                total=report.total,
             )
             draft.add(taken)
         case ReportReverted() if pending and pending.number == number and pending.how == "undo":
@@ -253,6 +256,7 @@ def obey(draft: Draft, report: WorkspaceReport) -> bool:
                     turn_id=pending.turn_id or None,
                     task_id=pending.task_id or None,
                     tree=report.tree,
+                    total=report.total,
                     member=pending.by or None,
                     number=number,
                 )
@@ -314,7 +318,7 @@ def list_effects(state: State) -> Iterator[Effect]:
                 number=pending.number,
                 how=pending.how,  # type: ignore[arg-type]
                 head=workspace.head,
-                base=workspace.taken or workspace.base,
+                base=(workspace.received if pending.how == "apply" else workspace.taken) or workspace.base,
                 title=state.title,
                 at=pending.at,
                 member=pending.by,

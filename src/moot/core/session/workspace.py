@@ -25,6 +25,14 @@ class FileChange(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False
     is_binary: bool = False
 
 
+class LineCounts(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """How much a tree, or the work as a whole, differs from what it started from."""
+
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+
+
 class Check(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """How a check command ended."""
 
@@ -36,7 +44,7 @@ class Check(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 class Tree(Struct, frozen=True, kw_only=True, gc=False):
     """A tree, and what is recorded of it.
 
-    `commit` is the newest recording. `added` and `removed` count the lines of all recordings of the tree.
+    `commit` is the newest recording. `files`, `added` and `removed` count what the task itself changed.
     """
 
     name: str
@@ -95,7 +103,8 @@ class LineComment(Struct, frozen=True, kw_only=True, gc=False):
 class Workspace(Struct, frozen=True, kw_only=True, gc=False):
     """All trees by name.
 
-    `head` is the newest state of the work as a whole, `taken` the one that a person took last.
+    `head` is the newest state of the work as a whole, `taken` the one that a person took last, `received` the one that
+    is in their own files or branch: a kept branch is in neither.
     """
 
     trees: dict[str, Tree] = {}
@@ -104,6 +113,7 @@ class Workspace(Struct, frozen=True, kw_only=True, gc=False):
     added: int = 0  # lines of the work as a whole
     removed: int = 0
     taken: str = ""
+    received: str = ""
     how: str = ""  # it was taken
     requests: int = 0
     pending: Taking | None = None
@@ -119,6 +129,11 @@ class Workspace(Struct, frozen=True, kw_only=True, gc=False):
     def has_work(self) -> bool:
         """Whether there is something that nobody has taken."""
         return bool(self.head) and self.head not in (self.base, self.taken)
+
+    @property
+    def is_only_kept(self) -> bool:
+        """Whether the newest work is a branch of the person, and not in their files."""
+        return not self.is_removed and self.how == "keep" and self.head == self.taken != self.received
 
     @property
     def unmerged(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta, Struct
 
 from moot.core.session.commands import HumanCommand, WorkerCommand
-from moot.core.session.workspace import Check, FileChange, Stage, TakeHow
+from moot.core.session.workspace import Check, FileChange, LineCounts, Stage, TakeHow
 
 
 class Take(HumanCommand, frozen=True, kw_only=True):
@@ -83,7 +83,7 @@ class MergeTask(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TakeWork(Struct, frozen=True, kw_only=True, gc=False):
-    """Give a person the work. `base` is what they have already."""
+    """Give a person the work. `base` is what they have already: for `apply`, in their files."""
 
     number: int
     how: TakeHow
@@ -152,9 +152,9 @@ class ReportChange(WorkerCommand, frozen=True, kw_only=True):
     commit: str
     parent: str
     files: tuple[FileChange, ...]
+    total: LineCounts | None = None  # of the tree
     task_id: str = ""
     is_outside: bool = False
-    is_whole: bool = False  # the recording is the newest state of the work as a whole
 
 
 class WorkspaceReport(WorkerCommand, frozen=True, kw_only=True):
@@ -179,6 +179,7 @@ class ReportMerge(WorkspaceReport, frozen=True, kw_only=True):
     commit: str
     parent: str
     files: tuple[FileChange, ...] = ()
+    total: LineCounts | None = None  # of the whole
 
 
 class ReportConflict(WorkspaceReport, frozen=True, kw_only=True):
@@ -193,6 +194,7 @@ class ReportTaken(WorkspaceReport, frozen=True, kw_only=True):
     commit: str
     branch: str = ""
     restored: str = ""  # what the whole is again, of work that was discarded
+    total: LineCounts | None = None  # of what was restored
 
 
 class ReportReverted(WorkspaceReport, frozen=True, kw_only=True):
@@ -201,7 +203,7 @@ class ReportReverted(WorkspaceReport, frozen=True, kw_only=True):
     parent: str
     tree: str
     files: tuple[FileChange, ...] = ()
-    is_whole: bool = False
+    total: LineCounts | None = None  # of the tree
 
 
 class ReportRemoved(WorkspaceReport, frozen=True, kw_only=True):

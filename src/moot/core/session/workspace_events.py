@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from moot.core.facts import Fact
-from moot.core.session.workspace import FileChange, Stage, TakeHow
+from moot.core.session.workspace import FileChange, LineCounts, Stage, TakeHow
 
 
 class WorkspaceOpened(Fact, frozen=True, kw_only=True):
@@ -20,6 +20,7 @@ class WorkspaceOpened(Fact, frozen=True, kw_only=True):
 class WorkspaceChanged(Fact, frozen=True, kw_only=True):
     """What a turn did to its tree, recorded as a commit. `more` counts the files that are not listed.
 
+    `total`: how much the tree differs from what it started from, without what it got from other tasks.
     `is_outside`: it happened before the turn, by a person or a program outside of turns.
     """
 
@@ -35,6 +36,7 @@ class WorkspaceChanged(Fact, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     more: int = 0
+    total: LineCounts | None = None
     is_outside: bool = False
 
 
@@ -67,7 +69,10 @@ class WorkspaceQueued(Fact, frozen=True, kw_only=True):
 
 
 class WorkspaceMerged(Fact, frozen=True, kw_only=True):
-    """The work of a task is part of the whole. `state` is where the task stands, `ready` who may start now."""
+    """The work of a task is part of the whole. `state` is where the task stands, `ready` who may start now.
+
+    `total`: how much the whole differs from what the session started from.
+    """
 
     event: ClassVar[str] = "workspace.merged"
     task_id: str
@@ -77,6 +82,7 @@ class WorkspaceMerged(Fact, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     more: int = 0
+    total: LineCounts | None = None
     state: str = ""
     ready: tuple[str, ...] = ()
 
@@ -115,7 +121,8 @@ class TakeRequested(Fact, frozen=True, kw_only=True):
 class WorkspaceTaken(Fact, frozen=True, kw_only=True):
     """A person has the work: in their files, merged into their branch, as a branch; or it was discarded.
 
-    `restored` is what the whole is again after it was discarded: what the person has already.
+    `restored` is what the whole is again after it was discarded: what the person has already; `total`: how much that
+    differs from what the session started from.
     """
 
     event: ClassVar[str] = "workspace.taken"
@@ -126,6 +133,7 @@ class WorkspaceTaken(Fact, frozen=True, kw_only=True):
     member: str | None = None
     number: int = 0
     restored: str = ""
+    total: LineCounts | None = None
 
 
 class UndoRequested(Fact, frozen=True, kw_only=True):
@@ -141,7 +149,7 @@ class UndoRequested(Fact, frozen=True, kw_only=True):
 
 
 class WorkspaceReverted(Fact, frozen=True, kw_only=True):
-    """What a turn or a task did was taken back, by a new commit."""
+    """What a turn or a task did was taken back, by a new commit. `total`: how much its tree differs now."""
 
     event: ClassVar[str] = "workspace.reverted"
     author: ClassVar[str] = "member"
@@ -151,6 +159,7 @@ class WorkspaceReverted(Fact, frozen=True, kw_only=True):
     turn_id: str | None = None
     task_id: str | None = None
     tree: str = "main"
+    total: LineCounts | None = None
     member: str | None = None
     number: int = 0
 

@@ -9,7 +9,7 @@ from moot.core import limits
 from moot.core.facts import Fact, Fold
 from moot.core.session import workspace_events as events
 from moot.core.session.state import State
-from moot.core.session.workspace import MAIN, Check, LineComment, Taking, Tree, Workspace
+from moot.core.session.workspace import MAIN, Check, LineComment, LineCounts, Taking, Tree, Workspace
 
 F = TypeVar("F", bound=Fact)
 
@@ -53,17 +53,18 @@ def _open(workspace: Workspace, fact: events.WorkspaceOpened) -> Workspace:
 
 def _change(workspace: Workspace, fact: events.WorkspaceChanged) -> Workspace:
     tree = workspace.trees[fact.tree]
-    changed = replace(
-        tree,
-        commit=fact.commit,
+    total = fact.total or LineCounts(  # earlier versions did not count
+        files=tree.files + len(fact.files) + fact.more,
         added=tree.added + fact.added,
         removed=tree.removed + fact.removed,
-        files=tree.files + len(fact.files) + fact.more,
-        is_merged=False,
-        is_discarded=False,
     )
+    changed = replace(_recount(tree, total), commit=fact.commit, is_merged=False, is_discarded=False)
     workspace = replace(_with_tree(workspace, changed), authors=_add_author(workspace, fact.commit, fact.member))
     return _advance(workspace, fact) if fact.tree == MAIN else workspace
+
+
+def _recount(tree: Tree, total: LineCounts) -> Tree:
+    return replace(tree, files=total.files, added=total.added, removed=total.removed)
 
 
 def _add_author(workspace: Workspace, commit: str, member: str) -> dict[str, str]:
@@ -84,8 +85,8 @@ def _comment(workspace: Workspace, fact: events.LinesCommented) -> Workspace:
 
 def _advance(workspace: Workspace, fact: events.WorkspaceChanged | events.WorkspaceMerged) -> Workspace:
     """The work as a whole has a new state."""
-    added, removed = workspace.added + fact.added, workspace.removed + fact.removed
-    return replace(workspace, head=fact.commit, added=added, removed=removed)
+    total = fact.total or LineCounts(added=workspace.added + fact.added, removed=workspace.removed + fact.removed)
+    return replace(workspace, head=fact.commit, added=total.added, removed=total.removed)
 
 
 def _check(workspace: Workspace, fact: events.WorkspaceChecked) -> Workspace:
@@ -102,7 +103,8 @@ def _merge(workspace: Workspace, fact: events.WorkspaceMerged) -> Workspace:
     if tree:  # comments on the merged lines reach who wrote them
         author = workspace.authors.get(tree.commit, "")
         workspace = replace(workspace, authors=_add_author(workspace, fact.commit, author))
-    merged = _with_tree(workspace, replace(tree, is_merged=True, conflicts=())) if tree else workspace
+    own = LineCounts(files=len(fact.files) + fact.more, added=fact.added, removed=fact.removed)
+    merged = _with_tree(workspace, replace(_recount(tree, own), is_merged=True, conflicts=())) if tree else workspace
     main = merged.trees.get(MAIN)
     if main:
         merged = _with_tree(merged, replace(main, commit=fact.commit))
@@ -144,19 +146,24 @@ def _request_undo(workspace: Workspace, fact: events.UndoRequested) -> Workspace
 def _take(workspace: Workspace, fact: events.WorkspaceTaken) -> Workspace:
     done = replace(workspace, how=fact.how, pending=None)
     if not fact.restored:
-        return replace(done, taken=fact.commit)
+        is_in_files = fact.how in ("apply", "merge")
+        return replace(done, taken=fact.commit, received=fact.commit if is_in_files else workspace.received)
     trees = {
         name: replace(tree, commit=fact.restored) if name == MAIN else replace(tree, is_discarded=tree.is_unmerged)
         for name, tree in workspace.trees.items()
     }
-    return replace(done, trees=trees, head=fact.restored, added=0, removed=0)
+    total = fact.total or LineCounts()
+    return replace(done, trees=trees, head=fact.restored, added=total.added, removed=total.removed)
 
 
 def _revert(workspace: Workspace, fact: events.WorkspaceReverted) -> Workspace:
     tree = workspace.trees[fact.tree]
-    reverted = _with_tree(workspace, replace(tree, commit=fact.commit))
-    head = fact.commit if fact.tree == MAIN else reverted.head
-    return replace(reverted, head=head, pending=None)
+    total = fact.total or LineCounts(files=tree.files, added=tree.added, removed=tree.removed)
+    reverted = replace(_with_tree(workspace, replace(_recount(tree, total), commit=fact.commit)), pending=None)
+    if fact.tree != MAIN:
+        return reverted
+    known = fact.total or LineCounts(added=workspace.added, removed=workspace.removed)
+    return replace(reverted, head=fact.commit, added=known.added, removed=known.removed)
 
 
 def _fail(workspace: Workspace, fact: events.WorkspaceFailed) -> Workspace:

@@ -281,7 +281,13 @@ class GitWorkspaces:
                 return await self._merge(trees, site, job, report)
             case TakeWork():
                 taken = await _in_thread(partial(self._take, trees, site, job))
-                return ReportTaken(number=job.number, commit=job.head, branch=taken.branch, restored=taken.restored)
+                return ReportTaken(
+                    number=job.number,
+                    commit=job.head,
+                    branch=taken.branch,
+                    restored=taken.restored,
+                    total=taken.total,
+                )
             case UndoWork():
                 span = await find_span(self._log, session_id, task=job.task_id, turn=job.turn_id)
                 return await _in_thread(partial(self._undo, trees, site, job, span))
@@ -333,6 +339,7 @@ class GitWorkspaces:
                     commit=outcome.commit,
                     parent=outcome.parent,
                     files=outcome.files,
+                    total=outcome.total,
                 )
             case Conflict():
                 return ReportConflict(
@@ -370,7 +377,14 @@ class GitWorkspaces:
             made = revert(trees, name, span.commit, span.base, author, f"undo-{job.number}", is_branch=is_branch)
         if isinstance(made, tuple):
             raise handing_over.Unfit(f"it was changed again since: {', '.join(made[:20])}", made)
-        return ReportReverted(number=job.number, commit=made.commit, parent=made.parent, tree=tree, files=made.files)
+        return ReportReverted(
+            number=job.number,
+            commit=made.commit,
+            parent=made.parent,
+            tree=tree,
+            files=made.files,
+            total=made.total,
+        )
 
     def _remove(self, trees: SessionTrees, job: RemoveTrees) -> ReportRemoved:
         """Remove everything, if nothing in it is unsaved. A tree with something unsaved stays, and all with it."""
@@ -413,6 +427,7 @@ def _report_change(
         commit=recording.commit,
         parent=recording.parent,
         files=recording.files,
+        total=recording.total,
         task_id=visit.task_id,
         is_outside=is_outside,
     )

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from moot.core.errors import WorkspaceError
-from moot.core.session.workspace import MAIN
+from moot.core.session.workspace import MAIN, LineCounts
 from moot.runtime.workspaces.git import Git, GitFailed
 from moot.runtime.workspaces.merging import merge_three
 from moot.runtime.workspaces.trees import Author, SessionTrees, write_message
@@ -38,6 +38,7 @@ class Taken(Struct, frozen=True, kw_only=True):
     commit: str
     branch: str = ""
     restored: str = ""
+    total: LineCounts | None = None  # of what was restored
 
 
 def gather(trees: SessionTrees, head: str, author: Author, title: str) -> str:
@@ -142,7 +143,7 @@ def discard(trees: SessionTrees, commit: str, base: str, number: int) -> Taken:
             author, message = Author(name="Moot", id="moot", at=""), b"Left in the tree of the whole\n"
             trees.record(MAIN, author, message, f"left/discard-{number}")
         trees.reset(MAIN, base, base if git.is_ancestor(base, head) else head)
-    return Taken(commit=commit, restored=base)
+    return Taken(commit=commit, restored=base, total=trees.count(MAIN, base))
 
 
 def apply(trees: SessionTrees, commit: str, base: str, number: int) -> Taken:

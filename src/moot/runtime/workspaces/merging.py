@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from moot.core.errors import WorkspaceError
-from moot.core.session.workspace import MAIN, FileChange
+from moot.core.session.workspace import MAIN, FileChange, LineCounts
 from moot.core.session.workspace_commands import MergeTask
-from moot.runtime.workspaces.diffs import compare
 from moot.runtime.workspaces.trees import Author, Recording, SessionTrees, name_tree, write_message
 
-_MARK = re.compile(rb"^(<<<<<<<|>>>>>>>)( |$)", re.MULTILINE)
+_MARK = re.compile(rb"^(?:<<<<<<<|>>>>>>>)(?: .*)?$", re.MULTILINE)
+
+
+_BESIDE = re.compile(r"(.+)~[0-9a-f]{40,64}(?:_\d+)?")  # what git calls a file whose name is a folder of the other side
 
 
 class Merged(Struct, frozen=True, kw_only=True):
@@ -23,6 +25,7 @@ class Merged(Struct, frozen=True, kw_only=True):
     commit: str
     parent: str
     files: tuple[FileChange, ...] = ()
+    total: LineCounts
 
 
 class Conflict(Struct, frozen=True, kw_only=True):
@@ -76,7 +79,7 @@ class Merger:
             return self._keep_conflict(tree, tuple(dict.fromkeys(files)), head, main)
         if tree == main_tree:  # nothing that the others do not have already
             self._sync_main(main)
-            return Merged(commit=main, parent=main)
+            return Merged(commit=main, parent=main, total=self._trees.count(MAIN, main))
         if needs_checks and tree != self._job.checked:
             if tree != head_tree or not self._git.is_ancestor(main, head):
                 subject = f"Bring {self._job.tree} up to date"
@@ -104,7 +107,8 @@ class Merger:
 
     def _describe(self, commit: str) -> Merged:
         parent = self._git.run("rev-parse", f"{commit}^1").text
-        return Merged(commit=commit, parent=parent, files=compare(self._git, parent, commit))
+        recording = self._trees.describe(MAIN, commit, parent)
+        return Merged(commit=commit, parent=parent, files=recording.files, total=recording.total)
 
     def _sync_main(self, commit: str) -> None:
         """Bring the tree of the whole to what the branch holds. What somebody left there is kept aside."""
@@ -142,13 +146,15 @@ class Merger:
         commit, files = self._list_conflicts()
         if not files:
             return ()
-        before, now = self._entries(commit, files), self._entries(head, files)
+        both, now = self._entries(commit, files), self._entries(head, files)
+        sides = [self._entries(f"{commit}^{number}", files) for number in (1, 2)]
+        settled = self._list_settled(commit)
         left = []
         for path in files:
-            had_marks = path in before and self._has_marks(before[path])
-            is_marked = path in now and self._has_marks(now[path])
-            is_untouched = before.get(path) == now.get(path) and not had_marks
-            if is_marked or (is_untouched and not self._is_settled(path)):
+            own = {mark for side in sides for mark in self._find_marks(side.get(path))}  # text of the file itself
+            is_marked = bool(self._find_marks(now.get(path)) - own)
+            is_untouched = both.get(path) == now.get(path) and not self._find_marks(both.get(path)) - own
+            if is_marked or (is_untouched and path not in settled):
                 left.append(path)
         return tuple(left)
 
@@ -160,15 +166,15 @@ class Merger:
             entries[path] = entry
         return entries
 
-    def _has_marks(self, entry: str) -> bool:
-        _, kind, blob = entry.split(" ")
-        return kind == "blob" and bool(_MARK.search(self._git.run("cat-file", "blob", blob).output))
+    def _find_marks(self, entry: str | None) -> set[bytes]:
+        """The lines of a file that look like marks of a conflict."""
+        _, kind, blob = (entry or "  ").split(" ")
+        return set(_MARK.findall(self._git.run("cat-file", "blob", blob).output)) if kind == "blob" else set()
 
-    def _is_settled(self, path: str) -> bool:
-        """Whether a person chose a side for a file that stays as it was."""
-        name = f"{self._trees.refs}/settled/{self._name}"
-        chosen = self._git.find(name)
-        return chosen is not None and path in self._read_lines(chosen)
+    def _list_settled(self, conflict: str) -> tuple[str, ...]:
+        """The files for which a person chose a side since this conflict: they may stay as they were."""
+        chosen = self._git.find(f"{self._trees.refs}/settled/{self._name}")
+        return self._read_lines(chosen) if chosen and self._git.is_ancestor(conflict, chosen) else ()
 
     def _resolve(self) -> None:
         """Carry out what a person chose: one side for some files, or what they made of the tree."""
@@ -194,20 +200,25 @@ class Merger:
         return f"{conflict}^2" if self._job.side == "ours" else f"{conflict}^1"
 
     def _replace_files(self, commit: str, side: str, files: Sequence[str]) -> str:
-        """The tree of files of a commit, with some as another one has them, or without those that it has not."""
+        """The tree of files of a commit, with some as another one has them, or without those that it has not.
+
+        A file that lies beside a folder of its name gets its name back, in place of the folder, if the side has it.
+        """
         index = self._trees.clone / "moot" / "side.index"
         index.unlink(missing_ok=True)
         environment = {"GIT_INDEX_FILE": str(index)}
         self._git.run("read-tree", commit, environment=environment)
-        entries = self._entries(side, files)
+        beside = {path: found[1] for path in files if (found := _BESIDE.fullmatch(path))}
+        entries = self._entries(side, [*files, *beside.values()])
+        missing = f"0 - {'0' * len(commit)}"
+        replaced = {path: entries.get(path, missing) for path in files}
+        replaced.update({path: entries[path] for path in beside.values() if path in entries})
         lines = []
-        for path in files:
-            mode, blob = ("0", "0" * 40)
-            if path in entries:
-                mode, _, blob = entries[path].split(" ")
+        for path, entry in replaced.items():
+            mode, _, blob = entry.split(" ")
             lines.append(f"{mode} {blob}\t{path}")
         data = "".join(f"{line}\0" for line in lines).encode(errors="surrogateescape")
-        self._git.run("update-index", "-z", "--index-info", data=data, environment=environment)
+        self._git.run("update-index", "--replace", "-z", "--index-info", data=data, environment=environment)
         tree = self._git.run("write-tree", environment=environment).text
         index.unlink(missing_ok=True)
         return tree
@@ -254,4 +265,4 @@ def revert(
     last = trees.git.run("rev-parse", f"{made}^1").text
     head = None if is_branch else trees.find_head(name)
     trees.reset(name, made, head)
-    return Recording(commit=made, parent=last, files=compare(trees.git, last, made))
+    return trees.describe(name, made, last)

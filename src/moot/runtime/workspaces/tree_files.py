@@ -28,6 +28,11 @@ def is_inside(path: Path, folder: Path) -> bool:
     return path.parent.resolve().is_relative_to(folder.resolve()) and not path.is_symlink()
 
 
+def read(file: Path) -> bytes:
+    """What a file holds; nothing if there is none."""
+    return file.read_bytes() if file.is_file() else b""
+
+
 def measure(folder: Path) -> int:
     """The bytes of the files below a folder."""
     total = 0

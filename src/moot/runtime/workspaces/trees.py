@@ -21,12 +21,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from moot.core.errors import WorkspaceError
-from moot.core.session.workspace import MAIN, FileChange
+from moot.core.session.workspace import MAIN, FileChange, LineCounts
+from moot.runtime.workspaces import guard
 from moot.runtime.workspaces.diffs import compare
 from moot.runtime.workspaces.git import NO_LFS, Git, Watch, ignore
 from moot.runtime.workspaces.nested import add_all
 from moot.runtime.workspaces.repository import Repository, identify
-from moot.runtime.workspaces.tree_files import escape, exclude, is_inside, measure
+from moot.runtime.workspaces.tree_files import escape, exclude, is_inside, measure, read
 
 CLONE = ".repository"
 OWN = ".moot"  # what git reads for Moot's own commands in place of settings that a member may have changed
@@ -36,7 +37,6 @@ COPIED = "copied"  # the names of the files that are copied, for who does not kn
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
 _SHARED = ("objects", "refs", "packed-refs", "worktrees")
-_BORROWED = Path("objects", "info", "alternates")  # names the folders with objects of the person's repository
 _HEAD = re.compile(rb"ref: refs/\S+\s*|[0-9a-f]{40,64}\s*")
 MEGABYTE = 1_048_576
 
@@ -54,11 +54,12 @@ class Author(Struct, frozen=True, kw_only=True):
 
 
 class Recording(Struct, frozen=True, kw_only=True):
-    """What a turn did to its tree."""
+    """What a turn did to its tree. `total` counts what the tree holds besides what it started from."""
 
     commit: str
     parent: str
     files: tuple[FileChange, ...]
+    total: LineCounts
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -175,37 +176,10 @@ class SessionTrees:
 
     def _prepare(self) -> None:
         """Find out that nobody misleads git, and clear away what a killed process left."""
-        self._refuse_links()
+        guard.refuse_links(self.folder, self.clone)
         if not self._is_swept:
             self._sweep()
-        self._restore_borrowed()
-
-    def _restore_borrowed(self) -> None:
-        """Have the clone borrow the objects of the person's repository and no others, whatever a member wrote there."""
-        known, used = self.folder / OWN / _BORROWED.name, self.clone / _BORROWED
-        if known.is_file() and known.read_bytes() != _read(used):
-            used.parent.mkdir(exist_ok=True)
-            shutil.copyfile(known, used)
-
-    def _refuse_links(self) -> None:
-        """Raise WorkspaceError if a link lies among the clone's refs, settings and folders of objects: git would write
-        through it.
-
-        A member may write there, so that it can commit; a link could lead to the person's own branches.
-        """
-        objects = str(self.clone / "objects")
-        linked = [entry for entry in self.folder.iterdir() if entry.is_symlink()]  # in the place of a tree
-        if linked:
-            raise WorkspaceError(f"{linked[0]} is a link that a member made; remove it to go on")
-        left = [str(self.clone)] if self.exists else []
-        while left:
-            place = left.pop()
-            with os.scandir(place) as entries:
-                for entry in entries:
-                    if entry.is_symlink():
-                        raise WorkspaceError(f"{entry.path} is a link that a member made; remove it to go on")
-                    if entry.is_dir(follow_symlinks=False) and (place != objects or entry.name == "info"):
-                        left.append(entry.path)
+        guard.restore_borrowed(self.clone, self.folder / OWN)
 
     def _sweep(self) -> None:
         """Remove the lock files and half-made clones of a process that was killed."""
@@ -329,7 +303,7 @@ class SessionTrees:
         (new / "info").mkdir(parents=True)
         shutil.copyfile(self.clone / "config", new / "config")
         shutil.copyfile(self.clone / "HEAD", new / "HEAD")
-        (new / _BORROWED.name).write_bytes(_read(self.clone / _BORROWED))
+        guard.remember_borrowed(self.clone, new)
         if (self.clone / "shallow").is_file():  # a member's `git fetch --depth` cuts no history short for the others
             shutil.copyfile(self.clone / "shallow", new / "shallow")
         (self.clone / "worktrees").mkdir(exist_ok=True)
@@ -340,7 +314,7 @@ class SessionTrees:
     def _write_excludes(self) -> None:
         """Have git ignore what the person's repository ignores by a file of its own, and the files that are copied."""
         own = self._person_folder / "info" / "exclude"
-        lines = _read(own).splitlines()
+        lines = read(own).splitlines()
         for copied in self.settings.copy:
             lines.append(os.fsencode("/" + escape(copied.strip("/"))))
         text = b"".join(line + b"\n" for line in lines)
@@ -399,7 +373,7 @@ class SessionTrees:
             commits = self.git.run("rev-parse", f"{self.refs}/trees/{name}", f"refs/heads/{self.branch(name)}").lines
             self.reset(name, commits[0], commits[1])
             self._mark(name, FORKED).touch()  # the commands of the team run again
-        elif not (_HEAD.fullmatch(_read(place / "HEAD")) and _read(place / "commondir") and _read(place / "gitdir")):
+        elif not (_HEAD.fullmatch(read(place / "HEAD")) and read(place / "commondir") and read(place / "gitdir")):
             place.mkdir(parents=True, exist_ok=True)
             (place / "HEAD").write_text(f"ref: refs/heads/{self.branch(name)}\n")
             (place / "commondir").write_text("../..\n")
@@ -465,7 +439,22 @@ class SessionTrees:
         self.git.update_refs(f"update {self.refs}/{ref} {commit}", f"update {self.refs}/trees/{name} {commit}", *moved)
         if moves_branch:
             self._adopt_index(name)
-        return Recording(commit=commit, parent=last[0], files=compare(self.git, last[0], commit))
+        return self.describe(name, commit, last[0])
+
+    def describe(self, name: str, commit: str, parent: str) -> Recording:
+        """What a commit of a tree changed."""
+        files, total = compare(self.git, parent, commit), self.count(name, commit)
+        return Recording(commit=commit, parent=parent, files=files, total=total)
+
+    def count(self, name: str, commit: str) -> LineCounts:
+        """How much a state of a tree differs from what the tree started from, without what it got from other tasks."""
+        base = f"{self.refs}/base"
+        if name != MAIN:
+            whole = f"refs/heads/{self.branch(MAIN)}"
+            base = self.git.run("merge-base", whole, commit, allowed=(0, 1)).text or base
+        files = compare(self.git, base, commit)
+        added, removed = sum(file.added for file in files), sum(file.removed for file in files)
+        return LineCounts(files=len(files), added=added, removed=removed)
 
     def _private_index(self, name: str) -> Path:
         """An index of Moot's own: what a member staged stays staged, and known files are not read again."""
@@ -583,7 +572,3 @@ class SessionTrees:
                 self.finish_tree(name)
                 self._mark(name, FORKED).touch()
             self.reset(name, commit)
-
-
-def _read(file: Path) -> bytes:
-    return file.read_bytes() if file.is_file() else b""

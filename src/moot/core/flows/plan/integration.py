@@ -5,6 +5,8 @@ the check commands run, `checked` when they passed, `merge` while it waits in th
 people are asked. What does not pass goes back to the same executor, in the same tree, with the reason.
 """
 
+from collections.abc import Iterator, Sequence
+
 from moot.core import limits, text
 from moot.core.draft import Draft
 from moot.core.errors import Refused
@@ -16,6 +18,7 @@ from moot.core.flows.plan.runs import find_freed
 from moot.core.flows.turns import TreeVisit
 from moot.core.machines import task
 from moot.core.session import taking
+from moot.core.session.events import NoticePosted
 from moot.core.session.state import State, Turn
 from moot.core.session.team import Member
 from moot.core.session.workspace import MAIN
@@ -35,6 +38,8 @@ from moot.core.session.workspace_events import (
     WorkspaceResolved,
 )
 from moot.core.texts import render
+
+_BETWEEN = " ,，\t\n"  # the names of files in an answer
 
 
 def find_gate(draft: Draft, run: TaskRun) -> str:
@@ -185,6 +190,7 @@ def _receive_merge(draft: Draft, run: TaskRun, report: ReportMerge) -> None:
             added=listed.added,
             removed=listed.removed,
             more=listed.more,
+            total=report.total,
             state=state,
             ready=find_freed(work_of(draft), run, state),
         )
@@ -193,6 +199,8 @@ def _receive_merge(draft: Draft, run: TaskRun, report: ReportMerge) -> None:
 
 def _receive_conflict(draft: Draft, run: TaskRun, report: ReportConflict) -> None:
     files = report.files[: limits.CHANGED_FILES]
+    if run.side == "tree":
+        draft.add(NoticePosted(code="still_in_conflict", who=run.task.title, names=files))
     draft.add(WorkspaceConflicted(task_id=run.task.id, files=files, commit=report.commit))
     if run.rework < draft.team.plan.max_rework:
         feedback = render("feedback.conflict", draft.state.language, names=files)
@@ -240,10 +248,22 @@ def resolve(draft: Draft, task_id: str, side: str, named: str, by: Member | None
     run = work_of(draft).tasks[task_id]
     tree = draft.state.workspace.find(task_id)
     conflicts = tree.conflicts if tree else ()
-    wanted = tuple(part for part in named.replace(",", " ").replace("，", " ").split() if part)
-    unknown = [path for path in wanted if path not in conflicts]
-    if unknown:
-        raise Refused("no_such_conflict", detail=unknown[0][:200], available=conflicts)
+    wanted = tuple(_read_names(named, conflicts))
     files = wanted if wanted and side != "tree" else conflicts
     draft.add(WorkspaceResolved(task_id=task_id, side=side, files=files, member=by.id if by else None))
     enqueue(draft, run.task.id)
+
+
+def _read_names(named: str, conflicts: Sequence[str]) -> Iterator[str]:
+    """Yield the files that a person names, with spaces or commas between them. A name may have such itself.
+
+    Raises Refused if one is none of the conflicts.
+    """
+    left = named.strip(_BETWEEN)
+    while left:
+        found = [path for path in conflicts if left == path or left.startswith(tuple(path + char for char in _BETWEEN))]
+        if not found:
+            raise Refused("no_such_conflict", detail=left.split()[0][:200], available=tuple(conflicts))
+        name = max(found, key=len)
+        yield name
+        left = left[len(name) :].strip(_BETWEEN)
