@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from moot.config.team_file import TeamFile
 from moot.core.flows.turns import TurnInput
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
+from moot.testing import human, scripted
 from tests.gateway.server import SOLO, run, serve
 
 
@@ -53,6 +55,27 @@ async def test_thoughts_stream_beside_the_answer(tmp_path: Path) -> None:
         passing = [(frame["event"], frame["metadata"]["text"]) for frame in frames if "seq" not in frame]
         assert passing == [("turn.thinking", "two and "), ("turn.thinking", "two"), ("turn.delta", "Four.")]
         assert [frame["metadata"]["thought"] for frame in frames if frame["event"] == "turn.step"] == ["two and two"]
+
+
+@run
+async def test_a_task_streams_under_a_name_of_its_own(tmp_path: Path) -> None:
+    """What a task of a plan writes is `solver.delta`, with its dispatch; what a planner writes is not."""
+
+    async def write(turn: TurnInput) -> AsyncIterator[Output]:
+        yield Delta(turn.job)
+        yield Result(text="Done.")
+
+    members = (human("alice"), scripted("pam", role="planner"), scripted("wu", role="executor"))
+    team = TeamFile(moot=1, name="work", flow="plan", language="en", members=members)
+    async with serve(tmp_path, team, agents={"pam": write, "wu": write}) as server, server.client() as peer:
+        await peer.create()
+        await peer.send("user.solve_tasks", tasks=[{"id": "a", "title": "Count", "objective": "Count to three."}])
+        frames = await peer.until("session.paused")
+        [dispatch] = [frame["metadata"] for frame in frames if frame["event"] == "task.dispatch_requested"]
+        written = [(frame["event"], frame["metadata"]["text"]) for frame in frames if "seq" not in frame]
+        assert ("turn.delta", "aggregate") in written
+        [piece] = [frame["metadata"] for frame in frames if frame["event"] == "solver.delta"]
+        assert piece["turn_id"] == dispatch["dispatch_id"]
 
 
 @run

@@ -77,6 +77,7 @@ SAID = [
     unlogged("system.accepted", AT, session_id="s_1", metadata={"command_id": "c1", "seq": 3}),
     unlogged("system.heartbeat", AT),
     unlogged("turn.delta", AT, session_id="s_1", metadata={"turn_id": "t1", "text": "Hel"}),
+    unlogged("solver.delta", AT, session_id="s_1", metadata={"turn_id": "d1", "text": "Hel"}),
     unlogged("turn.thinking", AT, session_id="s_1", metadata={"turn_id": "t1", "text": "So "}),
 ]
 

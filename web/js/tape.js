@@ -5,6 +5,8 @@ import { Conversation } from "./view/conversation.js";
 import { merge } from "./view/merge.js";
 import { Rows } from "./view/rows.js";
 
+const STREAMED = new Set(["turn.delta", "solver.delta", "turn.thinking"]);
+
 export class Tape {
   /** @param {string} id */
   constructor(id) {
@@ -29,7 +31,7 @@ export class Tape {
   push(frame) {
     if (frame.event === "session.view") this.#show(frame.metadata);
     else if (frame.seq == null) {
-      if (frame.event === "turn.delta" || frame.event === "turn.thinking") this.conversation.stream(frame);
+      if (STREAMED.has(frame.event)) this.conversation.stream(frame);
     } else if (frame.seq > this.seq) {
       this.frames.push(frame);
       this.rows.push(frame);

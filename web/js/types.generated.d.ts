@@ -143,6 +143,7 @@ declare namespace Wire {
     "agent.state_exported": StateExported;
     "agent.state_restored": StateRestored;
     "turn.delta": TurnDelta;
+    "solver.delta": SolverDelta;
     "turn.thinking": TurnThinking;
     "session.view": ViewChanged;
     "system.sessions": SessionsChanged;
@@ -1159,6 +1160,12 @@ declare namespace Wire {
     ready?: Array<string>;
     usage?: Usage;
     gate?: string;
+  }
+
+  /** `solver.delta`: a piece of the result that a task writes; `turn_id` is its dispatch, the result contains all. */
+  interface SolverDelta {
+    turn_id: string;
+    text: string;
   }
 
   /** One for each step; `step` is the text, the three others say what it was. */

@@ -14,6 +14,7 @@ from moot.core.session.commands import HumanCommand
 from moot.core.session.workspace_view import Changes, FileDiff
 from moot.core.view import View
 from moot.protocol.command_table import write_command
+from moot.protocol.frames import STREAMED
 from moot.protocol.happenings import link_frame, view_frame
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _read_pieces(passing: Passing, before: int) -> Iterator[Piece]:
     """Take the streamed text that came before the event with this seq."""
     while passing and passing[0][0] < before:
         _, frame = passing.popleft()
-        if frame["event"] in ("turn.delta", "turn.thinking"):
+        if frame["event"] in STREAMED:
             metadata = frame["metadata"]
             is_thinking = frame["event"] == "turn.thinking"
             yield Piece(turn_id=metadata["turn_id"], text=metadata["text"], is_thinking=is_thinking)

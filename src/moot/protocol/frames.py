@@ -93,6 +93,13 @@ class TurnDelta(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class SolverDelta(Struct, frozen=True, kw_only=True):
+    """`solver.delta`: a piece of the result that a task writes; `turn_id` is its dispatch, the result contains all."""
+
+    turn_id: str
+    text: str
+
+
 class TurnThinking(Struct, frozen=True, kw_only=True):
     """`turn.thinking`: a piece of a thought, which is not part of the answer; the step contains all of it."""
 
@@ -124,6 +131,7 @@ class SessionsChanged(Struct, frozen=True, kw_only=True):
     removed: tuple[str, ...] = ()
 
 
+STREAMED = frozenset({"turn.delta", "solver.delta", "turn.thinking"})  # pieces of text, with `turn_id` and `text`
 UNLOGGED: dict[str, tuple[type[Struct], ...]] = {
     "system.connected": (Greeting, Resumed),
     "system.accepted": (Accepted,),
@@ -133,6 +141,7 @@ UNLOGGED: dict[str, tuple[type[Struct], ...]] = {
     "agent.state_exported": (StateExported,),
     "agent.state_restored": (StateRestored,),
     "turn.delta": (TurnDelta,),
+    "solver.delta": (SolverDelta,),
     "turn.thinking": (TurnThinking,),
     "session.view": (ViewChanged,),
     "system.sessions": (SessionsChanged,),

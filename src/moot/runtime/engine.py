@@ -397,7 +397,7 @@ class Engine:
             case RunTask(dispatch_id=dispatch_id, is_taken=is_taken):
                 job = flow_of(state).turn_input(self.session_id, state, dispatch_id)
                 run = self._dispatch.start if is_taken else self._dispatch.offer
-                return run(job, state.team.name, self._report, self._show)
+                return run(job, state.team.name, self._report, self._show_task)
             case Understand(input=input_):
                 meant = semantic_input(state, input_.text, flow_of(state), input_.attachments)
                 return self._spawn(self._understand(input_, meant))
@@ -561,10 +561,13 @@ class Engine:
         await self._retry.wait()
         timer.cancel()
 
-    def _show(self, turn_id: str, piece: Delta | Thinking) -> None:
+    def _show_task(self, dispatch_id: str, piece: Delta | Thinking) -> None:
+        self._show(dispatch_id, piece, is_task=True)
+
+    def _show(self, turn_id: str, piece: Delta | Thinking, *, is_task: bool = False) -> None:
         if isinstance(piece, Delta):
             self._written[turn_id] = (self._written.get(turn_id, "") + piece.text)[: limits.PARTIAL_CHARS]
-        self._streams.show(self.session_id, turn_id, piece)
+        self._streams.show(self.session_id, turn_id, piece, is_task=is_task)
 
 
 class _Delivered:

@@ -177,7 +177,7 @@ class Foreman:
     def show(self, link: WorkerLink, ref: JobRef, piece: Delta | Thinking) -> None:
         station = self._stations.get(link.card.id)
         if station and station.link is link and (job := station.jobs.get(ref)):
-            self._streams.show(job.session_id, job.turn_id, piece)
+            self._streams.show(job.session_id, job.turn_id, piece, is_task=job.kind == "task")
 
     def find_session(self, link: WorkerLink, ref: JobRef) -> str:
         """The session of a job. Raises Fenced if the worker does not have it."""

@@ -17,12 +17,14 @@ class Streams:
         self.listeners: set[Listener] = set()
         self._carry = carry
 
-    def show(self, session_id: str, turn_id: str, piece: Delta | Thinking) -> None:
+    def show(self, session_id: str, turn_id: str, piece: Delta | Thinking, *, is_task: bool = False) -> None:
         """Show a piece of what a member writes. Members of any kind and machine come by here, so it is cleaned here.
 
         Nothing is made up of two pieces: an escape sequence that is cut in two loses its first character.
         """
-        event, text = "turn.delta" if isinstance(piece, Delta) else "turn.thinking", clean(piece.text)
+        written = "solver.delta" if is_task else "turn.delta"
+        event = written if isinstance(piece, Delta) else "turn.thinking"
+        text = clean(piece.text)
         self.tell(session_id, event, turn_id, text)
         if self._carry:
             self._carry(session_id, event, turn_id, text)

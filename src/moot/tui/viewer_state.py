@@ -12,6 +12,7 @@ from moot.core.machines.connection import State as LinkState
 from moot.core.session import events
 from moot.core.session.team import Language
 from moot.core.view import View
+from moot.protocol.frames import STREAMED
 from moot.protocol.happenings import LINK_CHANGED, VIEW_CHANGED, Moved
 from moot.telling.teller import Teller, Told
 from moot.telling.timeline import Timeline
@@ -175,7 +176,7 @@ class ViewerState:
             self.streams = {turn_id: stream for turn_id, stream in self.streams.items() if turn_id in running}
         elif frame["event"] == LINK_CHANGED:
             self.link = msgspec.convert(metadata, Moved)
-        elif frame["event"] in ("turn.delta", "turn.thinking"):
+        elif frame["event"] in STREAMED:
             self._stream(frame["event"], metadata)
 
     def _take_logged(self, frame: Frame, seq: int) -> None:

@@ -69,8 +69,9 @@ test("what members ask, answer and show each other stands in the conversation, a
 
 test("streaming text grows with its turn and goes with it", () => {
   const turns = [{ turn_id: "t1", member: "bob" }];
-  const tape = tapeOf([viewed({ running: turns, flow: "chat", status: "active" }, true), said("turn.thinking", "t1", "Hm."), said("turn.delta", "t1", "Hel"), said("turn.delta", "t1", "lo")]);
+  const tape = tapeOf([viewed({ running: turns, flow: "chat", status: "active" }, true), said("turn.thinking", "t1", "Hm."), said("turn.delta", "t1", "Hel"), said("turn.delta", "t1", "lo"), said("solver.delta", "d1", "42")]);
   assert.deepEqual(tape.conversation.streamOf("t1"), { text: "Hello", thinking: "", steps: [] });
+  assert.equal(tape.conversation.streamOf("d1").text, "42");
   tape.push(viewed({ running: [] }));
   tape.push(said("turn.delta", "t1", "late"));
   tape.push(viewed({ status: "paused" }));
