@@ -243,7 +243,10 @@ def _read_order_after_drop(
         return _different(0.85, "new_goal_after_cancel")
     if makes_new or not is_first:
         return None
-    return _major(0.66, "goal_replaced") if has_turn else _minor(0.72)
+    if has_turn:
+        return _major(0.66, "goal_replaced")
+    is_tied = overlap.work or any(_refers_to_work(clause, message.context) for clause in wanted)
+    return _minor(0.72 if is_tied else 0.65)
 
 
 def _match_replaced_goal(message: Message) -> Reading | None:
@@ -306,9 +309,18 @@ def _match_answer(message: Message) -> Reading | None:
         return _same(0.84, "answer", "clarify")
     is_more = any(clause.has("additive") for clause in orders) or message.length > SHORT_WORDS
     spelt = lexicon.spell(question)
+    is_more = is_more or not _is_reply(message, orders, is_open=lexicon["open choice"].match(spelt))
     if is_more or lexicon["offer"].match(spelt) or not lexicon["choice"].match(spelt):
         return None
     return _same(0.74, "answer", "clarify")
+
+
+def _is_reply(message: Message, orders: Sequence[Clause], *, is_open: bool) -> bool:
+    """Whether an order can be a reply to the last question: in its words, or short if the question is open."""
+    if message.overlap.tokens & (tokens_of(message.context.last_question) - message.context.goal):
+        return True
+    says_more = any(clause.act is Act.SUGGEST or clause.has("new thing") or clause.has("ban") for clause in orders)
+    return is_open and not says_more and message.length <= SHORT_WORDS // 2
 
 
 def _match_order(message: Message) -> Reading | None:
