@@ -90,6 +90,22 @@ def test_notices_speak_the_teams_language(moot: Moot) -> None:
     assert given["notices"] == [{"code": "names_skipped", "text": "⚠️ 'x' 不在当前团队中，已跳过", "names": ["x"]}]
 
 
+@pytest.mark.parametrize(
+    ("text", "code", "shown"),
+    [
+        ("【NEXT：Bob】 hi", "look_alike_marker", "[NEXT: Bob]"),
+        ("[NEXT Bob] hi", "look_alike_marker", "[NEXT: Bob]"),
+        ("@bobb hi", "mention_unknown", "@Bob"),
+        ("@dora hi", "mention_of_nobody", "@dora"),
+    ],
+)
+def test_what_was_meant_to_name_somebody_earns_its_notice(text: str, code: str, shown: str, moot: Moot) -> None:
+    """The same notice as in a session, before the one that nobody was addressed."""
+    (given,) = ask(moot, {"team": TEAM, "speaker": "alice", "text": text})
+    assert [notice["code"] for notice in given["notices"]] == [code, "nobody_addressed"]
+    assert shown in given["notices"][0]["text"]
+
+
 BAD_LINES = {
     "no JSON": b"[NEXT: bob] hi",
     "half JSON": b'{"team": ',

@@ -67,9 +67,10 @@ def test_a_question_stays_open(moot: Moot, team: str) -> None:
     plain = moot("run", team, "--session", session_id, "--answer", "approve")
     assert plain.code == 0
     assert "✓ Alice approved the plan" in plain.lines
+    assert f"a question is open; go on with --session {session_id} --answer CHOICE" in plain.err
     assert "✗ Will: Draw it (auth): no key" in plain.lines
     assert "? Task 'Draw it' failed (auth): no key. What now?" in plain.lines
-    assert "  Answer with: retry (Try again), skip (Go on without it), reassign" in plain.out
+    assert "  3 Give it to another member" in plain.lines
     shown = moot("sessions", "show", session_id)
     assert shown.lines[-3:] == [
         "📋 Work: waiting for a decision · 1 of 2 tasks done",

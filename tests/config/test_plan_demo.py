@@ -23,4 +23,4 @@ def test_its_plans_can_be_run() -> None:
     script = file.member("nora").agent
     assert isinstance(script, ScriptAgent)
     plans = [entry.plan for entry in script.replies if not isinstance(entry, str) and entry.plan]
-    assert [len(read_tasks(plan.tasks, file.team())) for plan in plans] == [3, 1]
+    assert [len(read_tasks(plan.tasks, file.team())) for plan in plans] == [3, 4, 1]

@@ -59,7 +59,7 @@ def test_a_plan_from_question_to_answer() -> None:
         "  2. Task b (after 1)",
         "  3. Task c (after 1)",
         "? This plan has 3 tasks. Approve, edit or reject it?",
-        "  Answer with: approve, reject",
+        "  1 Approve · 2 Reject",
         "⏸ Waiting for alice",
     ]
     done = solving(GATED, task("a", member="w2")).starts("a").steps("a", "half", 2).completes("a", "one\n\ntwo")
@@ -94,12 +94,15 @@ def test_failures_and_retries() -> None:
     lines = tell(solving(TEAM, task("a")).nacks("a", "busy"))
     assert lines[-1] == "✗ w1 does not take: Task a (busy), offered again in 1 s"
     lines = tell(solving(TEAM, task("a")).task_fails("a", "auth", "no key"))
-    assert lines[-5:] == [
+    assert lines[-9:] == [
         "✗ w1: Task a (auth): no key",
         "✗ No more retries: Task a",
         "? Task 'Task a' failed (auth): no key. What now?",
-        "  Answer with: retry (Try again), skip (Go on without it), reassign (Give it to another member),"
-        " replan (Plan again), abort (Stop the work)",
+        "  1 Try again",
+        "  2 Go on without it",
+        "  3 Give it to another member",
+        "  4 Plan again",
+        "  5 Stop the work",
         "⏸ Waiting for alice",
     ]
 

@@ -156,5 +156,5 @@ def find_team() -> str:
         return find_here()
     except UsageError as error:
         says, _, hint = str(error).removeprefix("name a team file: ").partition("; ")
-        print(f"{says}, so this is the built-in team {FALLBACK_TEAM}, played by scripts; {hint}", file=sys.stderr)
+        print(f"{says}, so this is the built-in team {FALLBACK_TEAM}; {hint}", file=sys.stderr)
         return FALLBACK_TEAM

@@ -25,8 +25,10 @@ from moot.core.errors import MootError, Refused
 from moot.core.machines.connection import State as Connection
 from moot.core.machines.session import Status
 from moot.core.session.commands import Post
-from moot.core.session.events import MessagePosted, NoticePosted, SessionActivated
+from moot.core.session.events import MessagePosted, NoticePosted, SessionActivated, StepAsked
 from moot.core.session.notices import explain
+from moot.core.session.session_lines import tell_question
+from moot.core.session.state import State
 from moot.core.session.team import DEFAULT_LANGUAGE, Language, Member
 from moot.core.session.typed_answers import read_answer
 from moot.protocol.happenings import Moved
@@ -47,7 +49,7 @@ async def run_lines(options: Namespace) -> int:
             print(Words((await session.view()).language)("line.small", **sizes()), file=sys.stderr)
         link_task = asyncio.create_task(mode.tell_link(host.moves()))
         try:
-            return await mode.run(is_new=is_new)
+            return await mode.run(is_new=is_new, is_scripted=(await session.view()).team in await host.scripted_teams())
         finally:
             await _cancel(link_task)
             if not mode.is_over and mode.is_used:
@@ -65,12 +67,13 @@ class LineMode:
         self._refusals = 0
         self._is_typed = sys.stdin.isatty()
         self._is_unaddressed = False  # what was said last was for nobody
+        self._is_question_in_sight = True  # no line was typed since the open question was printed
         self._alerts = alerts
         self._typed_at = monotonic()
 
-    async def run(self, *, is_new: bool) -> int:
+    async def run(self, *, is_new: bool, is_scripted: bool) -> int:
         print(f"session {self._session.id}", file=sys.stderr, flush=True)
-        self._prompt.greet(await self._session.view())
+        self._prompt.greet(await self._session.view(), is_scripted=is_scripted)
         if not is_new:
             await self._recall()
         try:
@@ -126,9 +129,17 @@ class LineMode:
         state = self._teller.state
         if state is None or self.is_over or not (self._is_settled or self._is_asked):
             return
+        if not self._is_question_in_sight and self._prompt.is_shown:
+            self._remind(state)
         is_new = self._prompt.open(state)
         if is_new and monotonic() - self._typed_at >= ALERT_AFTER_S:
             self._alert()
+
+    def _remind(self, state: State) -> None:
+        """Print the oldest question again that what was typed has not answered."""
+        self._is_question_in_sight = True
+        for step in list(state.open_steps.values())[:1]:
+            print("\n".join(tell_question(step, state.team, state.language)), file=sys.stderr, flush=True)
 
     def _alert(self) -> None:
         """Make the terminal tell a person who has looked elsewhere while others worked."""
@@ -173,6 +184,7 @@ class LineMode:
                 self._offer_members()
             elif isinstance(event.fact, MessagePosted | SessionActivated):
                 self._is_unaddressed = False
+            self._is_question_in_sight |= isinstance(event.fact, StepAsked)
         self._seq = events[-1].seq
 
     async def _say(self, line: str | None) -> None:
@@ -180,6 +192,7 @@ class LineMode:
             return
         self._prompt.take()
         self._typed_at = monotonic()
+        self._is_question_in_sight = False
         if self._alerts and self._prompt.is_shown:
             sys.stderr.write(write_title(self._alerts, "Moot"))
         if not line.strip():

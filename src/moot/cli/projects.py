@@ -18,6 +18,7 @@ from moot.config.message_format import show_name
 from moot.config.team_file import TeamFile
 from moot.core.errors import ConfigError, NotFound
 from moot.core.machines.session import Status
+from moot.core.texts import render
 from moot.runtime.ports import Listing, Project
 
 
@@ -27,6 +28,12 @@ class OwnTeam(Struct, frozen=True, kw_only=True):
     team: TeamFile
     project: Project
     folder: Path
+
+    @property
+    def about(self) -> str:
+        """What people must know of the team; empty but for a built-in one that plays a script."""
+        is_demo = self.project.file in list_built_in_teams() and self.team.is_scripted
+        return f"{self.team.name}: {render('ui.scripted', self.team.language)}" if is_demo else ""
 
     def check(self, session: Listing) -> None:
         """Raise ConfigError if the session belongs to another team file. One that was moved is found by its team."""

@@ -20,9 +20,11 @@ class Prompt:
         self._is_open = False
         self._typed: list[str] = []
 
-    def greet(self, view: View) -> None:
-        """Explain once how line mode works."""
+    def greet(self, view: View, *, is_scripted: bool) -> None:
+        """Explain once how line mode works, and that no model answers if the AIs play a script."""
         if self.is_shown:
+            if is_scripted:
+                print(f"{view.team}: {Words(view.language)('scripted')}", file=sys.stderr, flush=True)
             code = "line.work" if view.is_steered else "line.chat"
             ais = sorted((member for member in view.members if not member.is_human), key=lambda member: member.order)
             name = ais[0].display_name if ais else ""

@@ -12,6 +12,7 @@ from moot.agents.acp.acp_agent import AcpAgent
 from moot.agents.cli.cli_agent import CliAgent
 from moot.agents.cli.discovery import find_login
 from moot.agents.llm.llm_agent import LlmAgent
+from moot.agents.llm.models import PROVIDERS, ModelAddress
 from moot.agents.prices import has_price
 from moot.config.agent_specs import AgentSpec
 from moot.config.problem import Problem
@@ -22,6 +23,8 @@ from moot.core.errors import WorkspaceError
 from moot.runtime.workspaces.git import Git
 from moot.runtime.workspaces.repository import find_repository
 
+PROVIDERS_WITH_KEY = tuple(name for name in PROVIDERS if name not in ("ollama", "vllm", "litellm"))
+OTHER_KEYS = {"google": ("GEMINI_API_KEY",)}  # variables that a provider's library takes besides its usual one
 REPORTS_COST = ("claude", "opencode")  # presets whose programs say what a turn cost
 
 
@@ -98,8 +101,21 @@ def _list_lacks(member: str, agent: AgentSpec, folder: Path) -> Iterator[tuple[s
             yield f"the module of {start.argv[1]!r} was not found", "put it beside the team file, or install it"
     if isinstance(agent, CliAgent) and (preset := agent.find_preset()) and not find_login(preset, os.environ):
         yield f"{preset.name} is not logged in", f"run `{preset.name}` once and log in, or set {preset.keys[0]}"
-    if isinstance(agent, LlmAgent) and ":" not in agent.model and not agent.base_url:
+    if isinstance(agent, CliAgent | AcpAgent) and agent.cwd and not (folder / agent.cwd).is_dir():
+        yield f"there is no folder {agent.cwd!r}", "cwd is a folder beside the team file, or an absolute path"
+    if isinstance(agent, LlmAgent):
+        yield from _list_lacks_of_model(agent)
+
+
+def _list_lacks_of_model(agent: LlmAgent) -> Iterator[tuple[str, str]]:
+    if ":" not in agent.model and not agent.base_url:
         yield "the model names no provider", f"write provider:name, such as openai:{agent.model}"
+        return
+    address = ModelAddress(name=agent.model, base_url=agent.base_url, key=agent.key)
+    needs_key = agent.key or (agent.base_url is None and address.provider in PROVIDERS_WITH_KEY)
+    names = [address.key_name, *OTHER_KEYS.get(address.provider, ())]
+    if needs_key and not any(os.environ.get(name) for name in names):
+        yield f"the variable {address.key_name} is not set", f"export {address.key_name}=… before you start the team"
 
 
 def _has_program(start: Start, folder: Path) -> bool:

@@ -155,10 +155,10 @@ async def run_here(options: Namespace, *, ends_now: Callable[[], bool]) -> int:
             session = await app.session(title=options.title)
             async with kept_if_used(app.log.read, forgetting(options, app.sessions.delete), session.id) as created:
                 async with asyncio.timeout(options.timeout):
-                    return await Run(session, options).play(created)
+                    return await Run(session, options, own.about).play(created)
         async with asyncio.timeout(options.timeout):
             session_id = pick_own_session(await app.log.sessions(), options.session, own)
-            return await Run(await app.session(session_id), options).play([])
+            return await Run(await app.session(session_id), options, own.about).play([])
 
 
 def forgetting(options: Namespace, delete: Callable[[str], Awaitable[None]]) -> Callable[[str], Awaitable[None]]:
@@ -190,9 +190,10 @@ async def run_attached(options: Namespace, holder: Attached, own: OwnTeam) -> in
             remote = await client.session(team=name, title=options.title)
             held = HeldSessions(holder)
             async with kept_if_used(held.read, forgetting(options, held.delete), remote.id) as created:
-                return await Run(remote, options).play(created)
+                return await Run(remote, options, own.about).play(created)
         listings = await RemoteLog(holder.rest).sessions()
-        return await Run(await client.session(pick_own_session(listings, options.session, own)), options).play([])
+        remote = await client.session(pick_own_session(listings, options.session, own))
+        return await Run(remote, options, own.about).play([])
 
 
 async def run_there(options: Namespace) -> int:
@@ -238,9 +239,10 @@ class Unanswered(Exception):
 
 
 class Run:
-    """Posts every text, answers every question, prints every event."""
+    """Posts every text, answers every question, prints every event. `about` says what people must know of the team."""
 
-    def __init__(self, session: Conversation, options: Namespace) -> None:
+    def __init__(self, session: Conversation, options: Namespace, about: str = "") -> None:
+        self._about = about
         self._session = session
         self._options = options
         self._answers: list[str] = list(options.answer)
@@ -262,7 +264,7 @@ class Run:
         self._options.session = session.id  # for the sentence about a timeout
         for event in created:
             await self._show(event)
-        print(f"session {session.id}", file=sys.stderr)
+        print(*[line for line in (f"session {session.id}", self._about) if line], sep="\n", file=sys.stderr)
         if not any(text.startswith("/") for text in self._options.say[:1]):  # a command may be meant for what runs
             await self._print(session.settle())  # first finish what a crash or a stop has interrupted
             await self._answer_steps()
@@ -274,6 +276,8 @@ class Run:
             await self._answer_steps()
         if self._answers:
             print(f"not used, as no question was open: --answer {shlex.join(self._answers)}", file=sys.stderr)
+        elif (await session.view()).questions:
+            print(f"a question is open; go on with --session {session.id} --answer CHOICE", file=sys.stderr)
         return await self._exit_code()
 
     async def _attach(self) -> list[Attachment]:

@@ -1,6 +1,7 @@
 """`moot validate`: every problem of team files, with its line, and what a valid one lacks on this machine."""
 
 import json
+import sys
 from argparse import ArgumentParser, Namespace
 
 from moot.cli import exits
@@ -15,8 +16,21 @@ def run(options: Namespace) -> int:
     """Check each file. Warnings do not change the exit code: the file may be meant for another machine."""
     from moot.cli.projects import find_here
 
-    checks = [check(file or find_here(), options) for file in options.files or [""]]
+    if len(options.files) < 2:
+        return exits.OK if check(options.files[0] if options.files else find_here(), options) else exits.INVALID_CONFIG
+    checks = [check_readable(file, options) for file in options.files]
     return exits.OK if all(checks) else exits.INVALID_CONFIG
+
+
+def check_readable(file: str, options: Namespace) -> bool:
+    """Check one of several files: one that cannot be read is said, and the others are checked too."""
+    from moot.core.errors import ConfigError
+
+    try:
+        return check(file, options)
+    except ConfigError as error:
+        print(f"moot: {error}", file=sys.stderr)
+        return False
 
 
 def check(file: str, options: Namespace) -> bool:

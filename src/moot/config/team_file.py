@@ -183,6 +183,11 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Member id to agent, for every AI."""
         return {spec.id: spec.agent for spec in self.members if spec.agent is not None}
 
+    @property
+    def is_scripted(self) -> bool:
+        """Whether all AIs play a script: no model is asked."""
+        return all(agent.is_scripted for agent in self.agents().values())
+
     def understander(self) -> Understanding:
         """The one asked for, or the flow's default (plan: understanding)."""
         return self.understanding or Understanding(type=FLOWS[self.flow].default_understanding)

@@ -263,6 +263,8 @@ def _wrong_type(value: object, expected: Sequence[inspect.Type], path: Path) -> 
     if inspect.CustomType in kinds and isinstance(value, str):
         near = suggest(value, PRESETS.names(), Phrase("team.plural.presets"))
         hint = near if near.startswith("did") else Phrase("team.agent.no_agent.hint", value=near)
+        if value in AGENTS.names():
+            hint = Phrase("team.agent.type_alone.hint", value=value)
         return Problem(path=path, text=Phrase("team.agent.no_agent", value=describe_value(value)), hint=hint)
     for choice in map(_bare, expected):
         if isinstance(choice, inspect.VarTupleType):

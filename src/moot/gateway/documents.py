@@ -163,7 +163,7 @@ def describe_team(team: TeamFile, *, has_file: bool) -> TeamDocument:
         flow=public.flow,
         language=public.language,
         members=public.members,
-        scripted=all(agent.is_scripted for agent in team.agents().values()),
+        scripted=team.is_scripted,
         description=team.description,
         examples=team.examples,
         has_file=has_file,

@@ -213,9 +213,7 @@ class LocalHost:
         return [msgspec.convert(item, Waiting, from_attributes=True) for item in items]
 
     async def scripted_teams(self) -> frozenset[str]:
-        return frozenset(
-            team.name for team in self._app.teams if all(agent.is_scripted for agent in team.agents().values())
-        )
+        return frozenset(team.name for team in self._app.teams if team.is_scripted)
 
     async def open(self, session_id: str) -> Talk:
         if self._prepare:

@@ -9,6 +9,7 @@ from moot.app import Session, open_app
 from moot.cli import exits
 from moot.core.session.commands import Answer, Post
 from moot.core.session.state import State
+from moot.core.texts import render
 from moot.telling.demos.scenes import Demo, Scene
 from moot.telling.teller import Teller
 
@@ -17,6 +18,7 @@ LONGEST_S = 60.0
 
 async def tell(demo: Demo) -> int:
     async with open_app(demo.team) as app, asyncio.timeout(LONGEST_S):
+        print(f"{demo.team}: {render('ui.scripted', app.teams[0].language)}", file=sys.stderr)
         await play(await app.session(title="Demo"), demo)
     return exits.OK
 

@@ -10,11 +10,12 @@ from moot.core.session.desk_lines import DESK_LINES
 from moot.core.session.grants import Grant, show_grant
 from moot.core.session.notices import name_failure, queue_line, tell_failure
 from moot.core.session.steps import option_label
-from moot.core.session.team import Language, normalise
+from moot.core.session.team import Language, Team
 from moot.core.session.tool_lines import transcribe_step
 from moot.core.session.workspace_lines import WORKSPACE_LINES
 from moot.core.texts import render
 
+CHOICES_CHARS = 90  # of a line with all choices of a question; longer ones get a line each
 TURN, QUESTION = Span("turn", "turn_id"), Span("step", "step_id")
 
 SESSION_LINES = Lines(DESK_LINES, WORKSPACE_LINES)
@@ -158,16 +159,16 @@ def question_text(fact: events.StepAsked, language: Language) -> str | None:
 
 @SESSION_LINES.on(events.StepAsked, "landmark")
 def _ask(change: Change[events.StepAsked]) -> list[str]:
-    fact = change.fact
-    question = question_text(fact, change.language) or fact.step_id
-    names = tuple(_name_option(change, option) for option in fact.options)
-    return [*indent("? ", question), *([change.say("options", names=names)] if names else [])]
+    return tell_question(change.fact, change.after.team, change.language)
 
 
-def _name_option(change: Change[events.StepAsked], option: events.Option) -> str:
-    """Return what can be typed to choose the option: its id, and its label if that says something else."""
-    label = option_label(change.fact.code, option, change.after.team.members, change.language)
-    return option.id if normalise(label) == normalise(option.id) else change.say("option", who=option.id, detail=label)
+def tell_question(step: events.StepAsked, team: Team, language: Language) -> list[str]:
+    """Return a question and below it what can be chosen, numbered: a number answers it."""
+    labels = [option_label(step.code, option, team.members, language) for option in step.options]
+    choices = [f"{number} {' '.join(label.split())}" for number, label in enumerate(labels, 1)]
+    in_one_line = f"  {' · '.join(choices)}"
+    below = [in_one_line] if len(in_one_line) <= CHOICES_CHARS else [f"  {choice}" for choice in choices]
+    return [*indent("? ", question_text(step, language) or step.step_id), *(below if choices else [])]
 
 
 @SESSION_LINES.on(events.StepClosed, "landmark")

@@ -12,6 +12,7 @@ from moot.core.session.team import LANGUAGES, Member
 YES = frozenset({"yes", "y", "ok", "go ahead", "approve", "好", "好的", "可以", "同意", "批准", "是"})
 NO = frozenset({"no", "n", "reject", "不", "不行", "拒绝", "否"})
 _TAIL = re.compile(r"[\s.。!！]+\Z")
+_COMMAS = re.compile(r"[,、;]")
 _LIST = re.compile(r"[\s,，、;；]+")
 
 
@@ -46,8 +47,8 @@ def read_answer(question: Asked, typed: str, members: Iterable[Member] = ()) -> 
             return {"choice": option.id}
     if question.selection == "multiple" and (ids := _read_numbers(text, question.options)):
         return {"selected_ids": ids}
-    if _is_confirmation(question) and text in YES | NO:
-        return {"confirmed": text in YES}
+    if _is_confirmation(question) and (said := _read_yes_or_no(text)) is not None:
+        return {"confirmed": said}
     return None
 
 
@@ -62,6 +63,14 @@ def _is_confirmation(question: Asked) -> bool:
     """Whether the question asks to confirm or permit something, so that a plain yes or no answers it."""
     ids = {option.id for option in question.options}
     return question.kind in ("plan", "tool") or question.code.startswith("confirm_") or ids >= {"approve", "reject"}
+
+
+def _read_yes_or_no(text: str) -> bool | None:
+    """Read a text of nothing but yes or no: one word of it, or several with commas ("yes, go ahead")."""
+    words = {stripped for word in _COMMAS.split(text) if (stripped := word.strip())}
+    if not words:
+        return None
+    return True if words <= YES else False if words <= NO else None
 
 
 def _read_numbers(text: str, options: Sequence[Option]) -> tuple[str, ...]:
