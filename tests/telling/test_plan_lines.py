@@ -129,7 +129,7 @@ def test_a_plan_that_is_given_up_on_is_told_with_the_question() -> None:
     refused = plan_given(TEAM).says("x").understands("different_task").plans().plans().plans()
     lines = tell(refused, "zh")
     assert [line.partition("：")[0] for line in lines if line.startswith("✗")] == ["✗ 计划无法执行，退回给 planner"] * 2
-    assert lines[-2] == "  可选：retry（重试）, abort（中止）"
+    assert lines[-2] == "  1 重试 · 2 中止"
 
 
 def test_steering() -> None:
