@@ -1,7 +1,8 @@
-"""A small MCP server over stdio, standard library only: one tool, which says what the program may see."""
+"""A small MCP server over stdio, standard library only: a tool that says what the program may see, and a shell."""
 
 import json
 import os
+import subprocess
 import sys
 from typing import Any
 
@@ -9,6 +10,12 @@ TOOL = {
     "name": "look",
     "description": "What this program sees.",
     "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+}
+
+SHELL = {
+    "name": "bash",
+    "description": "Runs a command.",
+    "inputSchema": {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
 }
 
 
@@ -22,8 +29,12 @@ def answer(request: dict[str, Any]) -> dict[str, Any] | None:
                 "serverInfo": {"name": "t", "version": "1"},
             }
         case "tools/list":
-            return {"tools": [TOOL]}
+            return {"tools": [TOOL, SHELL]}
         case "tools/call":
+            if request["params"]["name"] == SHELL["name"]:
+                command = request["params"]["arguments"]["command"]
+                ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+                return {"content": [{"type": "text", "text": ran.stdout}]}
             name = request["params"]["arguments"]["name"]
             seen = os.environ.get(name, "nothing") if name != "cwd" else os.getcwd()
             return {"content": [{"type": "text", "text": f"sees {seen}"}]}

@@ -6,18 +6,24 @@ import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from moot.agents.llm.llm_agent import LlmAgent, LlmMember
 from moot.agents.run_environment import RunEnvironment
+from moot.app import open_app
 from moot.config.agent_specs import McpServer
+from moot.config.team_file import MemberSpec, TeamFile
+from moot.core.session.commands import Answer
+from moot.core.session.events import StepAsked, TurnStepped
+from moot.core.session.team import Kind
 from moot.runtime.clock import SystemClock
 from tests.agents.fake_models import Call, FakeModels, Reply, fake_models
 from tests.agents.llm_members import HastyClock, play
 from tests.agents.mcp_address import McpAddress, serve_mcp
 from tests.agents.turns import chat_turn
-from tests.runtime.apps import run, until
+from tests.runtime.apps import facts, has, run, say, until
 
 TURN = chat_turn(("alice", "Look around."))
 SERVER = str(Path(__file__).parent / "mcp_server.py")
@@ -33,7 +39,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def make_member(models: FakeModels, book: Path, *command: str) -> LlmMember:
     server = McpServer(command=command or (sys.executable, SERVER, str(book)), env=("ALLOWED",))
-    spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(server,))
+    spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(server,), permissions="all")
     return LlmMember(spec, SystemClock(), run_environment=RunEnvironment(folder=book.parent))
 
 
@@ -65,6 +71,40 @@ async def test_a_server_serves_a_turn_and_ends_with_it(book: Path) -> None:
     assert is_gone(book)
 
 
+@pytest.mark.parametrize(("choice", "seen"), [("allow_session", "sees this"), ("reject_once", "said no")])
+@run
+async def test_people_are_asked_before_a_tool_of_a_server_is_used(choice: str, seen: str, book: Path) -> None:
+    """The question names server and tool and shows the arguments; a yes for the session is asked for once."""
+    server = McpServer(command=(sys.executable, SERVER, str(book)), env=("ALLOWED",))
+    with fake_models(look("ALLOWED"), look("ALLOWED"), "Seen.") as models:
+        agent = LlmAgent(model="openai:small", base_url=models.url, mcp=(server,))
+        members = (MemberSpec(id="ann", kind=Kind.HUMAN), MemberSpec(id="bob", kind=Kind.AI, agent=agent))
+        async with open_app(TeamFile(moot=1, name="t", members=members, sandbox="off")) as app:
+            session = await app.session()
+            saying = asyncio.create_task(say(session, "[NEXT: bob] look around"))
+            for number in range(1 if choice == "allow_session" else 2):
+                await has(app, session, "agent.user_confirm", number + 1)
+                step = (await facts(app, session, StepAsked))[number]
+                assert step.question == f'mcp__{Path(sys.executable).stem}__look: {{\n "name": "ALLOWED"\n}}'
+                await session.submit(Answer(step_id=step.step_id, choice=choice, by="ann"))
+            await saying
+            told = [fact.observation or "" for fact in await facts(app, session, TurnStepped)]
+    assert [seen in each for each in told if "look" in each] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("settings", "seen"), [({"permissions": "read"}, "said no"), ({"allow": ("look",)}, "sees this")]
+)
+@run
+async def test_a_rule_of_the_team_file_decides_unasked(settings: dict[str, Any], seen: str, book: Path) -> None:
+    """`allow` names what needs no question; without people who can be asked the rest is refused."""
+    server = McpServer(command=(sys.executable, SERVER, str(book)), env=("ALLOWED",))
+    with fake_models(look("ALLOWED"), "Seen.") as models:
+        spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(server,), **settings)
+        played = await play(LlmMember(spec, SystemClock()), TURN)
+    assert any("look" in step and seen in step for step in played.steps)
+
+
 @run
 async def test_a_turn_that_is_stopped_ends_the_server(book: Path) -> None:
     """No process outlives what needs it."""
@@ -93,7 +133,7 @@ def served() -> Iterator[McpAddress]:
 
 
 def make_remote(models: FakeModels, url: str, key: str | None = None) -> LlmMember:
-    spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(McpServer(url=url, key=key),))
+    spec = LlmAgent(model="openai:small", base_url=models.url, mcp=(McpServer(url=url, key=key),), permissions="all")
     return LlmMember(spec, HastyClock())
 
 

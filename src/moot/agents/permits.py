@@ -6,10 +6,12 @@ yes or no, once or for the rest of the session.
 
 import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.agents.member_tools import NAMES, SERVER
 from moot.core import limits
@@ -22,6 +24,8 @@ from moot.core.texts import render
 from moot.runtime.ports import Ask
 
 Permissions = Literal["read", "ask", "edit", "all"]
+# What an agent is told of a no.
+NO = "The people you work with said no. Do not try another way to do the same; say what you would need it for."
 CUT_NOTE_CHARS = 60  # for the note that says how much was cut
 _HARMLESS = ("read", "search", "think")
 _EDITS = ("edit", "delete", "move")
@@ -73,6 +77,39 @@ def permit_own_tools(permit: Permit) -> Permit:
         return (_OWN_TOOL.fullmatch(request.name) is not None and not request.command) or await permit(request)
 
     return permit_rest
+
+
+def number_questions(permit: Permit) -> Permit:
+    """Return a permit that names a question by what it is about and how often that was asked in the turn.
+
+    A turn that runs again has other call ids, and is given the answers to the questions that it puts again.
+    """
+    counts: Counter[str] = Counter()
+
+    async def permit_numbered(request: PermissionRequest) -> bool:
+        counts[request.key] += 1
+        return await permit(replace(request, key=f"{request.key} #{counts[request.key]}"))
+
+    return permit_numbered
+
+
+def choose_permit(
+    level: Permissions,
+    allow: Sequence[str],
+    desk: Ask | None,
+    language: Language,
+    grants: Sequence[Grant],
+    hide: Callable[[str], str],
+) -> Permit:
+    """Return the permit of a level. Without a desk nobody can be asked, and `ask` means reading."""
+    if level == "ask" and desk is not None:
+        return People(desk, language, allow, grants, hide).permit
+    by_level = permit_by_level(level)
+
+    async def permit(request: PermissionRequest) -> bool:
+        return is_allowed(request, allow) or await by_level(request)
+
+    return permit
 
 
 class People:

@@ -127,12 +127,20 @@ async def converse(place: Place) -> Marks:
         "goes on in the next turn": mark(any("alpha-word" in body and "beta-word" in body for body in second)),
         "goes on after a restart": mark(any("alpha-word" in body and "gamma-word" in body for body in third)),
         "tokens are those the model counted": mark(
-            spent.tokens == counted, f"{spent.tokens:,} of {counted:,}", P if spent.tokens else N
+            spent.tokens == counted,
+            f"{spent.tokens:,} of {counted:,}{_explain_missing(models, counted - spent.tokens)}",
+            P if spent.tokens else N,
         ),
         "first turn, s": Mark(f"{first_s:.1f}"),
         "second turn, s": Mark(f"{second_s:.2f}"),
         "memory, MB": Mark(f"{rss_mb:.0f}" if rss_mb else NONE),
     }
+
+
+def _explain_missing(models: FakeModels, missing: int) -> str:
+    """Say so if what is missing is what the agent asked for itself, without tools, and tells nobody of."""
+    own = sum(not asked.tools for asked in models.asked) * TOKENS
+    return ": it does not tell what it asked for a title" if missing and missing == own else ""
 
 
 async def measure(doing: Awaitable[object]) -> float:
@@ -187,8 +195,6 @@ async def use_a_tool(place: Place) -> Marks:
 
 def _insist(asked: Asked) -> Reply:
     """Use a tool; what Codex's sandbox refuses, ask for again without it, as Codex tells its models to."""
-    if "touch" in asked.tools and not asked.results:  # a model's own tool
-        return Reply(calls=(Call("touch", {"path": "made"}),))
     if len(asked.results) == 1 and "Read-only file system" in asked.results[0]:
         command = asked.prompt.rpartition("RUN: ")[2].splitlines()[0].strip()
         wider = {"sandbox_permissions": "require_escalated", "justification": "May I make the file?"}

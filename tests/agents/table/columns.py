@@ -3,15 +3,18 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from moot.agents.acp.acp_agent import AcpAgent
 from moot.agents.cli.cli_agent import CliAgent
 from moot.agents.llm.llm_agent import LlmAgent
-from moot.config.agent_specs import AgentSpec
+from moot.config.agent_specs import AgentSpec, McpServer
 from tests.agents.real_clis import MODEL, OPENCODE_MODEL, QUIET
 
+MCP_SERVER = Path(__file__).parents[1] / "mcp_server.py"
 _ACP_NAMES = (
     *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_HOME"),
     *("HTTPS_PROXY", "NO_PROXY", *QUIET),
@@ -66,7 +69,8 @@ def _acp(*command: str) -> Callable[..., AgentSpec]:
 
 
 def _llm(url: str = "", **settings: Any) -> AgentSpec:
-    settings.pop("permissions", None)
+    if settings.get("permissions") == "ask":  # about something that it can do
+        settings["mcp"] = (McpServer(command=(sys.executable, str(MCP_SERVER), os.devnull)),)
     return LlmAgent(model=f"openai-chat:{MODEL}", base_url=url, key="OPENAI_API_KEY", **settings)
 
 

@@ -22,15 +22,13 @@ from moot.agents.live.line_link import LineLink
 from moot.agents.live.link import Hooks, Known, Setup, add_results
 from moot.agents.live.live_member import LOST, LiveProtocol, explain_end
 from moot.agents.member_tools import SERVER
-from moot.agents.permits import PermissionRequest, Permissions
+from moot.agents.permits import NO, PermissionRequest, Permissions
 from moot.agents.process import Child
 from moot.agents.tool_steps import find_tool, localize_found
 from moot.core.errors import AgentError
 from moot.core.session.attachments import HandedFile
 from moot.core.session.usage import Usage
 from moot.runtime.ports import Delivery, Result
-
-NO = "The people you work with said no. Do not try another way to do the same; say what you would need it for."
 
 
 class ClaudeLink(LineLink):

@@ -23,7 +23,7 @@ from moot.agents.live.link import Hooks, Known, Link, Setup
 from moot.agents.live.pool import Lease, LinkPool, Place
 from moot.agents.member_tools import SERVER, MemberTools
 from moot.agents.output_limits import Censor, OutputLimiter, PartialOutput, censor_error
-from moot.agents.permits import People, PermissionRequest, Permit, permit_by_level, permit_own_tools
+from moot.agents.permits import PermissionRequest, Permit, choose_permit, number_questions, permit_own_tools
 from moot.agents.prices import add_cost
 from moot.agents.process import Bounds, Child, Program, start
 from moot.agents.run_environment import RunEnvironment
@@ -100,17 +100,16 @@ class LiveMember:
         self._steered: dict[tuple[str, str], _Steered] = {}  # by session and turn
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
-        permit = self._permit or permit_by_level(self._seat.setup.permissions)
-        return self._act(turn, permit, None, asks_people=False)
+        return self._act(turn, self._permit or self._choose_permit(turn, None), None, asks_people=False)
 
     def act_asking(self, turn: TurnInput, desk: Desk) -> AsyncGenerator[Output, None]:
-        setup = self._seat.setup
-        if self._permit is not None or setup.permissions != "ask":
-            permit, asks_people = self._permit or permit_by_level(setup.permissions), False
-        else:
-            hide = partial(hide_secrets, environment=self._seat.environment)
-            permit, asks_people = People(desk, turn.language, setup.allow, turn.grants, hide).permit, True
+        permit = self._permit or self._choose_permit(turn, desk)
+        asks_people = self._permit is None and self._seat.setup.permissions == "ask"
         return self._act(turn, permit_own_tools(permit), desk, asks_people=asks_people)
+
+    def _choose_permit(self, turn: TurnInput, desk: Desk | None) -> Permit:
+        setup, hide = self._seat.setup, partial(hide_secrets, environment=self._seat.environment)
+        return choose_permit(setup.permissions, setup.allow, desk, turn.language, turn.grants, hide)
 
     async def steer(self, turn: TurnInput, message: Message) -> Delivery | None:
         """Bring a message into a turn that runs. Return how it reaches it; None if it does not."""
@@ -338,14 +337,13 @@ class _Playing:
         self._lease = lease
         self._seat = seat
         self._turn = turn
-        self._permit = permit
+        self._permit = number_questions(permit)
         self._asks_people = asks_people
         self._outputs: asyncio.Queue[PartialOutput | None] = asyncio.Queue()
         self._limiter = OutputLimiter(seat.name)
         self._failure: AgentError | None = None
         self._asking = 0
         self._task: asyncio.Task[Result] | None = None
-        self._questions: dict[str, int] = {}
         self._steers = 0
         self._has_told = False
         self.doing = ""  # the last use of a tool that did not end
@@ -461,11 +459,10 @@ class _Playing:
     async def _ask(self, request: PermissionRequest) -> bool:
         """Ask for a permission, after people could see what it is about."""
         self._has_told = True
-        count = self._questions[request.key] = self._questions.get(request.key, 0) + 1
         self._asking += 1
         try:
             await self._outputs.join()
-            is_allowed = await self._permit(_number(request, count))
+            is_allowed = await self._permit(request)
             if not is_allowed and not self._asks_people:  # otherwise question and answer are in the log
                 self._emit(Step(observation=f"not allowed: {request.command or request.tool.title}"))
             return is_allowed
@@ -476,8 +473,3 @@ class _Playing:
 def _is_progress(output: PartialOutput) -> bool:
     """Whether the agent gets on: a remark alone is none."""
     return not isinstance(output, Step) or bool(output.tool or output.thought or output.action)
-
-
-def _number(request: PermissionRequest, count: int) -> PermissionRequest:
-    """Name a question by what it is about and how often that was asked: a turn that runs again has other call ids."""
-    return replace(request, key=f"{request.key} #{count}")

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import aclosing
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -12,13 +13,15 @@ from msgspec.structs import replace
 
 from moot.agents.agent_type import AgentType, Seat
 from moot.agents.context import build_context, describe_message
+from moot.agents.environment import hide_secrets
 from moot.agents.llm.models import ModelAddress, open_model
 from moot.agents.llm.structured_output import SHAPES
 from moot.agents.member_tools import MemberTools
 from moot.agents.output_limits import Censor, censor_error
+from moot.agents.permits import Permissions, choose_permit
 from moot.agents.run_environment import RunEnvironment
 from moot.agents.starts import list_addresses, list_tools
-from moot.config.agent_specs import Extra, Json, McpServer, check_servers
+from moot.config.agent_specs import AllowRules, Extra, Json, McpServer, check_servers
 from moot.config.problem import Problem
 from moot.config.quantities import Duration, EnvName, FunctionPath, Text
 from moot.config.trust import Start
@@ -53,6 +56,11 @@ class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     key: Annotated[EnvName | None, Meta(description="variable with the key; default: the provider's usual one")] = None
     tools: Annotated[tuple[FunctionPath, ...], Meta(description="Python functions that it may call")] = ()
     mcp: Annotated[tuple[McpServer, ...], Meta(description="servers of tools")] = ()
+    permissions: Annotated[
+        Permissions,
+        Meta(description="for tools of `mcp`: people say yes or no each time (ask), or all are allowed (all)"),
+    ] = "ask"
+    allow: AllowRules = ()
     settings: Annotated[Json, Meta(description="for the provider, as they are: temperature, max_tokens…")] = {}
     output: Annotated[
         Literal["text", "native", "tool"], Meta(description="how plans and reviews are asked for; text suits any model")
@@ -116,13 +124,13 @@ class LlmMember:
         self._incoming: dict[tuple[str, str], list[str]] = {}  # by session and turn: what people write to it meanwhile
 
     def act(self, turn: TurnInput) -> AsyncGenerator[Output, None]:
-        return self._act(turn, None, _ignore)
+        return self._act(turn, None, None)
 
     def act_asking(self, turn: TurnInput, desk: Desk) -> AsyncGenerator[Output, None]:
         has_tools = self._spec.own_tools and turn.job not in WITHOUT_TOOLS
         own = self._run_environment
         tools = MemberTools(turn, desk, own.folder, own.sandbox.hidden) if has_tools else None
-        return self._act(turn, tools, desk.spend)
+        return self._act(turn, tools, desk)
 
     async def steer(self, turn: TurnInput, message: Message) -> Delivery | None:
         """Keep a message for the next request to the model: after a round of tools, or after its answer."""
@@ -132,14 +140,12 @@ class LlmMember:
         incoming.append(describe_message(turn, message))
         return "boundary"
 
-    async def _act(
-        self, turn: TurnInput, tools: MemberTools | None, spend: Callable[[Usage], None]
-    ) -> AsyncGenerator[Output, None]:
+    async def _act(self, turn: TurnInput, tools: MemberTools | None, desk: Desk | None) -> AsyncGenerator[Output, None]:
         """Play a turn. Secrets of this process, its own key among them, are removed from what it says."""
         key, censor = (turn.session_id, turn.turn_id), Censor(os.environ)
         self._incoming[key] = []
         try:
-            async with aclosing(self._play(turn, tools, self._incoming[key], spend)) as outputs:
+            async with aclosing(self._play(turn, tools, self._incoming[key], desk)) as outputs:
                 async for output in outputs:
                     for safe in censor.admit(output):
                         yield safe
@@ -149,12 +155,13 @@ class LlmMember:
             del self._incoming[key]
 
     async def _play(
-        self, turn: TurnInput, tools: MemberTools | None, incoming: list[str], spend: Callable[[Usage], None]
+        self, turn: TurnInput, tools: MemberTools | None, incoming: list[str], desk: Desk | None
     ) -> AsyncGenerator[Output, None]:
+        spend = desk.spend if desk else _ignore
         context = build_context(turn, self._instructions, prompts=self._prompts, sees=self._address.sees)
         spent = Usage()
         for attempt in count(1):
-            run = await self._begin(turn, tools, incoming)
+            run = await self._begin(turn, tools, incoming, desk)
             try:
                 async with aclosing(run.outputs(context)) as outputs:
                     async for output in outputs:
@@ -180,15 +187,20 @@ class LlmMember:
         has_hope = failure.error_type in RETRYABLE and attempt < TRIES and delay_s <= LONGEST_DELAY_S
         return delay_s if has_hope else None
 
-    async def _begin(self, turn: TurnInput, tools: MemberTools | None, incoming: list[str]) -> "ModelRun":
+    async def _begin(
+        self, turn: TurnInput, tools: MemberTools | None, incoming: list[str], desk: Desk | None
+    ) -> "ModelRun":
         if turn.job not in self._agents:
             # In a thread: importing the library takes a second, which would block all sessions.
             self._agents[turn.job] = await asyncio.to_thread(self._make_agent, turn.job)
         from moot.agents.llm.model_run import ModelRun, SilenceLimits
 
-        limits = SilenceLimits(self._spec.start_timeout_s, self._spec.idle_timeout_s)
-        agent = self._agents[turn.job]
-        return ModelRun(agent, self._address, SHAPES.get(turn.job), limits, self._clock, turn.language, tools, incoming)
+        spec, agent = self._spec, self._agents[turn.job]
+        limits = SilenceLimits(spec.start_timeout_s, spec.idle_timeout_s)
+        hide = partial(hide_secrets, environment=os.environ)
+        permit = choose_permit(spec.permissions, spec.allow, desk, turn.language, turn.grants, hide)
+        shape = SHAPES.get(turn.job)
+        return ModelRun(agent, self._address, shape, limits, self._clock, turn.language, tools, incoming, permit)
 
     def _make_agent(self, job: Job) -> "Agent[Any, Any]":
         spec = self._spec

@@ -26,8 +26,9 @@ from moot.agents.llm.model_files import attach
 from moot.agents.llm.models import ModelAddress
 from moot.agents.llm.stream_reader import StreamReader
 from moot.agents.llm.structured_output import Json, Shape
-from moot.agents.llm.toolsets import member_toolset, take_incoming
+from moot.agents.llm.toolsets import Turn, member_toolset, take_incoming
 from moot.agents.member_tools import MemberTools
+from moot.agents.permits import Permit, number_questions, permit_by_level
 from moot.core.errors import AgentError
 from moot.core.session.team import Language
 from moot.core.session.usage import Usage, add_usage
@@ -107,8 +108,10 @@ class ModelRun:
         language: Language,
         tools: MemberTools | None = None,
         incoming: list[str] | None = None,
+        permit: Permit | None = None,
     ) -> None:
         self._incoming = incoming if incoming is not None else []  # what people write to the member meanwhile
+        self._permit = number_questions(permit or permit_by_level("read"))
         self._spent = Usage()  # by the runs before this one
         self._said: Sequence[ModelMessage] = ()
         self._agent = agent
@@ -201,7 +204,11 @@ class ModelRun:
             await stack.enter_async_context(self._agent)
             own = [member_toolset(self._tools, self._language)] if self._tools else None
             run = self._agent.run_stream_events(
-                prompt, instructions=instructions, toolsets=own, message_history=history, deps=self._incoming
+                prompt,
+                instructions=instructions,
+                toolsets=own,
+                message_history=history,
+                deps=Turn(self._incoming, self._permit),
             )
             self._events = await stack.enter_async_context(run)
             yield self._events

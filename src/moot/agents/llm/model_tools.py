@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from moot.agents.llm.mcp import START_S, make_transport
 from moot.agents.python import load_function
 from moot.agents.run_environment import RunEnvironment
+from moot.agents.starts import name_servers
 from moot.config.agent_specs import McpServer
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ def open_tools(
     toolsets: list[AbstractToolset[Any]] = []
     if functions:
         toolsets.append(Guarded(function_toolset([load_function(path, run_environment.folder) for path in functions])))
-    for server in servers:
+    for name, server in name_servers(servers).items():
         transport = make_transport(server, run_environment)
         from pydantic_ai.mcp import MCPToolset
 
         toolset: MCPToolset[Any] = MCPToolset(transport, init_timeout=START_S, tool_error_behavior="failed")
-        toolsets.append(Served(toolset, server))
+        toolsets.append(Served(toolset, server, name))
     return toolsets

@@ -1,5 +1,6 @@
 """Toolsets of the library. Imports pydantic_ai; to be imported when a model is first used."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,11 +12,22 @@ from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, 
 from moot.agents.llm import mcp
 from moot.agents.llm.model_tools import ERROR_CHARS, RESULT_CHARS
 from moot.agents.member_tools import NAMES, MemberTools, ToolProblem, describe, find_schema
+from moot.agents.permits import NO, PermissionRequest, Permit
+from moot.agents.tool_steps import find_tool
 from moot.config.agent_specs import McpServer
 from moot.core import text
 from moot.core.errors import AgentError
 from moot.core.session.team import Language
 from moot.runtime import telemetry
+
+
+@dataclass
+class Turn:
+    """What the tools of one turn know of it: what people write to the member meanwhile, and who permits what."""
+
+    incoming: list[str]
+    permit: Permit
+
 
 _CONTROL_FLOW = (ModelRetry, ToolFailed, CallDeferred, ApprovalRequired)
 
@@ -52,7 +64,7 @@ def take_incoming(incoming: list[str]) -> str:
 class Guarded(WrapperToolset[Any]):
     """Reports the failure of a tool to the model instead of failing the turn, and what people wrote meanwhile.
 
-    The dependencies of a run are the list of what they wrote.
+    The dependencies of a run are a `Turn`.
     """
 
     async def call_tool(
@@ -66,19 +78,39 @@ class Guarded(WrapperToolset[Any]):
         except Exception as error:  # a tool is foreign code
             raise ToolFailed(f"{type(error).__name__}: {error}"[:ERROR_CHARS]) from error
         finally:
-            if ctx.deps:
-                ctx.enqueue(take_incoming(ctx.deps))
+            if ctx.deps and ctx.deps.incoming:
+                ctx.enqueue(take_incoming(ctx.deps.incoming))
         return text.cut(result, RESULT_CHARS) if isinstance(result, str) else result
 
 
 @dataclass
 class Served(Guarded):
-    """The tools of an MCP server. Raises AgentError on entering, before the model is asked, if it cannot be used."""
+    """The tools of an MCP server, each use of which needs a permission.
+
+    Raises AgentError on entering, before the model is asked, if the server cannot be used.
+    """
 
     server: McpServer
+    server_name: str
 
     async def __aenter__(self) -> Self:
         try:
             return await super().__aenter__()
         except Exception as error:  # a program or a foreign URL may provoke anything in the library
             raise mcp.explain(self.server, error) from error
+
+    async def call_tool(
+        self, name: str, tool_args: dict[str, Any], ctx: RunContext[Any], tool: ToolsetTool[Any]
+    ) -> Any:
+        if not await ctx.deps.permit(self._describe(name, tool_args, ctx.tool_call_id or "")):
+            raise ToolFailed(NO)
+        return await super().call_tool(name, tool_args, ctx, tool)
+
+    def _describe(self, name: str, arguments: dict[str, Any], call_id: str) -> PermissionRequest:
+        named = f"mcp__{self.server_name}__{name}"
+        return PermissionRequest(
+            tool=find_tool(call_id, name, arguments, kind="other").tool,
+            name=named,
+            key=f"{named}: {json.dumps(arguments, sort_keys=True, default=str)}",
+            arguments=arguments,
+        )
