@@ -11,7 +11,7 @@ from moot.app import App, open_app
 from moot.core.flows.chat.chat_settings import ChatSettings
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Post
-from moot.runtime.ports import Output, Result
+from moot.runtime.ports import Output, Result, Store
 from moot.testing import human, make_team, scripted
 
 SAID = "A message of ordinary length, as agents write them: it says what was done and what is left. [NEXT: {next}]"
@@ -45,10 +45,12 @@ class PingPong:
             self._done[turn.session_id].set()
 
 
-async def one_session(turns: int, data: Path | None, now: Callable[[], float] = time.perf_counter) -> list[float]:
+async def one_session(
+    turns: int, data: Path | None, now: Callable[[], float] = time.perf_counter, store: Store | None = None
+) -> list[float]:
     """Seconds of each turn but the first."""
     game = PingPong(turns, now)
-    async with open_app(TEAM, agents={"bob": game, "carol": game}, data=data) as app:
+    async with open_app(TEAM, agents={"bob": game, "carol": game}, data=data, store=store) as app:
         moments = await game.play(app)
     return [after - before for before, after in pairwise(moments)]
 
