@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from moot.core.codec import Event, Head, chain, decode, frame, stamp
+from moot.core.codec import Event, Head, UnknownEvent, chain, decode, frame, stamp
 from moot.core.evolve import evolve
 from moot.core.facts import Fact
 from moot.core.flows.chat.chat_events import QueueChanged
@@ -274,7 +274,7 @@ def test_names_of_events_are_unique() -> None:
 def test_an_unknown_event_is_refused() -> None:
     """A log of a newer version is not half understood."""
     data = one(SessionActivated()).data.replace(b"session.activated", b"session.levitated")
-    with pytest.raises(ValueError, match=r"unknown event 'session\.levitated'"):
+    with pytest.raises(UnknownEvent, match=r"unknown event 'session\.levitated'"):
         decode(data, "")
 
 

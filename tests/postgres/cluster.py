@@ -54,6 +54,7 @@ async def node(
         address = read_address(proxy.url)
         async with closing(await PgLog.open(address, address, name, pace)) as log:
             clock = SystemClock()
+            clock.offset = lambda: log.cluster.offset_s
             async with open_on(log, team, clock=clock, agents=agents) as app:  # type: ignore[arg-type]
                 await app.join(acts=acts)
                 yield ClusterNode(app, log, proxy)

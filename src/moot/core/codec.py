@@ -78,6 +78,10 @@ _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
 }
 
 
+class UnknownEvent(ValueError):
+    """An event of a type that this version does not have."""
+
+
 def stamp(
     team: Team, session_id: str, head: Head, facts: Iterable[Fact], at: str, tokens: Mapping[int, str] | None = None
 ) -> list[Event]:
@@ -117,12 +121,12 @@ def chain(previous: str, data: bytes) -> str:
 def decode(data: bytes, hash_: str) -> Event:
     """Decode one stored event.
 
-    Raises ValueError if the bytes are not a valid event or its type is unknown (written by a newer version).
+    Raises ValueError if the bytes are not a valid event, UnknownEvent if a newer version wrote it.
     """
     stored = _stored_decoder.decode(data)
     decoder = _fact_decoders.get(stored.event)
     if decoder is None:
-        raise ValueError(f"unknown event {stored.event!r}: was it written by a newer version?")
+        raise UnknownEvent(f"unknown event {stored.event!r}: was it written by a newer version?")
     return Event(
         session_id=stored.session_id,
         seq=stored.seq,

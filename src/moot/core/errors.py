@@ -96,6 +96,18 @@ class Corrupt(LogError):
         self.seq = seq
 
 
+class Newer(Corrupt):
+    """A stored event, from `seq` on, is one that only a newer Moot understands. Nothing is damaged."""
+
+    def __init__(self, session_id: str, seq: int, why: str) -> None:
+        LogError.__init__(
+            self,
+            f"session {session_id} was continued by a newer Moot ({why}); update this one to read on from seq {seq}",
+        )
+        self.session_id = session_id
+        self.seq = seq
+
+
 class Locked(LogError):
     """Another process holds the log."""
 

@@ -68,6 +68,7 @@ class Journal:
         self._has_trees_here = has_trees_here
         self._summary_key = summary_key(state)
         self._elsewhere = NOTHING
+        self._stamped_at = ""  # the newest event, as far as it was read here
         self._mutex = asyncio.Lock()  # two who take in the same events at once would fold them twice
 
     async def wait_until_current(self) -> None:
@@ -147,6 +148,7 @@ class Journal:
             with suppress(LogError):
                 await self._catch_up()
             raise
+        self._stamped_at = events[-1].timestamp
         self._move_on(state, events[-1].head, standing, key_of_summary)
 
     async def _write_locked(self, cluster: Cluster, batch: list[PendingCommand]) -> None:
@@ -160,6 +162,7 @@ class Journal:
             key_of_summary, summary = self._summarise_change(state)
             stake = self._make_stake(state, batch)
             standing = await hold.append(events, command=batch[-1].key, summary=summary, stake=stake)
+        self._stamped_at = events[-1].timestamp
         self._move_on(state, events[-1].head, standing, key_of_summary)
 
     def _drop_reports(self, batch: list[PendingCommand]) -> None:
@@ -197,7 +200,7 @@ class Journal:
             return self._decide_all(batch, encode_each=True)
 
     def _decide_all(self, batch: list[PendingCommand], *, encode_each: bool = False) -> tuple[State, list[Event]]:
-        at, state, facts, tokens = self._clock.now(), self.state, list[Fact](), dict[int, str]()
+        at, state, facts, tokens = self._now(), self.state, list[Fact](), dict[int, str]()
         for pending in tuple(batch):
             try:
                 chance = random()  # noqa: S311 - jitter is no secret
@@ -217,6 +220,11 @@ class Journal:
                     tokens.update(dict.fromkeys(positions, pending.command.principal.token_id))
                 facts += decided.facts
         return state, stamp(state.team, self.session_id, self.head, facts, at, tokens)
+
+    def _now(self) -> str:
+        """The time, which does not go back in a session though the clocks of its nodes differ by milliseconds."""
+        now = self._clock.now()
+        return max(now, self._stamped_at) if self._cluster else now
 
     def _summarise_change(self, state: State) -> tuple[tuple[object, ...], Summary | None]:
         """The key of the summary, and the summary if it is to be stored anew."""
@@ -266,6 +274,7 @@ class Journal:
             for event in events:
                 self.state = evolve(self.state, event.fact)
             self.head = events[-1].head
+            self._stamped_at = events[-1].timestamp
             self._summary_key = summary_key(self.state)  # the other process wrote that summary
         self.standing = news.standing
         self._on_change()

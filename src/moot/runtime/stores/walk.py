@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from moot.core.codec import Event, Head, chain, decode
-from moot.core.errors import Corrupt
+from moot.core.codec import Event, Head, UnknownEvent, chain, decode
+from moot.core.errors import Corrupt, Newer
 from moot.runtime.stores.rows import HASH_BYTES
 
 _HASH_CHARS = 2 * HASH_BYTES
@@ -62,6 +62,8 @@ class Walk:
                 raise Corrupt(session_id, seq, "its bytes do not match its hash")
             try:
                 event = decode(line, digest)
+            except UnknownEvent as error:
+                raise Newer(session_id, seq, str(error)) from error
             except ValueError as error:
                 raise Corrupt(session_id, seq, str(error)) from error
             if event.seq != seq or event.session_id != session_id:
