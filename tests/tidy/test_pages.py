@@ -1,25 +1,29 @@
 """The pages about the code name what the code has."""
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from tests.tidy.sources import ROOT, list_files, place
+from tests.tidy.sources import ROOT, list_files
 
 # `core/decide.py: decide`, `runtime/stores/`, `web/js/view/rows.js`
 NAMED = re.compile(r"`(?P<path>(?:[\w.-]+/)*[\w-]+\.(?:py|js)|(?:[\w-]+/)+)(?:: (?P<name>[\w.]+))?`")
 PAGES = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "decisions").glob("*.md"))]
 
 
-def find_places(path: str) -> Iterator[Path]:
-    """Yield what a page may mean: every file or folder whose path ends like this."""
-    end = f"/{path.rstrip('/')}"
+@cache
+def list_places() -> dict[str, set[Path]]:
+    """Return every file and folder by each end of its path; that of a folder ends with a slash."""
+    places: dict[str, set[Path]] = {}
     for file in list_files():
-        for known in (file, *file.parents) if path.endswith("/") else (file,):
-            if known.is_relative_to(ROOT) and f"/{place(known)}".endswith(end):
-                yield known
+        parts = file.relative_to(ROOT).parts
+        for until in range(1, len(parts) + 1):
+            known, slash = ROOT.joinpath(*parts[:until]), "/" if until < len(parts) else ""
+            for start in range(until):
+                places.setdefault("/".join(parts[start:until]) + slash, set()).add(known)
+    return places
 
 
 def has_name(file: Path, name: str) -> bool:
@@ -31,7 +35,7 @@ def test_pages_name_files_and_names_that_exist(page: Path) -> None:
     """A file, folder, class or function that a page names is there; whoever moves it changes the page."""
     wrong = []
     for match in NAMED.finditer(page.read_text(encoding="utf-8")):
-        places = list(find_places(match["path"]))
+        places = list_places().get(match["path"], set())
         if not places or (
             match["name"] and not any(has_name(file, match["name"]) for file in places if file.is_file())
         ):
