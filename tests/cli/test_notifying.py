@@ -84,6 +84,11 @@ def test_the_needs_of_a_session_follow_its_questions() -> None:
                 pass
             ((later, need),) = list_needs(session.id, await session.state(), None)
             assert (later != key, need.kind) == (True, "finished")
+            untitled = await app.session()
+            async for _ in untitled.say("Please write"):
+                pass
+            ((_, need),) = list_needs(untitled.id, await untitled.state(), None)
+            assert need.title == "Please write"
 
     asyncio.run(test())
 

@@ -10,6 +10,7 @@ import pytest
 
 from moot.app import open_app
 from moot.core.flows.turns import TurnInput
+from moot.core.session.commands import Post
 from moot.core.session.events import MessagePosted
 from moot.runtime.ports import Ask, Output, Project, Thinking
 from moot.tui.composer.composer import Composer
@@ -103,11 +104,14 @@ def test_scrolling_up_pauses_following() -> None:
             conversation = here.ui.query_one(Conversation)
             await here.press("pageup")
             was = conversation.scroll_y
-            await here.say("[NEXT: Bob] again")
+            await here.ui.talk.submit(Post(text="[NEXT: Bob] again"))  # in another window
             await here.sees("2 new")
             assert conversation.scroll_y == was
             await here.press("end")
             await here.until(lambda: "2 new" not in here.screen and "line 59" in here.screen)
+            await here.press("pageup")
+            await here.say("[NEXT: Bob] thank you")  # who writes goes to the end, too
+            await here.until(lambda: conversation.scroll_y == conversation.max_scroll_y)
 
     run(play())
 

@@ -114,6 +114,21 @@ def test_changes_of_a_turn_and_what_there_is_not(tmp_path: Path) -> None:
     run(play())
 
 
+def test_a_tree_without_changes_says_so(tmp_path: Path) -> None:
+    """A member that only read has a tree, and the screen is not just empty."""
+    top = make_repository(tmp_path / "repo")
+    team = chat_team("I have read it", {"text": "two", "files": {"calc.py": MUL}})
+
+    async def play() -> None:
+        async with playing(team, AMPLE, folders={"pair": top}, trees=tmp_path / "trees") as here:
+            await here.say("[NEXT: bob] read it")
+            await here.sees("Waiting for")
+            await here.press("alt+d")
+            await here.sees("All changes", "Nothing is changed yet")
+
+    run(play())
+
+
 def test_the_board_shows_trees_and_a_task_its_changes(tmp_path: Path) -> None:
     """Branch, lines, checks, where the work stands; a task opens to its diff and can be undone."""
     top = make_repository(tmp_path / "repo")

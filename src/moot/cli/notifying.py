@@ -51,7 +51,7 @@ def list_needs(session_id: str, state: State, link: str | None) -> Iterator[tupl
     Each open question is a need. Without one, a floor that waits for a human is, unless a person stopped the work.
     """
     view = project(state)
-    title = state.title or session_id
+    title = view.title or session_id
     for question in view.questions:
         kind = name_question(question.kind)
         yield (

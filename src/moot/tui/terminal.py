@@ -352,7 +352,9 @@ class MootApp(App[None], inherit_bindings=False):
             self.say(event.text)
 
     def say(self, text: str) -> None:
-        self.main.query_one(TalkPane).complain("")
+        pane = self.main.query_one(TalkPane)
+        pane.complain("")
+        pane.go_to_end()  # who writes wants to see it, and what is said to it
         if self.work_actions.obey(text):
             return
         questions = self.viewer_state.view.questions

@@ -196,6 +196,9 @@ class TalkPane(Vertical):
     def on_composer_scrolled(self, event: Composer.Scrolled) -> None:
         self.query_one(Conversation).scroll_by_key(event.key)
 
+    def go_to_end(self) -> None:
+        self.query_one(Conversation).scroll_by_key("end")
+
     def on_composer_offered(self, event: Composer.Offered) -> None:
         self.query_one(Offers).offer(event.offers, event.active)
 

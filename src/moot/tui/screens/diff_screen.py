@@ -217,7 +217,9 @@ class DiffScreen(ModalScreen[None]):
         whose = self._part.task or self._part.turn
         name = words("diff.of", name=whose) if whose else words("diff.whole")
         counts = ""
-        if changes:
+        if changes and not changes.total:
+            counts = "  " + words("diff.none")
+        elif changes:
             counts = "  " + words("diff.counts", count=changes.total, added=changes.added, removed=changes.removed)
         title = Content.assemble(plain_line(name, "bold"), plain_line(f"{counts}  {self._path}", "dim"))
         self.query_one("#diff-title", Line).show(title)
