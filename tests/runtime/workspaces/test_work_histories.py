@@ -21,6 +21,7 @@ from tests.runtime.workspaces.repositories import (
     chat_team,
     git,
     make_repository,
+    names,
     plan_team,
     say,
     take,
@@ -140,6 +141,22 @@ async def test_turns_and_tasks_are_undone_by_new_commits(tmp_path: Path) -> None
         assert (tree / "b.txt").read_text() == "3\n"
         await take(session, app, "merge")
     assert git(top, "ls-files") == "b.txt\ncalc.py"
+
+
+@awaited
+async def test_trees_of_merged_tasks_make_room_for_others(tmp_path: Path) -> None:
+    """A plan with more tasks than there is room for trees goes on; what was merged is kept."""
+    top = make_repository(tmp_path / "repo", {"large": "x" * 300_000})
+    tasks = [{"id": name, "title": name} for name in "abcd"]
+    scripts = {name: [{"text": name, "files": {name: "1\n"}}] for name in "abcd"}
+    team = plan_team(tasks, scripts, workspace={"max_disk_mb": 1}, max_parallel=1)
+    async with open_app(team, folders={"coders": top}, trees=tmp_path / "trees") as app:
+        session = await app.session()
+        events = await say(session, "go")
+        assert names(events, "workspace.merged") == ["workspace.merged"] * 4
+        assert {path.name for path in (tmp_path / "trees" / session.id).glob("[!.]*")} == {"main", "c", "d"}
+        await take(session, app, "apply")
+    assert git(top, "status", "--porcelain").split() == ["??", "a", "??", "b", "??", "c", "??", "d"]
 
 
 @awaited

@@ -78,6 +78,7 @@ class Merger:
         if done.code:
             return self._keep_conflict(tree, tuple(dict.fromkeys(files)), head, main)
         if tree == main_tree:  # nothing that the others do not have already
+            self._git.update_refs(f"update {self._trees.merged(self._name)} {head}")
             self._sync_main(main)
             return Merged(commit=main, parent=main, total=self._trees.count(MAIN, main))
         if needs_checks and tree != self._job.checked:
@@ -101,7 +102,10 @@ class Merger:
         parents = [main] if self._trees.settings.merge == "squash" else [main, head]
         message = self._message(self._job.title, merge=self._key)
         commit = self._trees.commit(tree, parents, self._author, message)
-        self._git.update_refs(f"update {self._main} {commit} {main}")
+        self._git.update_refs(
+            f"update {self._main} {commit} {main}",
+            f"update {self._trees.merged(self._name)} {head}",
+        )
         self._sync_main(commit)
         return self._describe(commit)
 

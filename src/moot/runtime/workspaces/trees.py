@@ -340,7 +340,7 @@ class SessionTrees:
         A tree starts from the integration branch as it is when the tree is made first.
         """
         git, branch, path = self.git, self.branch(name), self.path(name)
-        self._check_room()
+        self._check_room(name)
         for half_made in (path, self._place(name)):
             shutil.rmtree(half_made, ignore_errors=True)
         if git.find(f"refs/heads/{branch}") is None:
@@ -351,13 +351,17 @@ class SessionTrees:
         bare.run("worktree", "add", "--quiet", "--no-checkout", str(path), branch)
         self.git_in(name).run("reset", "--hard", "--quiet")
         self._copy_files(path)
+        recorded = git.find(f"{self.refs}/trees/{name}")
+        if recorded:  # the tree was there before
+            self.reset(name, recorded, git.find(f"refs/heads/{branch}"))
         return path
 
     def finish_tree(self, name: str) -> str:
         """The tree is set up. Returns the commit that it starts from."""
         start = self.find_start(name)
         if not self.is_ready(name):
-            self.git.update_refs(f"update {self.refs}/trees/{name} {start}")
+            if self.git.find(f"{self.refs}/trees/{name}") is None:
+                self.git.update_refs(f"create {self.refs}/trees/{name} {start}")
             self._mark(name, READY).touch()
         self._mark(name, FORKED).unlink(missing_ok=True)
         return start
@@ -370,8 +374,6 @@ class SessionTrees:
         path, place = self.path(name), self._place(name)
         if not path.is_dir():
             self.make_tree(name)
-            commits = self.git.run("rev-parse", f"{self.refs}/trees/{name}", f"refs/heads/{self.branch(name)}").lines
-            self.reset(name, commits[0], commits[1])
             self._mark(name, FORKED).touch()  # the commands of the team run again
         elif not (_HEAD.fullmatch(read(place / "HEAD")) and read(place / "commondir") and read(place / "gitdir")):
             place.mkdir(parents=True, exist_ok=True)
@@ -380,19 +382,34 @@ class SessionTrees:
             (place / "gitdir").write_text(f"{path / '.git'}\n")
             self.git_in(name).run("read-tree", f"refs/heads/{self.branch(name)}")
 
-    def _check_room(self) -> None:
-        """Raise WorkspaceError if one more tree would take more room than the team file allows."""
-        trees = [self.path(name) for name in self.list_trees()]
+    def _check_room(self, new: str) -> None:
+        """Make room for one more tree: those of merged tasks go first.
+
+        Raises WorkspaceError if it would still take more than the team file allows.
+        """
+        trees = [name for name in self.list_trees() if name != new]
         if not trees:
             return
-        used = measure(trees[0])  # they hold about the same
-        allowed = self.settings.max_disk_mb * MEGABYTE
-        if used * (len(trees) + 1) > allowed:
+        used = measure(self.path(MAIN))  # they hold about the same
+        most = self.settings.max_disk_mb * MEGABYTE // max(used, 1)
+        for name in list(trees):
+            if len(trees) >= most and self._is_spent(name):
+                self.remove_tree(name)
+                trees.remove(name)
+        if len(trees) >= most:
             raise WorkspaceError(
                 f"{len(trees)} trees of about {used // MEGABYTE} MB are here, and one more would exceed "
-                f"workspace.max_disk_mb: {self.settings.max_disk_mb}; take or discard old work, run "
-                "moot doctor --prune, or raise the setting"
+                f"workspace.max_disk_mb: {self.settings.max_disk_mb}; raise the setting, or have fewer tasks at once"
             )
+
+    def merged(self, name: str) -> str:
+        """The ref of what was merged of a task's tree last."""
+        return f"{self.refs}/merged/{name}"
+
+    def _is_spent(self, name: str) -> bool:
+        """Whether all of a tree is part of the whole and nobody works in it. It is made again if it is needed."""
+        merged, branch = self.git.find(self.merged(name)), self.git.find(f"refs/heads/{self.branch(name)}")
+        return merged is not None and merged == branch and self.path(name).is_dir() and not self.has_unsaved(name)
 
     def _copy_files(self, path: Path) -> None:
         """Copy the files that a tree needs and git does not have. They are never recorded."""
@@ -482,7 +499,11 @@ class SessionTrees:
         recording = self.record(name, author, message, f"between/{key}", moves_branch=moves_branch)
         commit = self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
         head = self.find_head(name)
-        self.git.update_refs(f"update {self.refs}/before/{key} {commit}", f"update {self.refs}/heads/{key} {head}")
+        self.git.update_refs(
+            f"update {self.refs}/before/{key} {commit}",
+            f"update {self.refs}/heads/{key} {head}",
+            f"delete {self.merged(name)}",  # somebody works in it
+        )
         return recording
 
     def find_head(self, name: str) -> str:
