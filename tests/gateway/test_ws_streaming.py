@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from moot.config.team_file import TeamFile
+from moot.core import limits
 from moot.core.flows.turns import TurnInput
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 from moot.testing import human, scripted
@@ -80,11 +81,12 @@ async def test_a_task_streams_under_a_name_of_its_own(tmp_path: Path) -> None:
 
 @run
 async def test_streamed_text_is_cleaned(tmp_path: Path) -> None:
-    """No piece of text has a control character or an override, whoever writes it and wherever it is cut."""
+    """No piece of text has a control character or an override, whoever writes it and wherever it is cut, nor is it
+    larger than what is kept of a turn that does not end."""
 
     async def write(turn: TurnInput) -> AsyncIterator[Output]:
         yield Thinking("a\x1b[2Jb")
-        for piece in ("c\x1b]0;title\x07d\u202e", "\x1b", "]52;c;QUJD\x07\x9b\ud800"):
+        for piece in ("c\x1b]0;title\x07d\u202e", "\x1b", "]52;c;QUJD\x07\x9b\ud800", "e" * 10**6):
             yield Delta(piece)
         yield Result(text="cd")
 
@@ -92,7 +94,8 @@ async def test_streamed_text_is_cleaned(tmp_path: Path) -> None:
         await peer.create()
         await peer.send("user.message", content="[NEXT: bob] go")
         frames = await peer.until("session.paused")
-        assert [frame["metadata"]["text"] for frame in frames if "seq" not in frame] == ["ab", "cd", "", "]52;c;QUJD"]
+        pieces = [frame["metadata"]["text"] for frame in frames if "seq" not in frame]
+        assert pieces == ["ab", "cd", "", "]52;c;QUJD", "e" * limits.PARTIAL_CHARS]
 
 
 @run

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from moot.core import limits
 from moot.core.text import clean
 from moot.runtime.ports import Delta, Thinking
 
@@ -18,13 +19,13 @@ class Streams:
         self._carry = carry
 
     def show(self, session_id: str, turn_id: str, piece: Delta | Thinking, *, is_task: bool = False) -> None:
-        """Show a piece of what a member writes. Members of any kind and machine come by here, so it is cleaned here.
+        """Show a piece of what a member writes, cleaned and cut: members of any kind and machine come by here.
 
         Nothing is made up of two pieces: an escape sequence that is cut in two loses its first character.
         """
         written = "solver.delta" if is_task else "turn.delta"
         event = written if isinstance(piece, Delta) else "turn.thinking"
-        text = clean(piece.text)
+        text = clean(piece.text[: limits.PARTIAL_CHARS])
         self.tell(session_id, event, turn_id, text)
         if self._carry:
             self._carry(session_id, event, turn_id, text)
