@@ -15,7 +15,7 @@ from moot.core.session import budgets
 from moot.core.session.commands import CompleteTurn, FailTurn
 from moot.core.session.desk_events import TurnParked, TurnUnparked
 from moot.core.session.events import NoticePosted
-from moot.core.session.state import NO_NOTES, State
+from moot.core.session.state import NO_NOTES, State, Turn
 from moot.core.session.team import Member
 from moot.core.session.usage import safe_usage
 
@@ -52,6 +52,20 @@ def find_fallback(
     at = fallback.index(member_id) + 1 if stands_in_for and member_id in fallback else 0
     left = (state.team.member(each) for each in fallback[at:] if each not in besides)
     return next((each for each in left if not budgets.find_overrun(state, each)), None)
+
+
+def replace_member(draft: Draft, turn_id: str, failure: FailTurn) -> tuple[Turn, Member, str] | None:
+    """Fail a turn and say which fallback acts instead. Returns None, and changes nothing, if nobody is left.
+
+    The last part of the result is the id of the member that the fallback stands in for.
+    """
+    turn = draft.state.turn(turn_id)
+    other = find_fallback(draft.state, turn.member, turn.stands_in_for) if turn else None
+    if turn is None or other is None:
+        return None
+    draft.fail_turn(turn, failure)
+    say_who_acts_instead(draft, turn.member, other)
+    return turn, other, turn.stands_in_for or turn.member
 
 
 def say_who_acts_instead(draft: Draft, member_id: str, other: Member) -> None:

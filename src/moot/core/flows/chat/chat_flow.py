@@ -181,13 +181,10 @@ class ChatFlow(Flow):
 
     def fall_back(self, draft: Draft, turn_id: str, command: FailTurn) -> bool:
         """End the turn and start that of the next fallback, ahead of the queue."""
-        turn = draft.state.turn(turn_id)
-        other = parking.find_fallback(draft.state, turn.member, turn.stands_in_for) if turn else None
-        if turn is None or other is None:
+        replaced = parking.replace_member(draft, turn_id, command)
+        if replaced is None:
             return False
-        draft.fail_turn(turn, command)
-        parking.say_who_acts_instead(draft, turn.member, other)
-        stands_in_for = turn.stands_in_for or turn.member
+        turn, other, stands_in_for = replaced
         waiting = draft.state.part(ChatSlice).entries
         start_turn(draft, other, waiting, kept=waiting, retry_of=turn.turn_id, stands_in_for=stands_in_for)
         return True
