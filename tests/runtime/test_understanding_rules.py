@@ -194,6 +194,9 @@ def test_what_follows_a_cancel_decides(text: str, expected: str) -> None:
     [
         ("查一下特斯拉的股价", "new_task", None),
         ("look into the parking situation downtown", "wait_user_decision", None),
+        ("帮我写一封请假信", "new_task", None),
+        ("帮我写一份菜谱", "new_task", None),
+        ("整个换成讲区块链", "full_replan", None),
         ("改成做一个 Word 文档，面向小学生", "full_replan", None),
         ("算了，不做爬虫了，帮我写一封请假信", "new_task", None),
         ("先停一停，我想想", "control_action", "pause"),
@@ -225,6 +228,21 @@ def test_an_answer_changes_nothing(text: str, asked: str) -> None:
     """An answer to an agent's question is no change."""
     analysis = read(text, asked=asked)
     assert (analysis.task_relation.type, analysis.normalized_intent.action) == ("same_task_no_change", "clarify")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("能不能先停下来听我说", "control_instruction"),
+        ("给我讲个笑话", "different_task"),
+        ("别写得像广告", "minor_change"),
+        ("第二部分太长，删一半", "minor_change"),
+        ("轻松的", "no_change"),
+    ],
+)
+def test_an_order_is_an_answer_only_if_it_is_about_the_question(text: str, expected: str) -> None:
+    """A question that offers two ways does not make an answer of whatever is said next."""
+    assert relation(text, asked="标题要轻松一点还是正式一点？") == expected
 
 
 def test_an_answer_that_adds_something_is_a_change() -> None:

@@ -227,7 +227,7 @@ class ScriptedMember:
         if index < len(entries):
             entry = entries[index]
         elif self._script.when_exhausted == "error":
-            fault = ScriptError(type="agent", message=f"the script has only {len(entries)} replies")
+            fault = ScriptError(type="agent", message=f"the script has no entry after its {len(entries)}")
             return ScriptEntry(error=fault)  # accept the task, then fail
         elif self._script.when_exhausted == "repeat" and entries:
             entry = entries[-1]

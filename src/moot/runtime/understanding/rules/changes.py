@@ -47,7 +47,7 @@ def names_other_deliverable(clauses: Sequence[Clause], context: Context) -> bool
 def _replaces(
     old: frozenset[str], new: frozenset[str], clause: Clause, context: Context, has_successor: bool, has_turn: bool
 ) -> bool:
-    gives_up_goal = _is_goal(old, context.core)
+    gives_up_goal = _is_goal(old, context.core) or bool(old and old <= context.goal and has_successor)
     if gives_up_goal and (new - context.goal or has_successor):
         return True
     if old and not gives_up_goal:

@@ -344,7 +344,8 @@ def _match_order(message: Message) -> Reading | None:
         confidence = 0.76 + 0.08 * (overlap.work >= 0.2) + 0.04 * adds + 0.03 * refers
         return _minor(round(min(confidence, 0.9), 2))
     is_usual = overlap.tokens & COMMON_PARTS or fields_of(overlap.tokens) & fields_of(message.context.work)
-    is_detail = is_usual or first.act is Act.WISH or len(overlap.tokens) <= 1
+    is_new = first.has("new thing") and not first.has("pointing")  # "write a letter": whoever has no word for it asks
+    is_detail = is_usual or (not is_new and (first.act is Act.WISH or len(overlap.tokens) <= 1))
     return _minor(0.74 if is_detail else 0.65)  # an order that nothing ties to the work is asked about
 
 
