@@ -90,7 +90,7 @@ class MemberSocket:
 
     @contextmanager
     def serve(self, tools: MemberTools, language: Language) -> Iterator[None]:
-        """Let the member use its tools while the block runs, which is its turn. What still waits then is refused."""
+        """Serve the tools during the block, which is the member's turn. Calls that then still wait are refused."""
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._tools, self._turn_over, self._language = tools, over, language
         try:
@@ -198,7 +198,7 @@ def _mark_as_text(told: str) -> str:
 
 
 async def _end_quietly(talking: Coroutine[Any, Any, None]) -> None:
-    """Read or write until the agent's program goes away, however it does."""
+    """Read or write, and treat every way in which the program can disconnect as the end."""
     try:
         await talking
     except (OSError, ValueError):

@@ -87,7 +87,7 @@ class MemberTools:
 
 
 class ToolProblem(Exception):
-    """Why a tool did nothing, in a sentence for the member."""
+    """A tool refused to act; the message is a sentence for the member."""
 
 
 def check_arguments(name: str, arguments: Mapping[str, Any]) -> None:

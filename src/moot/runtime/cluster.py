@@ -60,14 +60,14 @@ class Hold(Protocol):
     async def append(
         self, events: Sequence[Event], *, command: CommandKey | None, summary: Summary | None, stake: Stake
     ) -> Standing:
-        """Append behind the news, at most once. Raises Conflict if the command was logged before, or Fenced."""
+        """Append after the news, at most once. Raises Conflict if the command was logged before, or Fenced."""
 
 
 class ClusterListener(Protocol):
     """What a node does when it hears from the others. The methods return at once."""
 
     def hear(self, session_id: str, seq: int) -> None:
-        """Somebody else appended; the head is at `seq` now."""
+        """Another node has appended; the head is at `seq` now."""
 
     def forget(self, session_id: str) -> None:
         """The session was removed."""
@@ -79,20 +79,20 @@ class ClusterListener(Protocol):
         """Work is due in a session whose trees are at a place where no node is. `epoch` is that of its last owner."""
 
     def let_go(self) -> None:
-        """This node may act for no session any more: it could not renew its lease."""
+        """Stop acting for every session: this node could not renew its lease."""
 
     def list_followed(self) -> Collection[str]:
-        """The sessions whose news are wanted."""
+        """Return the sessions that this node follows and wants to hear about."""
 
     def show(self, session_id: str, event: str, turn_id: str, text: str) -> None:
-        """A member on another node writes: a piece of text or of a thought."""
+        """Show a piece of text or of a thought that a member on another node has written."""
 
 
 class Documents(Protocol):
     """Small texts that all nodes share, such as the lists of tokens. Each has a version that grows with its changes."""
 
     async def get(self, names: Sequence[str]) -> dict[str, tuple[int, bytes]]:
-        """Version and data of those that there are."""
+        """Return version and data of those documents that exist."""
 
     async def put(self, name: str, version: int, data: bytes) -> bool:
         """Replace the document of this version, 0 for none, and tell the others. False if it has another version."""
@@ -109,7 +109,7 @@ class Cluster(Protocol):
 
     @property
     def offset_s(self) -> float:
-        """How far the store's clock is ahead of this machine's."""
+        """Return by how many seconds the store's clock is ahead of this machine's."""
 
     async def check_ready(self) -> None:
         """Raise LogError if this node does not hear the others, may not act, or what it writes is not safe enough."""
@@ -118,10 +118,10 @@ class Cluster(Protocol):
         """Carry a piece of what a member writes here to the nodes where somebody looks on. It may be dropped."""
 
     async def read_status(self) -> "ClusterStatus":
-        """What an operator wants to know about all nodes. Raises LogError."""
+        """Return the state of all nodes, for operators. Raises LogError."""
 
     def measure(self) -> dict[str, float]:
-        """What is counted and measured on this node, by name."""
+        """Return this node's counters and measurements by name."""
 
     async def join(
         self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str = "", place: str = ""
@@ -224,14 +224,14 @@ class SharedStore(Store):
 
     @abstractmethod
     async def read_status(self) -> ClusterStatus:
-        """What an operator wants to know. Raises Unusable if the store was never prepared."""
+        """Return the state of the store, for operators. Raises Unusable if the store was never prepared."""
 
     @abstractmethod
     async def maintain(self) -> int:
-        """Do what has to be done now and then; return how many rows of deleted sessions were swept."""
+        """Do the periodic maintenance. Return how many rows of deleted sessions were deleted."""
 
 
 def cluster_of(log: Log) -> Cluster | None:
-    """The cluster that shares a log; None if one process has it to itself."""
+    """Return the cluster that shares a log, None if a single process owns the log."""
     cluster: Cluster | None = getattr(log, "cluster", None)
     return cluster

@@ -103,7 +103,7 @@ class Foreman:
         return len(self._stations)
 
     async def greet(self, link: WorkerLink, held: Sequence[JobRef]) -> list[JobRef]:
-        """A worker is connected and holds these claims. Return those that are still good. Raises LogError."""
+        """Register a connected worker. Return those of its claims that are still valid. Raises LogError."""
         before = self._stations.pop(link.card.id, None)
         if before:
             await self._leave(before)
@@ -118,7 +118,7 @@ class Foreman:
         return refs
 
     async def part(self, link: WorkerLink, *, for_good: bool) -> None:
-        """A worker is not connected any more. `for_good`: it said so, and others may have its jobs at once."""
+        """Unregister a worker that has disconnected. `for_good`: it said goodbye; others may have its jobs at once."""
         station = self._stations.get(link.card.id)
         if station is None or station.link is not link:
             return
@@ -180,14 +180,14 @@ class Foreman:
             self._streams.show(job.session_id, job.turn_id, piece, is_task=job.kind == "task")
 
     def find_session(self, link: WorkerLink, ref: JobRef) -> str:
-        """The session of a job. Raises Fenced if the worker does not have it."""
+        """Return the session of a job. Raises Fenced if the worker does not have it."""
         job = self._station(link).jobs.get(ref)
         if job is None:
             raise Fenced(f"job {ref.job} was taken from its worker")
         return job.session_id
 
     def send_away(self) -> None:
-        """Close all links: this node is cut off, or stops."""
+        """Close the links to all workers, because this node stops or has lost the log."""
         for station in list(self._stations.values()):
             station.link.close()
 
@@ -241,7 +241,7 @@ class Foreman:
         return False
 
     def _end(self, job: Job) -> None:
-        """A job is over. The node that offered it may be gone, so it is withdrawn here, too."""
+        """Withdraw a finished job. The node that offered it may be gone, so this is done here too."""
         self._spawn(self._withdraw(job))
 
     async def _withdraw(self, job: Job) -> None:

@@ -113,7 +113,7 @@ class JobDispatch:
         self._bell.ring()
 
     async def _run(self) -> None:
-        """Until there is nothing to watch over."""
+        """Watch the offered jobs until there are none."""
         try:
             while self._handles or self._unwanted:
                 await self._bell.wait(self._look_s)
@@ -168,7 +168,7 @@ class JobDispatch:
                 self._fail(handle)
 
     def _fail(self, handle: JobHandle) -> None:
-        """Nobody is there who could take the job."""
+        """Fail a job that no worker can take."""
         handle.is_over = True
         self.withdraw(handle)
         job = handle.job

@@ -65,7 +65,7 @@ class HeldJob:
         self._send(ShowPiece(job=self.ref.job, attempt=self.ref.attempt, what=what, text=piece.text))
 
     def send_again(self) -> None:
-        """Another server has the job now: what the last one did not confirm is sent again."""
+        """Send to a new server again what the last one did not confirm."""
         if self._waiting:
             self._send(self._waiting[0])
 
@@ -85,7 +85,7 @@ class HeldJob:
             self.handle.bring(frame.number, Message(frame.by, frame.text))
 
     def stop(self) -> None:
-        """The job is over, or not this worker's any more."""
+        """Stop a job that has ended or belongs to another worker."""
         if self.handle:
             self.handle.cancel()
         self._settle(None)  # who waits for a receipt waits no longer
@@ -126,7 +126,7 @@ class HeldJobs:
                     confirmed.confirm(frame)
 
     def start(self, offer: OfferJob) -> None:
-        """Play what is offered. What cannot be read is left to its lease."""
+        """Play offered jobs. A job that cannot be decoded is skipped; its lease expires."""
         ref = Held(offer.job, offer.attempt)
         if ref in self._jobs:
             return
@@ -151,7 +151,7 @@ class HeldJobs:
         return next((job for job in self._jobs.values() if job.session_id == session_id), None)
 
     def keep(self, refs: tuple[Held, ...]) -> None:
-        """Stop what is not among these; send again what was not confirmed of the rest."""
+        """Stop all other jobs, and send again what was not confirmed of these."""
         for ref, job in list(self._jobs.items()):
             if ref in refs:
                 job.send_again()

@@ -84,7 +84,7 @@ class RemoteFiles:
         raise NotFound(f"session {session_id} is on the server")
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: files are read over the link."""
 
     async def _ask(self, session_id: str, *, sha256: str = "", data: bytes | None = None) -> FileReply:
         if self.link is None:
@@ -117,7 +117,7 @@ class WorkerLink:
         self.is_welcome = asyncio.Event()  # connected, and known to the server
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop` is set. Raises ConfigError if a server does not take the token."""
+        """Connect and reconnect until `stop` is set. Raises ConfigError if a server refuses the token."""
         connecting = asyncio.create_task(self._keep_connected())
         others = [asyncio.create_task(self._watch()), asyncio.create_task(stop.wait())]
         try:
@@ -133,7 +133,7 @@ class WorkerLink:
             connecting.result()  # it ends only by what it raises
 
     async def ask_file(self, session_id: str, *, sha256: str = "", data: bytes | None = None) -> FileReply:
-        """Have a file of a session from the server, or give it one. Raises Refused, NotFound."""
+        """Fetch a file of a session from the server, or upload one. Raises Refused, NotFound."""
         job = self.jobs.find_of(session_id)
         if job is None:
             raise NotFound(f"no job of session {session_id} is ours")
@@ -184,7 +184,7 @@ class WorkerLink:
             await asyncio.sleep(RETRY_S[min(failures - 1, len(RETRY_S) - 1)] * (0.5 + self._random()))
 
     async def _connect(self, address: Address) -> None:
-        """Use one server for as long as it is there."""
+        """Work for one server until its connection ends."""
         async with asyncio.timeout(OPEN_S):
             socket = await OneServer(
                 address.worker_socket,
@@ -277,7 +277,7 @@ class WorkerLink:
             self._send(Beat(number=self._beat))
 
     async def _watch(self) -> None:
-        """Stop everything when the lease could not be renewed for too long."""
+        """Stop all jobs when the lease was not renewed in time."""
         while True:
             await asyncio.sleep(max(self._lease_s / 20, 0.05))
             if len(self.jobs) and boottime() - self._renewed_at > FENCE * self._lease_s:

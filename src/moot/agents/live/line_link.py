@@ -14,7 +14,7 @@ from moot.core.errors import AgentError
 
 
 class LineLink(Link):
-    """Numbers requests and finds their answers. `key` is in every line that the program means for us."""
+    """Numbers requests and matches answers to them. Every line of the protocol contains `key`."""
 
     key: str | None = None
 
@@ -42,7 +42,7 @@ class LineLink(Link):
 
     @abstractmethod
     def receive(self, message: Json) -> None:
-        """Take what the program says."""
+        """Handle one message of the program."""
 
     def expect(self, request_id: str) -> "asyncio.Future[Any]":
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -68,7 +68,7 @@ class LineLink(Link):
             self._turn.set_result(None)
 
     def spawn(self, coroutine: Any) -> None:
-        """Answer a request of the program without holding up what it says meanwhile."""
+        """Answer a request of the program in the background, so that its next messages are read meanwhile."""
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

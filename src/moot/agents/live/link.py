@@ -64,14 +64,14 @@ class Link(ABC):
 
     @abstractmethod
     async def prompt(self, text: str, hooks: Hooks, files: Sequence[HandedFile] = ()) -> Result:
-        """Have a turn played. `files` are told of in the text already, with their paths. Raises AgentError."""
+        """Play a turn. The text names `files` already, with their paths. Raises AgentError."""
 
     @abstractmethod
     async def interrupt(self) -> None:
         """Ask the program to end the prompt that runs; `prompt` then ends."""
 
     async def steer(self, text: str) -> Delivery | None:  # noqa: ARG002 - for those that can
-        """Bring a message into the prompt that runs. Return how it reaches it; None if it cannot."""
+        """Deliver a message to the running prompt. Return when it arrives, None if it cannot be delivered."""
         return None
 
     @property
@@ -80,7 +80,7 @@ class Link(ABC):
 
     @abstractmethod
     async def close(self) -> None:
-        """Let go of the pipes. The program is ended by whoever started it."""
+        """Close the pipes. Whoever started the program ends it."""
 
 
 def add_results(first: Result | None, second: Result) -> Result:

@@ -112,7 +112,7 @@ class LiveMember:
         return choose_permit(setup.permissions, setup.allow, desk, turn.language, turn.grants, hide)
 
     async def steer(self, turn: TurnInput, message: Message) -> Delivery | None:
-        """Bring a message into a turn that runs. Return how it reaches it; None if it does not."""
+        """Deliver a message to a running turn. Return when it arrives, None if it cannot be delivered."""
         steered = self._steered.get((turn.session_id, turn.turn_id))
         if steered is None:
             return None
@@ -471,5 +471,5 @@ class _Playing:
 
 
 def _is_progress(output: PartialOutput) -> bool:
-    """Whether the agent gets on: a remark alone is none."""
+    """Whether an output is progress. A status message alone is not."""
     return not isinstance(output, Step) or bool(output.tool or output.thought or output.action)

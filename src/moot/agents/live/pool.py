@@ -78,7 +78,7 @@ class LinkPool:
 
     @property
     def count(self) -> int:
-        """How many programs run for members here."""
+        """Return the number of running programs."""
         return len(self._idle) + len(self._busy)
 
     async def take(self, place: Place, open_link: Open) -> Lease:

@@ -50,7 +50,7 @@ def _list_modules(git: Git, folder: Path) -> Iterator[str]:
 
 
 def _make_plain(git: Git, folder: Path, path: str) -> None:
-    """Have the index know one file of a repository: git then takes its folder for a plain one."""
+    """Add one file of a nested repository to the index: git then treats its folder as a plain one."""
     git.run("update-index", "--force-remove", "--", path)
     for place, folders, files in os.walk(folder / path):
         folders[:] = [name for name in folders if name != ".git"]

@@ -95,7 +95,7 @@ class Repository:
         return start
 
     def _snapshot(self, parent: str, index: Path, at: str) -> str:
-        """A commit of what lies in the checkout, made with an index of its own."""
+        """Commit the files of the checkout, with a separate index."""
         environment = {"GIT_INDEX_FILE": str(index)}
         self.git.run("read-tree", parent, environment=environment)
         self.git.run("add", "-A", "--", ":/", environment=environment)

@@ -9,7 +9,7 @@ _SPECIAL = re.compile(r"[\\*?\[\]!^# -]")  # in patterns of ignored files
 
 
 def escape(name: str) -> str:
-    """A name as a pattern that means nothing else."""
+    """Escape a name, so that git takes it literally as a pathspec."""
     return _SPECIAL.sub(r"\\\g<0>", name)
 
 
@@ -29,12 +29,12 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def read(file: Path) -> bytes:
-    """What a file holds; nothing if there is none."""
+    """Return the text of a file, empty if it does not exist."""
     return file.read_bytes() if file.is_file() else b""
 
 
 def measure(folder: Path) -> int:
-    """The bytes of the files below a folder."""
+    """Return the size of all files below a folder in bytes."""
     total = 0
     for place, _, files in os.walk(folder):
         for name in files:

@@ -175,7 +175,7 @@ class SessionTrees:
                     self._descriptor = None
 
     def _prepare(self) -> None:
-        """Find out that nobody misleads git, and clear away what a killed process left."""
+        """Check that no member redirects git, and remove what a killed process left."""
         guard.refuse_links(self.folder, self.clone)
         if not self._is_swept:
             self._sweep()
@@ -357,7 +357,7 @@ class SessionTrees:
         return path
 
     def finish_tree(self, name: str) -> str:
-        """The tree is set up. Returns the commit that it starts from."""
+        """Mark a tree as set up. Returns the commit that it starts from."""
         start = self.find_start(name)
         if not self.is_ready(name):
             if self.git.find(f"{self.refs}/trees/{name}") is None:
@@ -459,12 +459,12 @@ class SessionTrees:
         return self.describe(name, commit, last[0])
 
     def describe(self, name: str, commit: str, parent: str) -> Recording:
-        """What a commit of a tree changed."""
+        """Describe what a commit of a tree changed."""
         files, total = compare(self.git, parent, commit), self.count(name, commit)
         return Recording(commit=commit, parent=parent, files=files, total=total)
 
     def count(self, name: str, commit: str) -> LineCounts:
-        """How much a state of a tree differs from what the tree started from, without what it got from other tasks."""
+        """Count how a state of a tree differs from what the tree started from, without what it got from other tasks."""
         base = f"{self.refs}/base"
         if name != MAIN:
             whole = f"refs/heads/{self.branch(MAIN)}"

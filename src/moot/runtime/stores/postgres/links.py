@@ -44,7 +44,7 @@ class BrokenLink(LogError):
 
 
 class Address(Struct, frozen=True):
-    """Where the server is. `shown` is the URL without its password."""
+    """The address of the server. `shown` is the URL without its password."""
 
     url: str
     shown: str
@@ -52,7 +52,7 @@ class Address(Struct, frozen=True):
 
 
 def translate(error: BaseException, address: Address) -> LogError:
-    """The error of a statement in Moot's terms."""
+    """Translate an error of the driver to one of the log."""
     import asyncpg
 
     if isinstance(error, asyncpg.PostgresError):
@@ -107,13 +107,13 @@ class Link:
             return list(await connection.fetch(statement, *values))
 
     def cut(self) -> None:
-        """Drop the connection without a word to the server. Who waits for an answer gets BrokenLink."""
+        """Abort the connection without telling the server. A caller that waits for an answer gets BrokenLink."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.terminate()
 
     async def close(self) -> None:
-        """Say goodbye if nothing is under way, else drop the connection."""
+        """Close the connection properly if no statement runs, else abort it."""
         self._is_closed = True
         connection = self._connection
         if connection is not None and not self._lock.locked() and not connection.is_closed():
@@ -134,7 +134,7 @@ class Link:
 
 
 async def connect(address: Address) -> "asyncpg.Connection":
-    """Open a connection. Raises BrokenLink if the server cannot be reached, Unusable if it does not want us."""
+    """Open a connection. Raises BrokenLink if the server cannot be reached, Unusable if it refuses the connection."""
     import asyncpg
 
     try:
@@ -196,7 +196,7 @@ async def _answered(link: Link, patience_s: float, statement: str, *values: obje
 
 
 class Pool:
-    """A few links; who finds none free waits.
+    """A few links, shared by callers that wait for a free one.
 
     Args:
         patience_s: how long a query waits for a server that cannot be reached.
@@ -224,7 +224,7 @@ class Pool:
             return await self.insist(link, statement, *values)
 
     async def insist(self, link: Link, statement: str, *values: object) -> list[Any]:
-        """Run a query on one of the links, again and again while its connection breaks."""
+        """Run a query, and retry it on a new connection each time the connection breaks."""
         until = time.monotonic() + self._patience_s
         for tries in itertools.count():
             try:

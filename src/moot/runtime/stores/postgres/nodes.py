@@ -73,7 +73,7 @@ _BURY = (
 
 
 class Pace(Struct, frozen=True, kw_only=True):
-    """How often a node beats, when others suspect it, and how long its lease is and that of a worker."""
+    """How often a node sends a heartbeat, when others suspect it, and how long its lease is and that of a worker."""
 
     beat_s: float = 1.0
     suspect_s: float = 2.0
@@ -153,16 +153,16 @@ class Node:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it could not renew its lease and has not come back yet."""
+        """Whether this node failed to renew its lease and has not joined again."""
         return self.id is None and self._listener is not None and not self._is_leaving
 
     @property
     def lease_left_s(self) -> float:
-        """How long this node may still act without a beat."""
+        """Return for how many seconds this node may act without another heartbeat."""
         return self._renewed_at + self.pace.lease_s - boottime() if self.id is not None else 0.0
 
     async def listen(self) -> None:
-        """Connect, if there is no connection, and hear wake-ups. Raises LogError."""
+        """Connect if necessary, and listen for wake-ups. Raises LogError."""
         async with self._using:
             await self._connect()
 
@@ -279,7 +279,7 @@ class Node:
             connection.terminate()
 
     async def _ping(self, connection: "asyncpg.Connection") -> None:
-        """Hear oneself: a pooler in transaction mode takes LISTEN without an error, and nothing is ever heard."""
+        """Check that notifications arrive: a pooler in transaction mode accepts LISTEN and delivers nothing."""
         self._pinged = asyncio.Event()
         [payload] = wakes.make_payloads(self._sender, "p", [("", 0)])
         await connection.execute("SELECT pg_notify($1, $2)", wakes.CHANNEL, payload)
@@ -363,7 +363,7 @@ class Node:
                 failures += 1
 
     async def _watch(self) -> None:
-        """Stop everything when the lease could not be renewed for too long, whatever the beat waits for."""
+        """Stop acting when the lease was not renewed in time, even while the heartbeat waits for the server."""
         while not self._is_leaving:
             fence_at = self._renewed_at + FENCE * self.pace.lease_s
             left_s = fence_at - boottime()

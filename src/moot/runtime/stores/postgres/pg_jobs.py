@@ -88,7 +88,7 @@ class PgJobs:
         self._tell_others = tell
 
     def hear(self) -> None:
-        """Another node has changed jobs."""
+        """Take note that another node has changed jobs."""
         for listener in tuple(self.listeners):
             listener()
 

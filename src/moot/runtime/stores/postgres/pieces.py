@@ -36,7 +36,7 @@ class Pieces:
         self.dropped = 0
 
     def show(self, session_id: str, event: str, turn_id: str, text: str) -> None:
-        """Carry a piece to the others, if one of them looks on."""
+        """Send a piece to the other nodes, if one of them has followers of the session."""
         wanted_at = self._wanted.get(session_id)
         if wanted_at is None or boottime() - wanted_at > WANTED_S:
             return
@@ -49,7 +49,7 @@ class Pieces:
             self._timer = asyncio.get_running_loop().call_later(GATHER_S, self._flush)
 
     def want(self, session_ids: Iterable[str]) -> None:
-        """Say that this node looks on, unless it has said so lately."""
+        """Tell the other nodes that this one has followers of a session, unless it did recently."""
         now = boottime()
         for session_id in session_ids:
             if now - self._announced.get(session_id, -RENEW_S) >= RENEW_S:
@@ -59,7 +59,7 @@ class Pieces:
             self._announced = {each: at for each, at in self._announced.items() if now - at < RENEW_S}
 
     def hear_wanted(self, session_id: str) -> None:
-        """Another node looks on."""
+        """Note that another node has followers of a session."""
         now = boottime()
         if len(self._wanted) > 10_000:
             self._wanted = {each: at for each, at in self._wanted.items() if now - at < WANTED_S}

@@ -99,7 +99,7 @@ class PgLog:
 
     @property
     def in_doubt_count(self) -> int:
-        """How often a statement was sent again because its connection had broken."""
+        """How many statements were sent again because their connection had broken."""
         return self._writer.in_doubt_count
 
     async def append(
@@ -320,7 +320,7 @@ class PgLog:
             self._listener.forget(session_id)
 
     async def _keep_polling(self) -> None:
-        """Make up for lost wake-ups, and keep the connection that listens."""
+        """Poll, in case a wake-up was lost, and reconnect the connection that listens."""
         while True:
             await asyncio.sleep(min(POLL_S, 2 * self.node.pace.beat_s))
             try:

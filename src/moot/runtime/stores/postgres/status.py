@@ -39,7 +39,7 @@ FROM moot.workers w WHERE w.lease_until > clock_timestamp() ORDER BY w.name, w.i
 
 
 async def read_status(connection: "asyncpg.Connection") -> ClusterStatus:
-    """Look. Raises errors of the driver."""
+    """Query the state of the store. Raises errors of the driver."""
     row = await connection.fetchrow(_COUNTS)
     nodes = [NodeStatus(**dict(node)) for node in await connection.fetch(_NODES)]
     workers = [WorkerStatus(**dict(worker)) for worker in await connection.fetch(_WORKERS)]

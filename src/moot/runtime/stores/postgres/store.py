@@ -54,7 +54,7 @@ class PostgresStore(SharedStore):
         return await PgLog.open(self.address, self.direct, self.node_name, self.pace, needs_standby=needs_standby)
 
     async def initialise(self, *, after_restore: bool = False) -> int:
-        """Make the tables, or bring them to this version. Returns the version that was there, 0 for none."""
+        """Create the tables, or migrate them to this version. Returns the version that was there, 0 for none."""
         async with self._connected() as connection:
             await check_durability(connection, self.direct)
             before = await tables.migrate(connection)
@@ -63,7 +63,7 @@ class PostgresStore(SharedStore):
             return before
 
     async def read_status(self) -> ClusterStatus:
-        """What an operator wants to know. Raises Unusable if there are no tables."""
+        """Return the state of the store, for operators. Raises Unusable if there are no tables."""
         from moot.runtime.stores.postgres.status import read_status
 
         async with self._connected() as connection:

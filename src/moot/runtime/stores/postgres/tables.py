@@ -104,7 +104,7 @@ async def check(connection: "asyncpg.Connection", address: Address) -> None:
 
 
 async def migrate(connection: "asyncpg.Connection") -> int:
-    """Make the tables, or bring them to this version; several nodes may do so at once. Returns the version before."""
+    """Create the tables, or migrate them to this version; concurrently if need be. Returns the version before."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
         before = await find_version(connection)
@@ -120,7 +120,7 @@ async def migrate(connection: "asyncpg.Connection") -> int:
 
 
 async def begin_anew(connection: "asyncpg.Connection") -> None:
-    """After a restore: what nodes and workers had in hand when the backup was made is nobody's."""
+    """Release everything that nodes and workers owned when a backup was made. Called after a restore."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
         await connection.execute("UPDATE moot.meta SET lineage = $1", uuid.uuid4())
@@ -130,7 +130,7 @@ async def begin_anew(connection: "asyncpg.Connection") -> None:
 
 
 async def add_partitions(connection: "asyncpg.Connection") -> None:
-    """Make the partitions that the next sessions go to, unless somebody else is at it."""
+    """Make the partitions that the next sessions go to, unless another node is creating them."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
         await _add_partitions(connection)

@@ -32,7 +32,7 @@ _TELL = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)
 
 
 def read_wake(payload: str) -> tuple[str, str, list[list[str | int]]] | None:
-    """Sender, kind and items of a wake-up; None if it is none of ours."""
+    """Decode a wake-up to its sender, kind and items. Returns None for a notification that is not Moot's."""
     try:
         return _decoder.decode(payload)
     except msgspec.MsgspecError:
@@ -40,7 +40,7 @@ def read_wake(payload: str) -> tuple[str, str, list[list[str | int]]] | None:
 
 
 def make_payloads(sender: str, kind: Kind, items: Iterable[Item]) -> list[str]:
-    """Wake-ups that fit into the server's bound."""
+    """Encode wake-ups, split to fit the server's limit of a payload."""
     payloads: list[str] = []
     start = _encode((sender, kind, []))[:-2]
     body, size = list[bytes](), len(start) + 2
