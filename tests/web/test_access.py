@@ -155,6 +155,8 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
     expect(page.locator("#composer")).to_be_in_viewport()
     page.locator("pane-tabs").get_by_role("button", name="Inbox").click()
     page.get_by_role("button", name="New session").click()
+    expect(page.locator("start-page .team").first).to_be_visible()
+    check_fits(page)
     page.get_by_role("button", name="Start").click()
     expect(page.locator("#composer")).to_be_focused()
 

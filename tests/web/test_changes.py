@@ -96,7 +96,7 @@ def test_a_plan_from_a_conflict_to_one_s_own_files(look: Page, planning: Serving
     expect(panel.locator(".d-add .hl-keyword").first).to_have_text("def")
     panel.get_by_role("button", name="Side by side").click()
     expect(panel.locator(".split .void")).to_have_count(8)
-    panel.get_by_role("button", name="Apply here").click()
+    panel.get_by_role("button", name="Write into my files").click()
     expect(panel.locator(".taken")).to_have_text("in your files")
     expect(look.locator("confirm-cards .card")).to_have_count(0)
     assert (repository / "calc.py").read_text() == BOTH

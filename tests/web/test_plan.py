@@ -91,12 +91,17 @@ def test_a_task_is_given_to_another(open_page: Open, server: Server) -> None:
 
 
 def test_work_that_is_sent_back_is_told(open_page: Open, server: Server) -> None:
-    """Who sends back what and why, in the conversation; the timeline speaks the reader's language, not codes."""
+    """Who sends back what and why, in the conversation, where only what was accepted is done; the timeline speaks the
+    reader's language, not codes."""
     session_id = server.create("checked")
     server.command(session_id, "user.solve_tasks", tasks=[{"id": "page", "title": "Write a page"}])
     page = open_page(session_id)
     expect(page.locator(".note.task_sent_back")).to_contain_text("Iris sends back: Write a page · one word too many")
     expect(page.locator(".note.pipeline\\.complete")).to_be_visible()
+    results = page.locator(".note.result")
+    expect(results.locator("summary b")).to_have_text(["Write a page · Ben", "✓ Write a page · Ben"])
+    expect(results.first).to_have_attribute("data-tone", "plain")
+    expect(results.last).to_have_attribute("data-tone", "good")
     page.get_by_role("tab", name="Trace").click()
     what = page.locator("time-line .row .what")
     expect(what.filter(has_text="sent back: Write a page · one word too many")).to_have_count(1)

@@ -53,7 +53,7 @@ def test_rename_with_f2(open_page: Open, server: Server) -> None:
     expect(box).to_have_value("Draft")
     box.fill("   ")
     box.press("Enter")
-    expect(page.locator("new-session .problem")).to_contain_text("A title cannot be empty")
+    expect(page.locator("rename-dialog .problem")).to_contain_text("A title cannot be empty")
     box.fill("Poster 海报")
     box.press("Enter")
     expect(box).to_be_hidden()
@@ -238,3 +238,27 @@ def test_on_a_phone_the_inbox_is_answered_in_place(open_page: Open, server: Serv
     expect(item).to_have_count(0)
     events = [frame["event"] for frame in server.events(session_id)]
     assert "agent.user_confirm_closed" in events
+
+
+def test_questions_are_answered_at_home(open_page: Open, server: Server) -> None:
+    """Choices are buttons, the last of many are in a menu; what asks for words gets words."""
+    chosen, told = server.create("failing", "Many choices"), server.create("failing", "In words")
+    server.command(chosen, "user.solve_tasks", tasks=[{"id": "bad", "title": "Ask the oracle"}])
+    server.command(told, "user.solve_tasks", tasks=[{"id": "long", "title": "Wait for rain"}])
+    server.command(told, "user.message", content="change it")
+    page = open_page()
+    item = page.locator("start-page .inbox li", has_text="Many choices")
+    expect(item.locator(".answers > button:not(.more)")).to_have_text(
+        ["Try again", "Go on without it", "Give it to another member"]
+    )
+    item.locator(".answers .more").click()
+    page.get_by_role("menuitem", name="Stop the work").click()
+    expect(item).to_have_count(0)
+    item = page.locator("start-page .inbox li", has_text="In words")
+    item.get_by_label("Your answer").fill("Wait for snow")
+    item.get_by_role("button", name="Answer").click()
+    expect(item).to_have_count(0)
+    closed = [frame["metadata"] for frame in server.events(told) if frame["event"] == "agent.user_confirm_closed"]
+    assert closed[0]["answer"] == "Wait for snow"
+    for session_id in (chosen, told):
+        server.command(session_id, "user.end")  # its task would keep a place

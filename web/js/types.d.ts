@@ -64,7 +64,7 @@ type LinkState = "DISCONNECTED" | "CONNECTING" | "CONNECTED" | "RECONNECTING";
 type Waiting = { commandId: string; event: string; sessionId: string | null; text: string; due: number; sends: number; retries: number };
 /** Of a conversation. */
 type Item = { key: string; seq: number; kind: string; item: any };
-type Deed = { name: string; run: () => void };
+type Deed = { name: string; key?: string; run: () => void };
 /** A machine and where it stands. */
 type Lit = { id: string; machine: string; about: string; walk: Walk };
 type Box = { state: string; x: number; y: number; w: number; h: number; isFinal: boolean };
@@ -92,7 +92,7 @@ type Turn = { steps: Step[]; startedAt: string; endedAt: string; usage: Wire.Usa
 type Writing = Wire.RunningTurn & Stream;
 /** A frame of the conversation: its text, the title of its task, the question that it answers. */
 type Trace = { steps: { seq: number; member: string; to: string; text: string; title: string; isInner: boolean }[] };
-type NoteFrame = Frame & { text: string; title: string; asked?: Frame; turn?: Turn; joins?: boolean };
+type NoteFrame = Frame & { text: string; title: string; asked?: Frame; turn?: Turn; joins?: boolean; acceptedAt?: number };
 type Task = { id: string; title: string; objective?: string; depends_on?: string[]; role?: string; member?: string };
 
 /** Where a machine stands, how it came there, and where it has been. */

@@ -22,6 +22,7 @@ export class ChatComposer extends Part {
   #session = "";
   #problem = "";
   #members: Member[] | undefined;
+  #isInviting = false;
   #to: string[] = [];
   #files: Attached[] = [];
 
@@ -118,6 +119,14 @@ export class ChatComposer extends Part {
     set(find(this, ".hint"), { text: hint });
     set(this.#box, { placeholder: t(innerWidth <= 720 ? "composer.short" : view?.is_steered ? "composer.steered" : "composer") });
     set(find(this, ".problem"), { text: this.#problem, hidden: !this.#problem });
+    if (this.#isInviting && may) this.#box.focus();
+    if (may) this.#isInviting = false;
+  }
+
+  /** The next message is typed here, once the session is there. */
+  invite() {
+    this.#isInviting = true;
+    this.app.changed();
   }
 
   #showSpeaker(app: App) {

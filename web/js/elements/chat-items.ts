@@ -156,8 +156,16 @@ export function makeNote(app: App, kind: string, item: NoteFrame): HTMLElement {
   const { name, text } = noteText(app, kind, item), isJob = item.event === "supervisor.ended";
   const more = (isJob || item.event === "solver.completed") && item.text, made = isJob && item.metadata?.deliverable;
   const tone = toneOf(kind, name, item);
-  return h("div", { class: `note ${kind} ${name}`, "data-seq": item.seq, "data-tone": tone },
+  return h("div", { class: `note ${kind} ${name}${item.event === "solver.completed" ? " result" : ""}`, "data-seq": item.seq, "data-tone": tone },
     made ? post(app, text, made) : isPlan(kind, item) ? planBlock(app, text, item) : more ? result(app, text, more, isJob) : h("span", { text }), name === "nobody_addressed" && offers(app), place(app, item.seq ?? 0));
+}
+
+/** What was written for a task is told as done when the reviewer has accepted it. */
+export function updateNote(app: App, node: HTMLElement, kind: string, item: NoteFrame): void {
+  const { name, text } = noteText(app, kind, item);
+  node.classList.toggle("task_done", name === "task_done");
+  set(node, { "data-tone": toneOf(kind, name, item) });
+  set(find(node, "summary b") ?? find(node, "span"), { text });
 }
 
 const isPlan = (kind: string, { asked, metadata }: NoteFrame) => kind === "answer" && metadata.confirmed && asked?.metadata?.tasks?.length;

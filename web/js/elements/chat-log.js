@@ -2,7 +2,7 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
-import { makeMessage, makeNote, makePartial, makeTrace, makeTurn, makeUnsent, markSelected, updateMessage, updatePlan, updateTrace, updateTurn } from "./chat-items.ts";
+import { makeMessage, makeNote, makePartial, makeTrace, makeTurn, makeUnsent, markSelected, updateMessage, updateNote, updatePlan, updateTrace, updateTurn } from "./chat-items.ts";
 import { icon } from "../icons.js";
 
 const PAGE = 150; // items in the document; earlier ones come when they are asked for
@@ -90,6 +90,7 @@ export class ChatLog extends Part {
   #change(node, { kind, item }) {
     if (kind === "turn") updateTurn(this.app, node, item);
     if (kind === "message" && item.turn) updateMessage(this.app, node, item);
+    if (item.event === "solver.completed") updateNote(this.app, node, kind, item);
     if (kind === "trace") updateTrace(this.app, node, item);
   }
 

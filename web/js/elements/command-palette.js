@@ -2,6 +2,9 @@
 
 import { find, h, hear, keyed, set, tell } from "../dom.js";
 import { Part } from "../part.js";
+import { showPane } from "./pane-tabs.js";
+
+const SHOWN = 60;
 
 export class CommandPalette extends Part {
   #active = 0;
@@ -35,13 +38,13 @@ export class CommandPalette extends Part {
     const sent = (/** @type {CommandName} */ event) => () => void app.send(event);
     const isOpen = app.mayWrite && view?.status !== "completed";
     return [
-      app.mayCreate && { name: t("new_session"), run: () => tell("new") },
-      isOpen && view?.status === "active" && { name: t("queue.pause"), run: sent("user.pause") },
+      app.mayCreate && { name: t("new_session"), run: () => { showPane("talk"); app.goHome(); find(document, "#goal")?.focus(); } },
+      isOpen && view?.status === "active" && { name: t("queue.pause"), key: view.is_steered ? "Esc" : "", run: sent("user.pause") },
       isOpen && view?.status === "paused" && { name: t("queue.resume"), run: sent("user.resume") },
       isOpen && view?.pause_reason?.startsWith("agent_") && { name: t("retry_turn"), run: sent("user.retry") },
       isOpen && view?.work && { name: t("plan.replan"), run: sent("user.replan") },
       isOpen && view?.work && { name: t("plan.cancel"), run: sent("user.cancel_plan") },
-      isOpen && { name: t("queue.cancel"), run: sent("user.stop") },
+      isOpen && view?.status === "active" && { name: t("queue.cancel"), key: view.is_steered ? "" : "Esc", run: sent("user.stop") },
       isOpen && { name: t("end_session"), run: () => app.askToEnd() },
       app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },
       app.tape && { name: t("export"), run: () => void app.export() },
@@ -49,7 +52,7 @@ export class CommandPalette extends Part {
       ...app.languages.map(({ code, name }) => ({ name, run: () => tell("language", code) })),
       { name: t("inspector_toggle"), run: () => tell("inspector") },
       { name: t("settings"), run: () => tell("settings") },
-      { name: t("help"), run: () => tell("help") },
+      { name: t("help"), key: "?", run: () => tell("help") },
       { name: t("logout"), run: () => void app.logout() },
       ...app.sessions.map((each) => ({ name: `${t("open")}: ${each.title || each.team} · ${each.session_id.slice(0, 8)}`, run: () => app.open(each.session_id) })),
     ].filter((each) => !!each);
@@ -57,10 +60,11 @@ export class CommandPalette extends Part {
 
   #draw() {
     const wanted = find(this, "input").value.trim().toLowerCase().split(/\s+/);
-    const found = this.#deeds.filter((deed) => wanted.every((/** @type {string} */ word) => deed.name.toLowerCase().includes(word))).slice(0, 12);
+    const found = this.#deeds.filter((deed) => wanted.every((/** @type {string} */ word) => deed.name.toLowerCase().includes(word))).slice(0, SHOWN);
     const list = find(this, "ul");
-    keyed(list, found, (deed) => deed.name, (deed) => h("li", { role: "option", text: deed.name, onclick: () => this.#do(deed) }));
+    keyed(list, found, (deed) => deed.name, (deed) => h("li", { role: "option", onclick: () => this.#do(deed) }, h("span", { text: deed.name }), deed.key ? h("kbd", { text: deed.key }) : null));
     found.forEach((_, at) => set(list.children[at], { id: `deed-${at}`, "aria-selected": String(at === this.#active) }));
+    list.children[this.#active]?.scrollIntoView({ block: "nearest" });
     set(find(this, "input"), { "aria-activedescendant": found.length ? `deed-${this.#active}` : null });
     return found;
   }

@@ -9,6 +9,9 @@ import { planCard } from "./plan-card.js";
 
 const LIKELY = ["allow_once", "allow", "retry", "approve", "continue", "finish_first", "apply"]; // what is chosen most
 
+/** How a choice stands out: the one that is made most, those that lose something. @param {string} id */
+export const levelOf = (id) => (LIKELY.includes(id) ? "primary" : /^(reject|cancel|abort|discard)/.test(id) ? "danger" : "");
+
 export class ConfirmCards extends Part {
   /** @param {App} app @param {View | null} view */
   render(app, view) {
@@ -85,7 +88,7 @@ function choices(app, question) {
   };
   const listed = options.map((option) => isMany
     ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: option.label }), describe(option))
-    : h("div", { class: "option" }, h("button", { class: LIKELY.includes(option.id) ? "primary" : /^(reject|cancel|abort|discard)/.test(option.id) ? "danger" : "", text: option.label, onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
+    : h("div", { class: "option" }, h("button", { class: levelOf(option.id), text: option.label, onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
     (isOpen || isMany) && h("form", { class: "open", onsubmit: (event) => { event.preventDefault(); send(); } },
       isOpen && box, h("button", { class: "primary", text: t("card.send") })),

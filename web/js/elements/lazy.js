@@ -4,10 +4,10 @@ import { ChangesPanel } from "./changes-panel.ts";
 import { DemoBar } from "./demo-bar.ts";
 import { HelpDialog } from "./help-dialog.js";
 import { JobBoard } from "./job-board.js";
-import { NewSession } from "./new-session.js";
 import { PlanEditor } from "./plan-editor.js";
 import { PlanGraph } from "./plan-graph.ts";
 import { PlanTime } from "./plan-time.ts";
+import { RenameDialog } from "./rename-dialog.js";
 import { SettingsDialog } from "./settings-dialog.ts";
 import { ShareDialog } from "./share-dialog.ts";
 import { StateMap } from "./state-map.js";
@@ -17,6 +17,6 @@ import { TeamPanel } from "./team-panel.ts";
 
 /** @type {Record<string, CustomElementConstructor>} */
 export const LAZY = {
-  "changes-panel": ChangesPanel, "demo-bar": DemoBar, "help-dialog": HelpDialog, "job-board": JobBoard, "new-session": NewSession, "plan-editor": PlanEditor, "plan-graph": PlanGraph, "plan-time": PlanTime,
+  "changes-panel": ChangesPanel, "demo-bar": DemoBar, "help-dialog": HelpDialog, "job-board": JobBoard, "plan-editor": PlanEditor, "plan-graph": PlanGraph, "plan-time": PlanTime, "rename-dialog": RenameDialog,
   "settings-dialog": SettingsDialog, "share-dialog": ShareDialog, "state-map": StateMap, "task-board": TaskBoard, "team-editor": TeamEditor, "team-panel": TeamPanel,
 };

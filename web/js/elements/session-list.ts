@@ -180,7 +180,7 @@ export class SessionList extends LitPart {
       { label: t("deed.restore"), icon: "retry", run: () => void this.#restore([entry]) },
       { label: t("deed.forever"), icon: "trash", isBad: true, run: () => this.#destroy([entry]) },
     ] : [
-      app.me?.role !== "viewer" && { label: t("deed.rename"), icon: "edit", key: "F2", run: () => tell("new", entry) },
+      app.me?.role !== "viewer" && { label: t("deed.rename"), icon: "edit", key: "F2", run: () => tell("rename", entry) },
       { label: t(pinned ? "deed.unpin" : "deed.pin"), icon: "pin", run: arrange({ pinned: !pinned }) },
       { label: t(isIn ? "deed.archive" : "deed.unarchive"), icon: "archive", run: arrange({ away: isIn ? entry.seq : null }) },
       mayCreate && { label: t("deed.duplicate"), icon: "copy", run: () => void app.duplicate(entry) },
@@ -207,6 +207,6 @@ export class SessionList extends LitPart {
   rename() {
     const id = document.activeElement?.closest("session-list li")?.getAttribute("data-id") ?? this.app.tape?.id;
     const entry = this.app.sessions.find((each) => each.session_id === id);
-    if (entry && this.app.me?.role !== "viewer") tell("new", entry);
+    if (entry && this.app.me?.role !== "viewer") tell("rename", entry);
   }
 }

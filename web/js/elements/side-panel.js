@@ -7,6 +7,7 @@ import { runsOf } from "../view/names.js";
 import { load } from "./later.js";
 
 const TABS = ["tasks", "changes", "timeline", "team", "state"];
+const NARROWEST = 320, USUAL = 392, WIDEST = 960, STEP = 32; // pixels
 /** @type {Record<string, string[]>} */
 const PARTS = { tasks: ["task-board", "job-board"], changes: ["changes-panel"], timeline: ["time-line"], team: ["team-panel"], state: ["state-map"] };
 
@@ -25,8 +26,28 @@ export class SidePanel extends Part {
       role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`, text: t(`tab.${name}`), onclick: () => this.show(name),
       onkeydown: (event) => this.#key(event, name),
     }));
-    this.append(h("div", { role: "tablist", "aria-label": t("inspector") }, ...tabs),
+    this.append(this.#edge(t), h("div", { role: "tablist", "aria-label": t("inspector") }, ...tabs),
       ...TABS.map((name) => h("div", { role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}` }, ...PARTS[name].map((part) => h(part)))));
+  }
+
+  /** The panel is as wide as one pulls it, with the mouse or with the arrow keys. @param {Translate} t */
+  #edge(t) {
+    const edge = h("div", { class: "edge", role: "separator", tabindex: 0, "aria-orientation": "vertical", "aria-label": t("inspector.width"), "aria-valuemin": NARROWEST, "aria-valuemax": WIDEST });
+    const show = (/** @type {number} */ wanted) => {
+      const width = Math.round(Math.min(WIDEST, innerWidth / 2, Math.max(NARROWEST, wanted)));
+      document.documentElement.style.setProperty("--inspector", `${width}px`);
+      edge.setAttribute("aria-valuenow", String(width));
+      return width;
+    };
+    const widen = (/** @type {number} */ wanted) => remember("inspector_width", String(show(wanted)));
+    edge.addEventListener("pointerdown", (event) => { event.preventDefault(); edge.setPointerCapture(event.pointerId); });
+    edge.addEventListener("pointermove", (event) => { if (edge.hasPointerCapture(event.pointerId)) widen(innerWidth - event.clientX); });
+    edge.addEventListener("keydown", (event) => {
+      const by = { ArrowLeft: STEP, ArrowRight: -STEP }[event.key];
+      if (by) widen(this.clientWidth + by);
+    });
+    show(Number(recall("inspector_width")) || USUAL);
+    return edge;
   }
 
   /** @param {KeyboardEvent} event @param {string} name */

@@ -16,7 +16,6 @@ export class StartPage extends LitPart {
   #team = recall("team") ?? "";
   #problem = "";
   #isStarting = false;
-  #isStarted = false;
   #isEager = false;
   #wasHidden = true;
   #files: File[] = [];
@@ -71,14 +70,11 @@ export class StartPage extends LitPart {
     </button>${team.has_file ? html`<button class="icon edit-team" title=${edit} aria-label=${edit} @click=${() => tell("team-file", team.name)}>${icon("edit")}</button>` : nothing}</li>`;
   }
 
-  /** One types at once: what to do, when the page opens; the next message, once the session is there. */
+  /** One types at once what to do, when the page opens. */
   drawn() {
     if (this.#wasHidden && !this.hidden) this.#invite();
     this.#wasHidden = Boolean(this.hidden);
     if (this.#isEager && this.app.teams.length) void this.#start();
-    if (!this.#isStarted || !find(document, "#composer").checkVisibility()) return;
-    this.#isStarted = false;
-    find(document, "#composer").focus();
   }
 
   /** Not where the focus is elsewhere, nor on a phone, whose keyboard would cover the page. */
@@ -125,8 +121,7 @@ export class StartPage extends LitPart {
     if (!team || !await this.#attempt(this.app.begin(team.name, box.value, this.#files))) return;
     box.value = "";
     this.#files = [];
-    this.#isStarted = true;
-    this.app.changed();
+    find(document, "chat-composer").invite();
   }
 
   /** One start at a time; what went wrong stands below the words. */

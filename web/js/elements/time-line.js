@@ -93,8 +93,9 @@ export class TimeLine extends Part {
     const { t, language } = this.app, view = this.app.tape?.view;
     const name = row.member && view ? nameOf(view, row.member) : "";
     const isOpen = row.endedAt === undefined && ["turn.started", "solver.start", "understanding.started", "agent.user_confirm", "task.dispatch_requested"].includes(row.event);
-    set(node, { class: `row ${row.category}${row.isHead ? " head" : ""}`, "data-outcome": row.outcome ?? (isOpen ? "open" : "") });
-    set(find(node, ".mark"), { text: row.outcome === "failed" ? ICONS.errors : row.outcome === "ok" && row.category !== "input" ? "✓" : ICONS[row.category] });
+    const isAgain = row.event === "error.recovery_started"; // what failed is told by the row before
+    set(node, { class: `row ${row.category}${row.isHead ? " head" : ""}`, "data-outcome": isAgain ? "again" : row.outcome ?? (isOpen ? "open" : "") });
+    set(find(node, ".mark"), { text: isAgain ? "↻" : row.outcome === "failed" ? ICONS.errors : row.outcome === "ok" && row.category !== "input" ? "✓" : ICONS[row.category] });
     set(find(node, ".label"), { text: t(`event.${row.name}`) });
     set(find(node, ".what"), { text: [name, describe(row, this.app)].filter(Boolean).join(" · ") });
     set(find(node, ".when"), { text: row.endedAt ? duration(row) : clock(row.at, language) });

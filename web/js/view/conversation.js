@@ -53,6 +53,7 @@ export class Conversation {
     NOTE[event]?.(this, metadata, frame);
     const kind = kindOf(frame);
     const title = metadata.task?.title ?? this.titles.get(metadata.task_id) ?? metadata.task_id ?? "";
+    if (event === "task.reviewed" && metadata.pass) this.#accept(frame);
     if (kind === "trace") this.#trace(frame, title);
     if (!kind || kind === "trace") return;
     if (kind === "message") this.#dropAnswer(metadata);
@@ -72,6 +73,12 @@ export class Conversation {
   #dropAnswer({ member, text }) {
     const last = this.items.at(-1);
     if (last?.item.event === "member.answered" && last.item.metadata.member === member && last.item.metadata.answer === text) this.items.pop();
+  }
+
+  /** What was written for a task is its result from now on. @param {Frame} frame */
+  #accept({ seq = 0, metadata }) {
+    const written = this.items.findLast(({ item }) => item.event === "solver.completed" && item.metadata.task?.id === metadata.task_id);
+    if (written) written.item.acceptedAt = seq;
   }
 
   /** @param {string} turnId @returns {Turn} */

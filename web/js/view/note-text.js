@@ -12,7 +12,7 @@ const MARKS = {
   "pipeline.completed": ({ status }) => [`pipeline.${status}`, {}],
   "turn.cancelled": ({ member, partial = "" }, _, { view }) => [partial ? "stopped_writing" : "stopped", { who: nameOf(view, member), text: partial }],
   "session.completed": () => ["session_completed", {}],
-  "solver.completed": ({ member }, { title }, { view }) => ["task_done", { title, who: nameOf(view, member) }],
+  "solver.completed": ({ member, awaits_review: isReviewed }, { title, acceptedAt }, { view, seq }) => [!isReviewed || (acceptedAt && acceptedAt <= seq) ? "task_done" : "task_written", { title, who: nameOf(view, member) }],
   "solver.cancelled": (_, { title }) => ["task_cancelled", { title }],
   "task.failed": ({ error_type, message }, { title }, { t }) => ["task_failed", { title, text: failure(t, error_type, message) }],
   "task.reviewed": ({ member, feedback = "" }, { title }, { view }) => ["task_sent_back", { who: nameOf(view, member), title, text: feedback }],
