@@ -103,8 +103,11 @@ async def test_only_the_owner_at_this_machine(tmp_path: Path) -> None:
         ):
             async with site.client(**header) as client:
                 assert code_of(await client.get(PATH)) == "forbidden", header
+                assert (await client.get("/api/teams")).json()[0]["players"] == [], header
         async with site.client(host=f"localhost:{site.settings.port}") as client:
             assert (await client.get(PATH)).status_code == 200
+            (player,) = (await client.get("/api/teams")).json()[0]["players"]
+            assert (player["member"], player["agent"], player["model"]) == ("bob", "script", "")
         away: Any = httpx.ASGITransport(site.gateway, client=("192.0.2.1", 5))
         headers = {"authorization": f"Bearer {OWNER}"}
         async with httpx.AsyncClient(base_url=site.url, headers=headers, transport=away) as client:

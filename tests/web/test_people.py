@@ -81,7 +81,7 @@ def test_two_browsers_answer_one_plan(open_page: Open, server: Server) -> None:
 
 
 def test_the_owner_goes_on_in_a_members_own_program(open_page: Open, server: Server) -> None:
-    """The tab Team gives the owner the command, to be copied; to a member it shows none."""
+    """The tab Team says to the owner what plays a member, and gives the command, to be copied; others see none of it."""
     session_id, conversation = server.create("talk"), "3d57e54c-3152-485b-b6dd-cea9331b4f0d"
     command = ("claude", "--resume", conversation)
     kept = Conversations(server.data / FOLDER)
@@ -89,6 +89,7 @@ def test_the_owner_goes_on_in_a_members_own_program(open_page: Open, server: Ser
     page = open_page(session_id, permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("tab", name="Team").click()
     row = page.locator("team-panel li", has_text="Bob")
+    expect(row.locator(".can .pill")).to_have_text(["plays a script"])
     expect(row.locator(".copyable code")).to_have_text(f"cd /srv/project && claude --resume {conversation}")
     row.locator(".copyable button").click()
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -96,4 +97,4 @@ def test_the_owner_goes_on_in_a_members_own_program(open_page: Open, server: Ser
     guest = open_page(session_id, server.issue(Role.VIEWER, session_id))
     guest.get_by_role("tab", name="Team").click()
     expect(guest.locator("team-panel li", has_text="Bob")).to_be_visible()
-    expect(guest.locator("team-panel .copyable")).to_have_count(0)
+    expect(guest.locator("team-panel :is(.copyable, .can)")).to_have_count(0)

@@ -23,7 +23,7 @@ export class App {
     this.me = null;
     this.isReady = false;
     this.loginProblem = "";
-    /** @type {any[]} */
+    /** @type {Wire.TeamDocument[]} */
     this.teams = [];
     /** @type {any[]} */
     this.machines = [];

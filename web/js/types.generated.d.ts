@@ -904,6 +904,16 @@ declare namespace Wire {
     diff?: string;
   }
 
+  /** What plays an AI member, as its team file says. */
+  interface Player {
+    member: string;
+    agent: string;
+    model: string;
+    permissions: string;
+    tools: Array<string>;
+    instructions: string;
+  }
+
   /** `system.error` and `agent.error`; `content` is a sentence for people. `problems` lists the faults of a plan, each as `path: what is wrong`. */
   interface Problem {
     code: string;
@@ -1503,6 +1513,7 @@ declare namespace Wire {
     description: string;
     examples: Array<string>;
     has_file: boolean;
+    players: Array<Player>;
   }
 
   /** The text of a team file, and its hash, which a change must name. */

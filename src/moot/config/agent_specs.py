@@ -6,7 +6,9 @@ a team file gives as `type`.
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
@@ -68,6 +70,11 @@ class AgentSpec:
         """The provider, by its name in OpenTelemetry's GenAI conventions, and the model, as far as known."""
         return "", ""
 
+    def name_tools(self) -> tuple[str, ...]:
+        """The tools that it is given: functions, and servers by their host or program, whose arguments may be secret."""
+        servers: tuple[McpServer, ...] = getattr(self, "mcp", ())
+        return (*getattr(self, "tools", ()), *(server.name for server in servers))
+
     @property
     def may_edit(self) -> bool | None:
         """Whether the member may change files; None if nobody can tell, as for foreign code."""
@@ -121,6 +128,11 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     env: EnvAllowList = ()
     url: Annotated[Text | None, Meta(description="streamable HTTP")] = None
     key: Annotated[Text | None, Meta(description="name of the variable that holds the key for the address")] = None
+
+    @property
+    def name(self) -> str:
+        """Its host or program."""
+        return urlsplit(self.url).hostname or "" if self.url else PurePath((self.command or ("",))[0]).name
 
 
 def check_servers(holder: Mapping[str, object]) -> Iterator[Problem]:

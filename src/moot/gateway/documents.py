@@ -4,7 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from moot.config.team_file import TeamFile
+from moot.config.agent_specs import AgentSpec
+from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.machines.session import Status
 from moot.core.session.events import PauseReason
 from moot.core.session.principal import Principal, Role
@@ -19,6 +20,17 @@ from moot.runtime.waiting_list import InboxItem
 Sha256 = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
 
+class Player(Struct, frozen=True, kw_only=True):
+    """What plays an AI member, as its team file says."""
+
+    member: str
+    agent: str  # the type, or the preset of a program
+    model: str
+    permissions: str  # what a program may do; empty where there is no such setting
+    tools: tuple[str, ...]
+    instructions: str
+
+
 class TeamDocument(Struct, frozen=True, kw_only=True):
     """A team on offer; the first one is the default."""
 
@@ -30,6 +42,7 @@ class TeamDocument(Struct, frozen=True, kw_only=True):
     description: str
     examples: tuple[str, ...]  # first messages to offer
     has_file: bool  # its file may be read and changed here (`/api/teams/{name}/source`)
+    players: tuple[Player, ...]  # told to whoever may read the file, too
 
 
 class NewSession(Create, frozen=True, kw_only=True):
@@ -155,8 +168,9 @@ class Health(Struct, frozen=True, kw_only=True):
     status: Literal["ok"] = "ok"
 
 
-def describe_team(team: TeamFile, *, has_file: bool) -> TeamDocument:
-    """Describe a team for clients. Of its agents' configuration they learn only whether all of them are scripted."""
+def describe_team(team: TeamFile, *, may_read: bool, has_file: bool) -> TeamDocument:
+    """Describe a team for clients. Of its agents' configuration they learn only whether all of them are scripted, unless
+    they may read the team file."""
     public = team.team()
     return TeamDocument(
         name=public.name,
@@ -167,6 +181,18 @@ def describe_team(team: TeamFile, *, has_file: bool) -> TeamDocument:
         description=team.description,
         examples=team.examples,
         has_file=has_file,
+        players=tuple(_describe_player(spec, spec.agent) for spec in team.members if spec.agent and may_read),
+    )
+
+
+def _describe_player(spec: MemberSpec, agent: AgentSpec) -> Player:
+    return Player(
+        member=spec.id,
+        agent=getattr(agent, "preset", None) or str(agent.__struct_config__.tag),  # type: ignore[attr-defined]
+        model=agent.name_model()[1],
+        permissions=getattr(agent, "permissions", None) or "",
+        tools=agent.name_tools(),
+        instructions=spec.instructions,
     )
 
 

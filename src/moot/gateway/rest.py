@@ -73,7 +73,7 @@ class Rest:
             teams = [team for team in teams if team.name == name]
         may = may_edit(request.scope)
         files = {team.name: find_file(self._app, team.name) if may else None for team in teams}
-        return Json([describe_team(team, has_file=files[team.name] is not None) for team in teams])
+        return Json([describe_team(team, may_read=may, has_file=files[team.name] is not None) for team in teams])
 
     async def _find_team(self, session_id: str) -> str | None:
         try:

@@ -2,7 +2,6 @@
 
 import { ChatComposer } from "./chat-composer.ts";
 import { ChatLog } from "./chat-log.js";
-import { CommandPalette } from "./command-palette.js";
 import { ConfirmCards } from "./confirm-cards.js";
 import { LiveRegion } from "./live-region.js";
 import { LoginForm } from "./login-form.js";
@@ -18,7 +17,7 @@ import { TopBar } from "./top-bar.js";
 
 /** @type {Record<string, CustomElementConstructor>} names are written out: the build shortens those of classes */
 const ELEMENTS = {
-  "chat-composer": ChatComposer, "chat-log": ChatLog, "command-palette": CommandPalette, "confirm-cards": ConfirmCards,
+  "chat-composer": ChatComposer, "chat-log": ChatLog, "confirm-cards": ConfirmCards,
   "live-region": LiveRegion, "login-form": LoginForm,
   "pane-tabs": PaneTabs, "queue-bar": QueueBar, "replay-bar": ReplayBar, "session-list": SessionList,
   "side-panel": SidePanel, "start-page": StartPage, "time-line": TimeLine,

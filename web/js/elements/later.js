@@ -3,7 +3,7 @@
 import { hear, tell } from "../dom.js";
 
 /** Dialogs, by what is told to open them. @type {Record<string, string>} */
-const DIALOGS = { help: "help-dialog", plan: "plan-editor", rename: "rename-dialog", settings: "settings-dialog", share: "share-dialog", "team-file": "team-editor" };
+const DIALOGS = { help: "help-dialog", palette: "command-palette", plan: "plan-editor", rename: "rename-dialog", settings: "settings-dialog", share: "share-dialog", "team-file": "team-editor" };
 const OTHERS = ["demo-bar"]; // in the document from the start, too
 
 /** @type {Promise<void> | null} */

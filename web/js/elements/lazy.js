@@ -1,6 +1,7 @@
 // The parts that are not in the first load, as one file: what they share with the page is one file then, too.
 
 import { ChangesPanel } from "./changes-panel.ts";
+import { CommandPalette } from "./command-palette.js";
 import { DemoBar } from "./demo-bar.ts";
 import { HelpDialog } from "./help-dialog.js";
 import { JobBoard } from "./job-board.js";
@@ -17,6 +18,6 @@ import { TeamPanel } from "./team-panel.ts";
 
 /** @type {Record<string, CustomElementConstructor>} */
 export const LAZY = {
-  "changes-panel": ChangesPanel, "demo-bar": DemoBar, "help-dialog": HelpDialog, "job-board": JobBoard, "plan-editor": PlanEditor, "plan-graph": PlanGraph, "plan-time": PlanTime, "rename-dialog": RenameDialog,
+  "changes-panel": ChangesPanel, "command-palette": CommandPalette, "demo-bar": DemoBar, "help-dialog": HelpDialog, "job-board": JobBoard, "plan-editor": PlanEditor, "plan-graph": PlanGraph, "plan-time": PlanTime, "rename-dialog": RenameDialog,
   "settings-dialog": SettingsDialog, "share-dialog": ShareDialog, "state-map": StateMap, "task-board": TaskBoard, "team-editor": TeamEditor, "team-panel": TeamPanel,
 };
