@@ -27,6 +27,7 @@ def test_the_demo_plays_on_the_page(open_page: Open, server: Server) -> None:
     expect(article).to_have_count(0)
     bar.locator(".next").click()  # what would happen by itself after a while
     expect(bar.locator(".caption")).to_contain_text("the floor came back to you")
+    expect(page.locator("article.message.ai .cost").first).to_contain_text("tokens")  # known after the message
     bar.locator(".next").click()
     expect(bar.locator(".caption")).to_contain_text("A human ends the session")
     bar.locator(".next").click()

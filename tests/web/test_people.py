@@ -81,7 +81,7 @@ def test_two_browsers_answer_one_plan(open_page: Open, server: Server) -> None:
 
 
 def test_the_owner_goes_on_in_a_members_own_program(open_page: Open, server: Server) -> None:
-    """The tab Team says to the owner what plays a member, and gives the command, to be copied; others see none of it."""
+    """The tab Team tells the owner what plays a member and the command, to be copied; others see none of it."""
     session_id, conversation = server.create("talk"), "3d57e54c-3152-485b-b6dd-cea9331b4f0d"
     command = ("claude", "--resume", conversation)
     kept = Conversations(server.data / FOLDER)

@@ -148,6 +148,7 @@ def test_a_plan_is_rejected_or_planned_again(open_page: Open, server: Server) ->
     """Reject says what it does; feedback plans again."""
     page = open_page(server.create("failing"))
     plan(page)
+    expect(page.locator(".note.trace .count").first).to_have_text("4 steps")  # as they come
     page.get_by_role("button", name="Reject…").click()
     page.get_by_label("What should be different?").fill("ask somebody else")
     page.get_by_role("button", name="Plan again").click()

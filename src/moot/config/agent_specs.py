@@ -71,7 +71,7 @@ class AgentSpec:
         return "", ""
 
     def name_tools(self) -> tuple[str, ...]:
-        """The tools that it is given: functions, and servers by their host or program, whose arguments may be secret."""
+        """The tools that it is given: functions, and servers by host or program, whose arguments may be secret."""
         servers: tuple[McpServer, ...] = getattr(self, "mcp", ())
         return (*getattr(self, "tools", ()), *(server.name for server in servers))
 

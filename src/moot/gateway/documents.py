@@ -169,8 +169,10 @@ class Health(Struct, frozen=True, kw_only=True):
 
 
 def describe_team(team: TeamFile, *, may_read: bool, has_file: bool) -> TeamDocument:
-    """Describe a team for clients. Of its agents' configuration they learn only whether all of them are scripted, unless
-    they may read the team file."""
+    """Describe a team for clients.
+
+    Of its agents' configuration they learn only whether all of them are scripted, unless they may read the team file.
+    """
     public = team.team()
     return TeamDocument(
         name=public.name,

@@ -2,6 +2,7 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { icon } from "../icons.js";
+import { openMenu } from "../menu.ts";
 import { Part } from "../part.js";
 import { diffView } from "../text/diff.ts";
 import { nameOf } from "../view/names.js";
@@ -70,10 +71,6 @@ function choices(app, question) {
   const isMany = question.selection === "multiple";
   const isOutput = question.code === "review_output";
   const isOpen = !options.length || question.allow_custom_input || isOutput || question.code === "supervisor_stuck" || (question.kind === "ask_user" && !question.selection);
-  const members = options.some((option) => option.id === "reassign")
-    ? h("select", { class: "member", "aria-label": t("reassign_to") }, h("option", { value: "", text: t("anybody") }),
-      ...(app.view?.members ?? []).filter((each) => each.kind === "ai").map((each) => h("option", { value: each.id, text: each.display_name })))
-    : null;
   const box = h("textarea", { rows: 2, placeholder: t("card.answer"), "aria-label": t("card.answer") });
   const send = () => {
     const answer = /** @type {HTMLTextAreaElement} */ (box).value.trim();
@@ -83,12 +80,17 @@ function choices(app, question) {
   const pick = (/** @type {string} */ choice) => () => {
     const edited = content.querySelector(".output");
     if (choice === "edit" && edited instanceof HTMLElement) return toggle(edited);
-    const to = choice === "reassign" && members instanceof HTMLSelectElement ? members.value : /** @type {HTMLTextAreaElement} */ (box).value.trim();
-    app.answer(step_id, { choice, ...(to ? { answer: to } : {}) });
+    const answer = /** @type {HTMLTextAreaElement} */ (box).value.trim();
+    app.answer(step_id, { choice, ...(answer ? { answer } : {}) });
   };
+  const reassign = (/** @type {HTMLElement} */ anchor) => openMenu(anchor, [{ id: "", display_name: t("anybody") }, ...(app.view?.members ?? []).filter((each) => each.kind === "ai")].map(({ id, display_name: label }) => (
+    { label, icon: id ? "right" : "users", run: () => app.answer(step_id, { choice: "reassign", ...(id ? { answer: id } : {}) }) })), t("reassign_to"));
+  const choose = (/** @type {Option} */ { id, label }) => (id === "reassign"
+    ? h("button", { "aria-haspopup": "menu", "aria-expanded": "false", onclick: (event) => reassign(/** @type {any} */ (event).currentTarget) }, label, icon("down"))
+    : h("button", { class: levelOf(id), text: label, onclick: pick(id) }));
   const listed = options.map((option) => isMany
     ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: option.label }), describe(option))
-    : h("div", { class: "option" }, h("button", { class: levelOf(option.id), text: option.label, onclick: pick(option.id) }), option.id === "reassign" && members, describe(option)));
+    : h("div", { class: "option" }, choose(option), describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
     (isOpen || isMany) && h("form", { class: "open", onsubmit: (event) => { event.preventDefault(); send(); } },
       isOpen && box, h("button", { class: "primary", text: t("card.send") })),

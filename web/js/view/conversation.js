@@ -77,8 +77,14 @@ export class Conversation {
 
   /** What was written for a task is its result from now on. @param {Frame} frame */
   #accept({ seq = 0, metadata }) {
-    const written = this.items.findLast(({ item }) => item.event === "solver.completed" && item.metadata.task?.id === metadata.task_id);
-    if (written) written.item.acceptedAt = seq;
+    this.renew(({ item }) => item.event === "solver.completed" && item.metadata.task?.id === metadata.task_id, { acceptedAt: seq });
+  }
+
+  /** More is known of the last item like this: it becomes another object, so that it is drawn again.
+   * @param {(item: Item) => boolean} isWanted @param {object} [known] */
+  renew(isWanted, known) {
+    const at = this.items.findLastIndex(isWanted), found = this.items[at];
+    if (found) this.items[at] = { ...found, item: { ...found.item, ...known } };
   }
 
   /** @param {string} turnId @returns {Turn} */
@@ -92,7 +98,7 @@ export class Conversation {
   #trace({ event, seq = 0, show_content, metadata }, title) {
     if (!show_content) return;
     const step = { seq, member: metadata?.member ?? "", to: metadata?.to ?? "", text: show_content, title, isInner: INNER.test(event) }, last = this.items.at(-1);
-    if (last?.kind === "trace") last.item.steps.push(step);
+    if (last?.kind === "trace") this.renew((each) => each === last, { steps: [...last.item.steps, step] });
     else this.items.push({ key: `trace${seq}`, seq, kind: "trace", item: { steps: [step] } });
   }
 
@@ -172,7 +178,8 @@ const NOTE = {
   "task.dispatch_requested": (conversation, { task_id, dispatch_id }) => void conversation.dispatches.set(task_id, dispatch_id),
   "turn.started": (conversation, { turn_id }, frame) => { conversation.turnOf(turn_id).startedAt = frame.timestamp; },
   "turn.completed"(conversation, { turn_id, usage = null }, frame) {
-    Object.assign(conversation.turnOf(turn_id), { usage, endedAt: frame.timestamp });
+    const turn = Object.assign(conversation.turnOf(turn_id), { usage, endedAt: frame.timestamp });
+    conversation.renew(({ item }) => item.turn === turn);
   },
   "turn.step"(conversation, metadata) {
     const { steps } = conversation.turnOf(metadata.turn_id);
