@@ -145,8 +145,15 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
     page = open_page(session_id, viewport={"width": 320, "height": 640})
     say(page, "Make a booklet")
     expect(card(page).locator(".tasks li")).to_have_count(3)
+    page.set_viewport_size({"width": 640, "height": 400})  # 200 % of a small laptop
+    for stays in ("confirm-cards [data-key=a]", "#composer", "pane-tabs"):
+        page.locator(stays).click(trial=True)  # nothing covers it
+        expect(page.locator(stays)).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 320, "height": 640})
     page.get_by_role("button", name="Edit…").click()
     check_fits(page)
+    expect(page.locator("plan-editor .row .who").first).to_be_in_viewport(ratio=1)
+    assert page.locator("plan-editor .row .who").first.evaluate("each => each.offsetWidth") > 72
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Approve 3 tasks").click()
     for pane in ("Inbox", "Work", "Chat"):

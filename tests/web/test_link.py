@@ -156,6 +156,10 @@ def test_a_session_that_is_gone_is_said_to_be(open_page: Open, server: Server) -
     assert server.client.delete(f"/api/sessions/{session_id}").is_success
     expect(page.locator("chat-log .blank")).to_contain_text("Session not found")
     expect(page.locator("#composer")).to_be_hidden()
+    page.reload()
+    expect(page.locator("#inspector")).to_be_hidden()  # there is nothing to stand beside
+    page.get_by_role("button", name="All sessions").click()
+    expect(page.locator("#goal")).to_be_visible()
 
 
 def test_the_page_opens_without_a_network(open_page: Open, server: Server) -> None:

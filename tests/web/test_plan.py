@@ -130,6 +130,7 @@ def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server
     expect(page.locator("#composer")).to_be_focused()
     page.get_by_role("button", name="Go on without it").click()
     expect(page.locator(".note.answer")).to_contain_text(["Approve", "Go on without it"])
+    expect(page.locator(".plan-block [data-column=skipped]")).to_contain_text("Ask the oracle")
     page.keyboard.press("Escape")
     expect(page.locator("queue-bar .halt")).to_have_text("Pausing…")
     page.keyboard.press("Escape")
@@ -177,6 +178,7 @@ def test_a_draft_of_a_plan_outlives_a_reload(open_page: Open, server: Server) ->
 def test_the_whole_flow_by_keyboard(open_page: Open, server: Server) -> None:
     """Plan, edit, approve and read the result without a mouse."""
     page = open_page(server.create("work"))
+    expect(page.locator("#composer")).to_be_visible()
     page.keyboard.press("/")
     page.keyboard.type("Make a booklet")
     page.keyboard.press("Enter")

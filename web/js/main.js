@@ -39,7 +39,7 @@ function render() {
   document.title = `${waits ? `(${waits}) ` : ""}${title ? `${title} · ` : ""}Moot`;
   badge(waits);
   if (app.sessions.length) notify(app, (id) => app.open(id));
-  document.documentElement.toggleAttribute("data-home", !app.tape);
+  document.documentElement.toggleAttribute("data-home", !app.tape || (app.tape.ended !== null && !app.tape.view)); // nothing to stand beside
   shell.querySelector(".skip")?.replaceChildren(t("skip_link"));
   document.getElementById("sessions")?.setAttribute("aria-label", t("sessions"));
   document.getElementById("inspector")?.setAttribute("aria-label", t("inspector"));

@@ -87,12 +87,14 @@ def is_for_person(scope: Mapping[str, Any]) -> bool:
 
 
 def tell_not_found(language: Language) -> Response:
-    """Return the page for an address that leads nowhere."""
+    """Return the page for an address that leads nowhere; it looks like the login of the page."""
     title, sentence, home = (render(f"ui.not_found.{name}", language) for name in ("title", "sentence", "home"))
     page = (
         f'<!doctype html>\n<html lang="{language}"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
-        f'<title>{title} · Moot</title><h1>{title}</h1><p>{sentence}</p><p><a href="/">{home}</a></p></html>\n'
+        f'<title>{title} · Moot</title><link rel="icon" href="/static/favicon.svg" type="image/svg+xml">'
+        '<link rel="stylesheet" href="/static/css/main.css"><login-form><main>'
+        f'<h1>{title}</h1><p>{sentence}</p><a href="/">{home}</a></main></login-form></html>\n'
     )
     return HTMLResponse(page, 404)
 

@@ -4,7 +4,7 @@ import { api } from "../api.js";
 import { find, h, set, tell } from "../dom.js";
 import { word } from "../i18n.js";
 import { icon } from "../icons.js";
-import { body, copyButton, write } from "../text/body.ts";
+import { body, copyButton, firstLine, write } from "../text/body.ts";
 import { columnOf } from "../view/columns.js";
 import { actors, nameOf } from "../view/names.js";
 import { noteText, toneOf } from "../view/note-text.js";
@@ -186,13 +186,13 @@ export function updatePlan({ view, t }: App, node: Element): void {
   if (!rows.every((row) => row.dataset.of as string in tasks)) return; // another plan has taken its place
   for (const row of rows) {
     const run = tasks[row.dataset.of as string] as TaskRun, column = columnOf(run), who = nameOf(view, run.member || run.task.member);
-    set(row, { "data-column": column });
-    set(find(row, ".mark"), { text: MARKS[column] ?? "" });
+    set(row, { "data-column": run.is_skipped ? "skipped" : column });
+    set(find(row, ".mark"), { text: run.is_skipped ? "–" : MARKS[column] ?? "" });
     set(find(row, ".title"), { text: run.task.title });
     set(find(row, ".who"), { text: who });
-    set(find(row, ".state"), { text: column === "done" ? "" : t(column !== "failed" ? `column.${column}` : run.state === "CANCELLED" ? "state.CANCELLED" : "partial.failed") });
+    set(find(row, ".state"), { text: run.is_skipped ? t("task.skipped") : column === "done" ? "" : t(column !== "failed" ? `column.${column}` : run.state === "CANCELLED" ? "state.CANCELLED" : "partial.failed") });
   }
-  set(find(node, ".tally"), { text: `${rows.filter((row) => row.dataset.column === "done").length}/${rows.length}` });
+  set(find(node, ".tally"), { text: `${rows.filter((row) => row.dataset.column === "done" || row.dataset.column === "skipped").length}/${rows.length}` });
 }
 
 /** Steps of the work, folded up to the newest. */
@@ -226,7 +226,7 @@ function post(app: App, summary: string, { body: text, title = "", tags = [], pi
   content.append(body(text.trim(), app.t));
   const markdown = [title && `# ${title}`, text, hashtags].filter(Boolean).join("\n\n");
   return h("details", { open: true, class: "deliverable" },
-    h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: title || text.trim().split("\n")[0].slice(0, 160) })),
+    h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: title || firstLine(text) })),
     title ? h("h3", { text: title }) : null, pictures.length ? h("div", { class: "pictures" }, ...pictures.map((picture) => figure(app, picture))) : null, content,
     hashtags ? h("p", { class: "tags", text: hashtags }) : null,
     h("p", { class: "take" }, copyButton(() => markdown, app.t, app.t("copy")),
@@ -245,7 +245,7 @@ function figure(app: App, { asset_id: id, src = "", caption = "", is_placeholder
 function result(app: App, summary: string, text: string, isOpen: boolean): HTMLElement {
   const content = h("div", { class: "body" });
   content.append(body(text.trim(), app.t));
-  return h("details", { open: isOpen }, h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: text.trim().split("\n")[0].slice(0, 160) })), content);
+  return h("details", { open: isOpen }, h("summary", {}, h("b", { text: summary }), h("span", { class: "first", text: firstLine(text) })), content);
 }
 
 /** Returns the item at the event. */

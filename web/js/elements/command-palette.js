@@ -40,10 +40,10 @@ export class CommandPalette extends Part {
     return [
       app.mayCreate && { name: t("new_session"), run: () => { showPane("talk"); app.goHome(); find(document, "#goal")?.focus(); } },
       isOpen && view?.status === "active" && { name: t("queue.pause"), key: view.is_steered ? "Esc" : "", run: sent("user.pause") },
-      isOpen && view?.status === "paused" && { name: t("queue.resume"), run: sent("user.resume") },
+      isOpen && view?.status === "paused" && view.pause_reason !== "finished" && { name: t("queue.resume"), run: sent("user.resume") },
       isOpen && view?.pause_reason?.startsWith("agent_") && { name: t("retry_turn"), run: sent("user.retry") },
       isOpen && view?.work && { name: t("plan.replan"), run: sent("user.replan") },
-      isOpen && view?.work && { name: t("plan.cancel"), run: sent("user.cancel_plan") },
+      isOpen && view?.work && !view.work.outcome && { name: t("plan.cancel"), run: sent("user.cancel_plan") },
       isOpen && view?.status === "active" && { name: t("queue.cancel"), key: view.is_steered ? "" : "Esc", run: sent("user.stop") },
       isOpen && { name: t("end_session"), run: () => app.askToEnd() },
       app.tape && { name: t("replay"), run: () => (app.replay ? app.endReplay() : app.startReplay()) },

@@ -54,5 +54,8 @@ function choiceSeqs({ tape, seq }) {
 /** @param {App} app @param {number | undefined} seq */
 const place = (app, seq) => seq !== undefined && h("button", { class: "ghost place", text: `#${seq}`, "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 
+/** What a tool was given or gave, in a line. @param {unknown} value */
+const short = (value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.entries(value).map(([name, each]) => `${name}: ${word(each)}`).join(" · ") : word(value)).slice(0, 300);
+
 /** @param {unknown} value */
-const short = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").replace(/data:[\w/+.-]+;base64,[\w+/=]+/g, "data:…").slice(0, 300);
+const word = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").replace(/data:[\w/+.-]+[;,].*/gs, "data:…");

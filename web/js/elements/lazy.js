@@ -16,6 +16,8 @@ import { TaskBoard } from "./task-board.js";
 import { TeamEditor } from "./team-editor.ts";
 import { TeamPanel } from "./team-panel.ts";
 
+export { details } from "./event-details.js";
+
 /** @type {Record<string, CustomElementConstructor>} */
 export const LAZY = {
   "changes-panel": ChangesPanel, "command-palette": CommandPalette, "demo-bar": DemoBar, "help-dialog": HelpDialog, "job-board": JobBoard, "plan-editor": PlanEditor, "plan-graph": PlanGraph, "plan-time": PlanTime, "rename-dialog": RenameDialog,

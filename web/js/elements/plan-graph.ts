@@ -36,11 +36,11 @@ export class PlanGraph extends LitPart {
 
   #node({ t, view }: App, run: TaskRun, x: number, y: number) {
     const { task, state } = run, column = columnOf(run), who = nameOf(view, run.member || task.member) || task.role || t("any_executor");
-    const mark = { done: "✓ ", failed: "✗ ", running: "● " }[column] ?? "";
+    const mark = run.is_skipped ? "– " : { done: "✓ ", failed: "✗ ", running: "● " }[column] ?? "";
     const choose = () => this.dispatchEvent(new CustomEvent("choose", { detail: task.id, bubbles: true }));
     const press = (event: KeyboardEvent) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); } };
-    return svg`<g class="node ${column}" transform="translate(${x} ${y})" tabindex=${this.tasks ? nothing : "0"} role=${this.tasks ? "img" : "button"} @click=${choose} @keydown=${press}>
-      <title>${`${task.title}: ${t(`state.${state}`)}`}</title><rect width=${WIDTH} height=${HEIGHT} rx="8" />
+    return svg`<g class="node ${run.is_skipped ? "skipped" : column}" transform="translate(${x} ${y})" tabindex=${this.tasks ? nothing : "0"} role=${this.tasks ? "img" : "button"} @click=${choose} @keydown=${press}>
+      <title>${`${task.title}: ${t(run.is_skipped ? "task.skipped" : `state.${state}`)}`}</title><rect width=${WIDTH} height=${HEIGHT} rx="8" />
       ${fold(mark + task.title, LETTERS).map((line, at) => svg`<text x="10" y=${19 + 15 * at}>${line}</text>`)}<text class="sub" x="10" y=${HEIGHT - 10}>${fold(who, LETTERS)[0]}</text></g>`;
   }
 }

@@ -10,6 +10,7 @@ import { openMenu } from "../menu.ts";
 import type { Choice } from "../menu.ts";
 import { recall, remember } from "../prefs.js";
 import { isAway, keep, keptOf } from "../shelf.js";
+import { plain } from "../text/body.ts";
 import { ago } from "../view/ago.ts";
 import { groupsOf, projectsOf, standingOf } from "../view/needs.ts";
 import type { Group } from "../view/needs.ts";
@@ -19,7 +20,6 @@ import { showPane } from "./pane-tabs.js";
 const SEEK_MS = 200, NARROW = 720; // ms, pixels
 /** What one can look at alone, and what that is called. */
 const STANDINGS: Record<string, string> = { asks: "group.needs", running: "group.running", failed: "column.failed", paused: "status.paused", finished: "status.finished" };
-const UNPOLISHED = /[*_`#>]+/g; // a line of a list has no room for Markdown
 
 export class SessionList extends LitPart {
   #shelf: "" | "archive" | "trash" = "";
@@ -166,7 +166,7 @@ export class SessionList extends LitPart {
       ${chosen ? html`<label class="choose"><input type="checkbox" .checked=${chosen.has(id)} aria-label=${t("select.one", { name })} @change=${choose}></label>` : nothing}
       <a href="/s/${id}" aria-current=${isOpen ? "page" : nothing} data-state=${isTrash ? "new" : standing} @click=${open}>
         <span class="dot"></span><span class="name">${pinned ? "★ " : ""}${name}</span><span class="unread" ?hidden=${unread <= 0} title=${t("unread", { count: unread })}>${unread}</span><time>${when}</time>
-        <span class="state">${what}</span><span class="last">${last ? `${last.by}: ${last.text.replace(UNPOLISHED, "")}` : ""}</span>
+        <span class="state">${what}</span><span class="last">${last ? `${last.by}: ${plain(last.text)}` : ""}</span>
       </a>
       <button class="ghost more" aria-haspopup="menu" aria-expanded="false" aria-label=${t("more", { name })} @click=${(event: Event) => this.#menu(event, entry)}>${icon("more")}</button>
     </li>`;

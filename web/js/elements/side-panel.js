@@ -32,7 +32,7 @@ export class SidePanel extends Part {
 
   /** The panel is as wide as one pulls it, with the mouse or with the arrow keys. @param {Translate} t */
   #edge(t) {
-    const edge = h("div", { class: "edge", role: "separator", tabindex: 0, "aria-orientation": "vertical", "aria-label": t("inspector.width"), "aria-valuemin": NARROWEST, "aria-valuemax": WIDEST });
+    const edge = h("div", { class: "resize", role: "separator", tabindex: 0, "aria-orientation": "vertical", "aria-label": t("inspector.width"), "aria-valuemin": NARROWEST, "aria-valuemax": WIDEST });
     const show = (/** @type {number} */ wanted) => {
       const width = Math.round(Math.min(WIDEST, innerWidth / 2, Math.max(NARROWEST, wanted)));
       document.documentElement.style.setProperty("--inspector", `${width}px`);

@@ -4,7 +4,6 @@ import { find, h, hear, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
 import { nameOf } from "../view/names.js";
 import { describe } from "../view/row-text.js";
-import { details } from "./event-details.js";
 
 const ROW = 30, MARGIN = 10;
 const FILTERS = ["semantic", "routing", "dispatch", "steps", "errors"];
@@ -115,7 +114,7 @@ export class TimeLine extends Part {
     const shown = `${this.app.tape?.id} ${seq} ${this.app.language}`;
     if (frame && panel.dataset.shown !== shown) {
       panel.dataset.shown = shown;
-      panel.replaceChildren(details(this.app, frame));
+      void import("./lazy.js").then(({ details }) => this.app.selected === seq && panel.replaceChildren(details(this.app, frame)), () => undefined);
     }
   }
 

@@ -12,9 +12,13 @@ export function layOut(tasks: Task[], wide: number, high: number): Drawn {
   for (const { id, depends_on: needed } of tasks) for (const before of needed ?? []) if (ids.has(before)) graph.setEdge(before, id);
   dagre.layout(graph);
   const { width = 0, height = 0 } = graph.graph();
-  const edges = graph.edges().map((edge) => {
-    const [first, ...rest] = graph.edge(edge).points;
-    return `M${first.x},${first.y}${rest.map(({ x, y }) => `L${x},${y}`).join("")}`;
-  });
+  const edges = graph.edges().map((edge) => bend(graph.edge(edge).points));
   return { width, height, edges, nodes: tasks.map(({ id }) => ({ id, x: graph.node(id).x - wide / 2, y: graph.node(id).y - high / 2 })) };
+}
+
+/** A line through the points that is round at each of them. */
+function bend(points: { x: number; y: number }[]): string {
+  const [first, ...rest] = points, last = rest.pop() ?? first;
+  const turns = rest.map(({ x, y }, at) => { const next = rest[at + 1] ?? last; return `Q${x},${y} ${(x + next.x) / 2},${(y + next.y) / 2}`; });
+  return `M${first.x},${first.y}${turns.join("")}L${last.x},${last.y}`;
 }

@@ -83,3 +83,7 @@ export function copyButton(text: () => string, t: Translate, label = ""): HTMLEl
   show("copy", label);
   return button;
 }
+
+const POLISH = /[*_`#>]+/g; // a line of a list has no room for Markdown
+export const plain = (text: string) => text.replace(POLISH, "").trim();
+export const firstLine = (text: string) => plain(text.trim().split("\n")[0]).slice(0, 160);
