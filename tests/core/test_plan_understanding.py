@@ -182,6 +182,13 @@ def test_markers_have_no_queue_to_change_here() -> None:
     assert [each.text for each in scenario.state.door.inputs] == ["write"]
 
 
+def test_a_message_for_a_member_is_not_told_of_queues() -> None:
+    """Who wrote no marker, as in a comment on lines, did nothing that has no meaning here."""
+    scenario = plan_given(TEAM).when(Post(text="write", to=("w1",)))
+    assert only(scenario.new, NoticePosted) == []
+    assert [each.text for each in scenario.state.door.inputs] == ["write"]
+
+
 @pytest.mark.parametrize("text", ["[DONE]", "/end"])
 def test_people_end_the_session(text: str) -> None:
     """The work stops with it."""

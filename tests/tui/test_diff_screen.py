@@ -138,7 +138,7 @@ def test_the_board_shows_trees_and_a_task_its_changes(tmp_path: Path) -> None:
     async def play() -> None:
         async with playing(team, AMPLE, folders={"coders": top}, trees=tmp_path / "trees") as here:
             await here.say("extend it")
-            await here.sees("What is to become of it?")
+            await here.sees("What is to become of it?", "Alt+D shows the changes")
             await here.press("f3")
             await here.sees("⎇ mul +4 −0 · checks ✓ · merged", "⎇ main +4 −0 · not taken")
             await here.press("home", "enter")

@@ -117,7 +117,8 @@ class SteeredFlow(Flow):
             return
         if self._bring(draft, speaker, markers):
             return
-        if markers.next or markers.drop:
+        is_marked = markers.clean.strip() != raw.strip()  # and not just addressed to somebody, like comments on lines
+        if is_marked and (markers.next or markers.drop):
             draft.add(NoticePosted(code="no_queue_here"))
         text = markers.clean.strip() or ", ".join(file.name for file in draft.attachments)
         routed = front_door.receive(draft, speaker.id, text) if text else None

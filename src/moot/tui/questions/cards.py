@@ -21,6 +21,7 @@ from moot.tui.words import Words
 MOST_BUTTONS = 50
 # Questions of a supervisor's job. Both accept free text; an output under review can also be edited.
 OUTPUT, STUCK = "review_output", "supervisor_stuck"
+ABOUT_CHANGES = ("take_work", "merge_conflict")
 
 
 def card_head(question: Question, view: View, words: Words, now: datetime) -> Content:
@@ -114,6 +115,8 @@ class Card(Vertical):
                 yield Line(Content("\n").join(plan_lines(self.question, self._view, self._words)))
             elif self.question.code == OUTPUT:
                 yield Line(Content("\n").join(output_lines(self.question, self._view)))
+            elif self.question.code in ABOUT_CHANGES:
+                yield Line(plain_line(self._words("card.changes", shortcut=self._keys.long("changes")), "dim"))
         problem = Line(classes="problem")
         problem.display = False
         yield problem
