@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -63,6 +64,7 @@ logger = logging.getLogger(__name__)
 
 WATCH_S = 0.25  # how often to look for revoked tokens whose connections must be closed
 LOGIN_WATCH_S = 60.0
+COUNTED_S = 15.0
 
 
 class Sockets(Protocol):
@@ -92,6 +94,7 @@ class Watch:
     def __init__(self, log: Log, metrics: Metrics) -> None:
         self._log = log
         self._metrics = metrics
+        self._counted_until = 0.0  # what all servers report alike
 
     async def is_alive(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
         return Json(Health())
@@ -118,15 +121,23 @@ class Watch:
         """Return the counters of the whole server; a token for one session is not told about others."""
         if principal_of(request.scope).session_id is not None:
             raise ProtocolError("forbidden")
+        cluster = cluster_of(self._log)
+        if cluster is None:
+            await self._count_sessions()
+        else:
+            self._metrics.measure(cluster.measure())
+            if time.monotonic() >= self._counted_until:  # every server is asked, and all count the same
+                self._counted_until = time.monotonic() + COUNTED_S
+                await self._count_sessions()
+                self._metrics.measure(_measure_all(await cluster.read_status()))
+        return Response(self._metrics.render(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+    async def _count_sessions(self) -> None:
         listings = await self._log.sessions()
         by_status = Counter(listing.summary.status for listing in listings)
         for status in Status:
             self._metrics.sessions.labels(status.value).set(by_status[status])
         self._metrics.events_logged.set(sum(listing.head.seq for listing in listings))
-        if cluster := cluster_of(self._log):
-            self._metrics.measure(cluster.measure())
-            self._metrics.measure(_measure_all(await cluster.read_status()))
-        return Response(self._metrics.render(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
 def _measure_all(status: ClusterStatus) -> dict[str, float]:

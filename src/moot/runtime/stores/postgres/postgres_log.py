@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from moot.core import limits
 from moot.core.codec import Event, Head
-from moot.core.errors import LogError, NotFound, Unusable
+from moot.core.errors import Diverged, LogError, NotFound, Unusable
 from moot.core.search_words import Term
 from moot.runtime.cluster import ClusterListener, ClusterStatus, Hold, News, Stake, Standing
 from moot.runtime.ports import CommandKey, Listing, Place, Project, Receipt, Snapshot, Summary
@@ -53,6 +53,8 @@ class PgLog:
         self._listener: ClusterListener | None = None
         self._polling: asyncio.Task[None] | None = None
         self._is_closed = False
+        self.locked_count = 0  # decisions under the lock of a session
+        self.diverged_count = 0  # sessions whose end was lost by a failover
         self.documents = PgDocuments(self._pool, lambda name: self._teller.tell("d", (name, 0)))
         self.pieces = Pieces(
             lambda piece: self._teller.tell("s", piece), lambda session_id: self._teller.tell("i", (session_id, 0))
@@ -373,6 +375,11 @@ class PgCluster:
             "fenced_total": node.counts["fenced"],
             "rejoined_total": node.counts["rejoined"],
             "store_commits_total": log.commit_count,
+            "store_commit_seconds_total": log._writer.commit_s,
+            "store_appends_total": log._writer.append_count,
+            "store_conflicts_total": log._writer.conflict_count,
+            "store_locked_decisions_total": log.locked_count,
+            "log_diverged_total": log.diverged_count,
             "store_in_doubt_total": log.in_doubt_count,
             "pieces_dropped_total": log.pieces.dropped,
             "followed_sessions": len(log._tails.list_followed()),
@@ -411,9 +418,14 @@ class PgCluster:
         self._log._check_open()
         if self.node.is_lost:
             raise LogError(f"this server is cut off from {self._log.address.shown}; try again, or on another one")
-        return await self._log._reader.catch_up(session_id, after)
+        try:
+            return await self._log._reader.catch_up(session_id, after)
+        except Diverged:
+            self._log.diverged_count += 1
+            raise
 
     def locked(self, session_id: str, after: Head) -> AbstractAsyncContextManager[Hold]:
+        self._log.locked_count += 1
         return _published(self._log, session_id, after)
 
     async def settle(self, session_id: str, head: Head, epoch: int) -> None:

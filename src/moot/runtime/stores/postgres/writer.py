@@ -8,6 +8,7 @@ for an append can cancel it.
 import asyncio
 import logging
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -137,6 +138,9 @@ class Writer:
         self._tasks: list[asyncio.Task[None]] = []
         self._is_closed = False
         self.commit_count = 0
+        self.commit_s = 0.0  # how long all of them took
+        self.append_count = 0  # which went with them
+        self.conflict_count = 0
         self.in_doubt_count = 0
 
     def submit(self, change: Change, then: Callable[[], None] = lambda: None) -> "asyncio.Future[Standing]":
@@ -235,8 +239,11 @@ class Writer:
         columns = [list(column) for column in zip(*[append.columns() for append in appends], strict=True)]
         me = self._node_id()
         place = (self._place(),) if first.expected.seq else ()  # a new session has no trees
+        began = time.monotonic()
         rows = await self._insist(link, text, *columns, me, *place)
+        self.commit_s += time.monotonic() - began
         self.commit_count += 1
+        self.append_count += len(rows)
         moved = {row["id"]: self._standing(row) for row in rows}
         for job in jobs:
             if job.change.session_id in moved:
@@ -286,6 +293,7 @@ class Writer:
         for job, append in zip(jobs, appends, strict=True):
             outcome = self._judge(append, found[append.session_id])
             if outcome is not None:
+                self.conflict_count += isinstance(outcome, Conflict)
                 job.settle(outcome)
             elif link is self._slow_link:
                 job.settle(Conflict(f"session {append.session_id} is being written by others; try again"))
