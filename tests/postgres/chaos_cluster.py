@@ -90,6 +90,7 @@ class Proxies:
             asyncio.run_coroutine_threadsafe(manager.__aexit__(None, None, None), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
 
 
 class Cluster:
