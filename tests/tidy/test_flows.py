@@ -33,7 +33,7 @@ MAY_NAME = {
     "src/moot/agents/cli/acp_presets.py": "an agent of opencode that changes nothing",
     "src/moot/agents/cli/codex_live.py": "a field of Codex's protocol",
     "src/moot/agents/context.py": "a job and a prompt",
-    "src/moot/agents/llm/structured_output.py": "a job",
+    "src/moot/agents/answer_shapes.py": "a job",
     "src/moot/cli/": "the command `moot chat`; `moot demo` and `moot route` have one module for each of their flows",
     "src/moot/config/plan_rules.py": "rules of one flow's teams",
     "src/moot/config/supervisor_rules.py": "rules of one flow's teams",

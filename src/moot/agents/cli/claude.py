@@ -23,6 +23,7 @@ from moot.core.errors import AgentError
 from moot.core.session.usage import Usage
 from moot.runtime.ports import Result, Step
 
+_ANSWERING = "StructuredOutput"  # the tool by which its model gives an answer of a form; the result repeats it
 _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -34,6 +35,7 @@ class ClaudeReader:
         self.session_id: str | None = None
         self._answer = Answer()
         self._tools = Tools()
+        self._answering: set[str] = set()  # the calls that are the answer
         self._streamed = False  # whether the text of this message has been shown in pieces
         self._status: int | None = None
         self._end: Json | None = None
@@ -87,6 +89,8 @@ class ClaudeReader:
                         yield from show(word(block, "text"))
                 case "thinking" if word(block, "thinking").strip():
                     yield Step(thought=shorten(word(block, "thinking")))
+                case "tool_use" if word(block, "name") == _ANSWERING:
+                    self._answering.add(word(block, "id"))
                 case "tool_use":
                     yield from self._answer.end_block()
                     yield self._tools.begin(word(block, "id"), word(block, "name"), block.get("input"))
@@ -94,7 +98,7 @@ class ClaudeReader:
     def _read_tool_results(self, message: Json, details: object) -> Iterator[PartialOutput]:
         content = message.get("content")
         for block in content if isinstance(content, list) else []:
-            if word(block, "type") == "tool_result":
+            if word(block, "type") == "tool_result" and word(block, "tool_use_id") not in self._answering:
                 failed, diff = block.get("is_error") is True, _read_patch(details)
                 yield self._tools.end(word(block, "tool_use_id"), block.get("content"), failed=failed, diff=diff)
 

@@ -173,6 +173,7 @@ def list_arguments(setup: Setup, known: Known | None) -> tuple[str, ...]:
         *(("--disallowedTools", "AskUserQuestion") if setup.permissions == "ask" else ()),
         *option("--model", setup.model),
         *option("--effort", setup.effort),
+        *(("--json-schema", json.dumps(setup.shape.schema)) if setup.shape else ()),
         *_list_allowed(setup),
         *_list_servers(setup),
         *setup.args,
@@ -205,6 +206,7 @@ CLAUDE_LIVE = LiveProtocol(
     link=ClaudeLink,
     is_id=is_session_id,
     chooses_id=True,
+    is_shaped_at_start=True,
     takeover=lambda session_id: ("claude", "--resume", session_id),
 )
 
@@ -226,6 +228,7 @@ CLAUDE = Preset(
     provider="anthropic",
     argv=list_turn_arguments,
     attach=list_folders,
+    shape=lambda shape, _: ("--json-schema", json.dumps(shape.schema)),
     reader=lambda _: ClaudeReader(),
     names=(
         *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"),

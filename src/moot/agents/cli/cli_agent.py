@@ -1,14 +1,17 @@
 """Agent type `cli`: a member played by a command-line agent, one process per turn."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from moot.agents.agent_type import AgentType, Seat
+from moot.agents.answer_shapes import SHAPES
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import JsonLines
 from moot.agents.cli.memory import Conversation
@@ -38,7 +41,7 @@ from moot.config.quantities import Command, Text
 from moot.config.trust import Start
 from moot.core import limits
 from moot.core.errors import AgentError
-from moot.core.flows.turns import TurnInput
+from moot.core.flows.turns import Job, TurnInput
 from moot.core.session.attachments import HandedFile
 from moot.core.session.team import Language
 from moot.core.session.usage import Usage
@@ -109,12 +112,18 @@ class CliAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             return self.find_preset()
         return find_preset(self.output) if self.output and self.output != PLAIN_TEXT else None
 
-    def list_command(self, resume: str | None = None, files: Sequence[HandedFile] = ()) -> tuple[str, ...]:
-        """Return the command of the team file or of the preset. `resume` is the id of a conversation."""
+    def list_command(
+        self, resume: str | None = None, files: Sequence[HandedFile] = (), shaped: tuple[str, ...] = ()
+    ) -> tuple[str, ...]:
+        """Return the command of the team file or of the preset.
+
+        `resume` is the id of a conversation, `shaped` what tells a preset the form of its answer.
+        """
         preset = self.find_preset()
         if preset is None:
             return (*(self.command or ()), *self.args)
-        return (*preset.argv(self.model, self.permissions or "read", resume), *preset.attach(files), *self.args)
+        argv = preset.argv(self.model, self.permissions or "read", resume)
+        return (*argv, *preset.attach(files), *shaped, *self.args)
 
     @classmethod
     def check(cls, entry: Mapping[str, object]) -> Iterator[Problem]:
@@ -222,13 +231,23 @@ class CliMember:
     async def _play(self, turn: TurnInput, known: Conversation | None) -> AsyncGenerator[Output, None]:
         turn, sandbox = await asyncio.to_thread(self._hand_out, turn)
         context = build_context(turn, self._instructions, prompts=self._prompts, is_resumed=known is not None)
-        program = Program(
-            argv=self._spec.list_command(known.session_id if known else None, context.files),
+        with _shape_answer(self._spec.find_preset(), turn.job) as shaped:
+            argv = self._spec.list_command(known.session_id if known else None, context.files, shaped)
+            program = self._make_program(turn, argv, sandbox, context.text)
+            async with aclosing(self._run(turn, known, program)) as outputs:
+                async for output in outputs:
+                    yield output
+
+    def _make_program(self, turn: TurnInput, argv: tuple[str, ...], sandbox: Sandbox, text: str) -> Program:
+        return Program(
+            argv=argv,
             environment=self._environment,
             folder=self._run_environment.at(turn).place(self._spec.cwd),
             sandbox=sandbox,
-            stdin=context.text.encode(errors="replace"),
+            stdin=text.encode(errors="replace"),
         )
+
+    async def _run(self, turn: TurnInput, known: Conversation | None, program: Program) -> AsyncGenerator[Output, None]:
         reading = _Reading(self._spec, known.spent if known else Usage())
         censor = Censor(self._environment, program.folder)
         try:
@@ -264,6 +283,19 @@ class CliMember:
             if is_resumed and _is_lost(f"{error} {ended.stderr}"):
                 raise AgentError("lost", str(error)) from None
             raise censor_error(error, self._environment) from None
+
+
+@contextmanager
+def _shape_answer(preset: Preset | None, job: Job) -> Iterator[tuple[str, ...]]:
+    """Yield the arguments that tell a preset the form of its answer; a file that they name is there in the block."""
+    shape = SHAPES.get(job)
+    if preset is None or shape is None or shape.strict_schema is None:
+        yield ()
+        return
+    with TemporaryDirectory(prefix="moot-answer-") as folder:
+        file = Path(folder) / "schema.json"
+        file.write_text(json.dumps(shape.strict_schema))
+        yield preset.shape(shape, file)
 
 
 async def _listen(child: Child, reading: "_Reading", language: Language) -> AsyncGenerator[PartialOutput, None]:

@@ -244,7 +244,10 @@ class CodexLink(LineLink):
         self._begun.clear()
         over = self.begin_turn()
         try:
-            begun = await self._request("turn/start", {"threadId": self.conversation, "input": _say(text, files)})
+            schema = hooks.shape and hooks.shape.strict_schema
+            shaped: Json = {"outputSchema": schema} if schema else {}
+            asked = {"threadId": self.conversation, "input": _say(text, files), **shaped}
+            begun = await self._request("turn/start", asked)
             self._turn_id = word(part(begun, "turn"), "id")
             self._begun.set()
             await over
@@ -398,6 +401,7 @@ CODEX = Preset(
     provider="openai",
     argv=list_turn_arguments,
     attach=list_images,
+    shape=lambda _, file: ("--output-schema", str(file)),
     reader=CodexReader,
     names=("CODEX_HOME", "CODEX_API_KEY", "OPENAI_API_KEY", *NETWORK_NAMES),
     keys=("CODEX_API_KEY",),  # it takes OPENAI_API_KEY only by `codex login`

@@ -6,9 +6,11 @@ itself and is used only if it is a UUID, as all of them use.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
+from moot.agents.answer_shapes import Shape
 from moot.agents.cli.dialect import Dialect
 from moot.agents.live.live_member import LiveProtocol
 from moot.agents.permits import Permissions
@@ -40,6 +42,7 @@ class Preset(Struct, frozen=True, kw_only=True):
         install: The command that installs it.
         tested_with: The version that the reader was written for.
         attach: Makes further arguments from the files of a turn, whose paths the prompt tells.
+        shape: Makes further arguments for an answer of a form; the file holds its strict schema.
         live: How it is talked to over a program that stays between turns, if it can be.
         provider: Whose models it uses, by the name in OpenTelemetry's GenAI conventions; empty if there are several.
     """
@@ -54,6 +57,7 @@ class Preset(Struct, frozen=True, kw_only=True):
     tested_with: str
     environment: dict[str, str] = {}
     attach: Callable[[Sequence[HandedFile]], tuple[str, ...]] = lambda _: ()
+    shape: Callable[[Shape, Path], tuple[str, ...]] = lambda *_: ()
     live: LiveProtocol | None = None
     provider: str = ""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from moot.agents.answer_shapes import Shape
 from moot.agents.member_sockets import MemberSocket
 from moot.agents.output_limits import PartialOutput
 from moot.agents.permits import Permissions, Permit
@@ -31,6 +32,7 @@ class Setup(Struct, frozen=True, kw_only=True):
     allow: tuple[str, ...] = ()
     servers: dict[str, McpServer] = {}
     folders: tuple[Path, ...] = ()  # besides its own, that it may read: those of attached files
+    shape: Shape | None = None  # of its answers, for a program that is told when it starts
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -41,10 +43,11 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Hooks(Struct, frozen=True, kw_only=True):
-    """What a link is given for one prompt: where outputs go, and who says what is allowed."""
+    """What a link is given for one prompt: where outputs go, who says what is allowed, and the form of the answer."""
 
     emit: Callable[[PartialOutput], None]
     permit: Permit
+    shape: Shape | None = None
 
 
 class Link(ABC):

@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from moot.agents.answer_shapes import SHAPES, Shape
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.memory import Conversation, IsId
 from moot.agents.context import NO_PROMPTS, build_context, describe_message
@@ -59,6 +60,7 @@ class LiveProtocol(Struct, frozen=True, kw_only=True):
         takeover: The command with which a person opens a conversation in the agent itself.
         module: A library that it needs and that may not be installed.
         environment: Set for the program.
+        is_shaped_at_start: The form of an answer is part of its command line: another form needs a new program.
     """
 
     argv: Callable[[Setup, Known | None], tuple[str, ...]]
@@ -68,6 +70,7 @@ class LiveProtocol(Struct, frozen=True, kw_only=True):
     takeover: Callable[[str], tuple[str, ...]] | None = None
     module: str = ""
     environment: Mapping[str, str] = {}
+    is_shaped_at_start: bool = False
 
     @property
     def is_possible(self) -> bool:
@@ -224,9 +227,12 @@ class LiveMember:
         place = Place(session_id=turn.session_id, member=turn.member.id, tree=find_tree(turn), folder=str(folder or ""))
         try:
             async with asyncio.timeout(START_S):
-                return await pool.take(place, partial(self._open, turn, folder, desk))
+                return await pool.take(place, partial(self._open, turn, folder, desk), self._find_shape_at_start(turn))
         except TimeoutError:
             raise AgentError("timeout", f"{self._seat.name} did not start a session in {START_S:g} s") from None
+
+    def _find_shape_at_start(self, turn: TurnInput) -> Shape | None:
+        return SHAPES.get(turn.job) if self._protocol.is_shaped_at_start else None
 
     async def _open(
         self, turn: TurnInput, folder: Path | None, desk: Desk | None, stack: AsyncExitStack
@@ -236,7 +242,8 @@ class LiveMember:
         sockets = seat.run_environment.sockets if desk and turn.job not in _FRESH else None
         socket = await stack.enter_async_context(sockets.open(turn.language)) if sockets else None
         handed = seat.run_environment.handouts.find_folder(turn.session_id)
-        setup, sandbox = replace(seat.setup, folders=(handed,)), seat.run_environment.at(turn).showing(handed)
+        setup = replace(seat.setup, folders=(handed,), shape=self._find_shape_at_start(turn))
+        sandbox = seat.run_environment.at(turn).showing(handed)
         if socket:
             own = {SERVER: McpServer(command=socket.command)}
             setup = replace(setup, servers={**setup.servers, **own})
@@ -361,8 +368,9 @@ class _Playing:
         self._task = asyncio.create_task(self._run(text, files))
 
     async def _run(self, text: str, files: tuple[HandedFile, ...]) -> Result:
+        hooks = Hooks(emit=self._receive, permit=self._ask, shape=SHAPES.get(self._turn.job))
         try:
-            return await self._lease.link.prompt(text, Hooks(emit=self._receive, permit=self._ask), files)
+            return await self._lease.link.prompt(text, hooks, files)
         finally:
             self._lease.link.child.on_stderr = None
             self._outputs.put_nowait(None)

@@ -35,8 +35,11 @@ class Place(Struct, frozen=True, kw_only=True):
 class Lease:
     """A program that is in use, or waits for its member's next turn."""
 
-    def __init__(self, place: Place, link: Link, stack: AsyncExitStack, *, remembers: bool) -> None:
+    def __init__(
+        self, place: Place, link: Link, stack: AsyncExitStack, *, remembers: bool, variant: object = None
+    ) -> None:
         self.place = place
+        self.variant = variant
         self.link = link
         self.remembers = remembers  # the agent knows what was said before in this conversation
         self.left = asyncio.Event()  # the turn that used it is over, and the program is kept or has ended
@@ -81,15 +84,16 @@ class LinkPool:
         """Return the number of running programs."""
         return len(self._idle) + len(self._busy)
 
-    async def take(self, place: Place, open_link: Open) -> Lease:
+    async def take(self, place: Place, open_link: Open, variant: object = None) -> Lease:
         """Return the program that waits at a place, or a new one. Raises AgentError.
 
-        Two programs never have the same conversation at once: this waits until the one before has ended.
+        A program that was started in another variant is ended before the new one starts. Two programs never have
+        the same conversation at once: this waits until the one before has ended.
         """
         while busy := [lease for lease in self._busy if lease.place == place]:
             await busy[0].left.wait()
         waiting = self._take_idle(place) if place in self._idle else None
-        if waiting is not None and waiting.link.is_alive:
+        if waiting is not None and waiting.link.is_alive and waiting.variant == variant:
             waiting.left.clear()
             self._busy.add(waiting)
             return waiting
@@ -99,7 +103,7 @@ class LinkPool:
             self._end_soon(self._take_idle(next(iter(self._idle))))
         async with AsyncExitStack() as stack:
             link, remembers = await open_link(stack)
-            lease = Lease(place, link, stack.pop_all(), remembers=remembers)
+            lease = Lease(place, link, stack.pop_all(), remembers=remembers, variant=variant)
         self._busy.add(lease)
         return lease
 

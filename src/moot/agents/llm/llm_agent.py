@@ -12,10 +12,10 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from moot.agents.agent_type import AgentType, Seat
+from moot.agents.answer_shapes import SHAPES
 from moot.agents.context import build_context, describe_message
 from moot.agents.environment import hide_secrets
 from moot.agents.llm.models import ModelAddress, open_model
-from moot.agents.llm.structured_output import SHAPES
 from moot.agents.member_tools import MemberTools
 from moot.agents.output_limits import Censor, censor_error
 from moot.agents.permits import Permissions, choose_permit

@@ -19,13 +19,13 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.usage import RunUsage
 
+from moot.agents.answer_shapes import Json, Shape
 from moot.agents.context import Context
 from moot.agents.live.link import add_results
 from moot.agents.llm.model_failures import explain
 from moot.agents.llm.model_files import attach
 from moot.agents.llm.models import ModelAddress
 from moot.agents.llm.stream_reader import StreamReader
-from moot.agents.llm.structured_output import Json, Shape
 from moot.agents.llm.toolsets import Turn, member_toolset, take_incoming
 from moot.agents.member_tools import MemberTools
 from moot.agents.permits import Permit, number_questions, permit_by_level

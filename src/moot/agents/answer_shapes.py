@@ -24,6 +24,8 @@ class Task(msgspec.Struct, kw_only=True):
     role: str = ""
     member: str = ""
     deliverable: str = ""
+    files: list[str] = []
+    check: str = ""
 
 
 class Plan(msgspec.Struct, kw_only=True):
@@ -69,6 +71,11 @@ class Shape(msgspec.Struct, frozen=True):
     result: str
 
     @property
+    def strict_schema(self) -> Json | None:
+        """The schema with all fields required and no others, as some providers want it; None if that cannot be said."""
+        return None if self.asked is Patches else _make_strict(self.schema)
+
+    @property
     def schema(self) -> Json:
         """JSON Schema without references, which some providers do not support."""
         _, components = msgspec.json.schema_components([self.asked], ref_template="{name}")
@@ -101,6 +108,18 @@ SHAPES: dict[Job, Shape] = {
     "evaluate": Shape("decision", Evaluation, Evaluation, "evaluation"),
     **dict.fromkeys(("review", "review_plan", "review_answer"), Shape("pass", Review, Review, "review")),
 }
+
+
+def _make_strict(schema: Any) -> Any:
+    match schema:
+        case {"type": "object", "properties": properties}:
+            fields = {name: _make_strict(each) for name, each in properties.items()}
+            rest = {key: value for key, value in schema.items() if key != "default"}
+            return {**rest, "properties": fields, "required": list(fields), "additionalProperties": False}
+        case dict():
+            return {key: _make_strict(value) for key, value in schema.items() if key != "default"}
+        case _:
+            return schema
 
 
 def _inline(schema: Any, components: dict[str, Any]) -> Any:
