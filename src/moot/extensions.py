@@ -52,6 +52,9 @@ class Extensions:
                 return self._load(entry)
         return None
 
+    def is_built_in(self, name: str) -> bool:
+        return name in self._built_in
+
     def names(self) -> list[str]:
         """The built-in names in their order, then the installed ones in the order of the alphabet."""
         return list(dict.fromkeys([*self._built_in, *sorted(entry.name for entry in self._installed())]))

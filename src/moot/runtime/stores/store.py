@@ -17,6 +17,10 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):")  # two letters at least: `C:` is a
 def find_store(address: Address) -> Store:
     """The store at an address. Raises ConfigError if no store has its scheme."""
     text = os.fspath(address)
+    if isinstance(address, str) and STORES.is_built_in(text):
+        raise ConfigError(
+            f"{text!r} names a kind of store, not a place; write {text}:… for the store, ./{text} for a folder"
+        )
     match = _SCHEME.match(text) if isinstance(address, str) else None
     scheme, url = (match[1], text) if match else ("sqlite", f"sqlite:{text}")
     make = STORES.find(scheme)
