@@ -75,7 +75,7 @@ async def test_the_data_folder_stays_this_nodes_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["memory", "sqlite", "postgresql"])
 def test_a_kind_of_store_is_no_folder(address: str) -> None:
-    """The name of a kind alone is a slip, which would leave a log in the current folder; such a folder is `./memory`."""
+    """The name of a kind alone is a slip that would leave a log in the current folder; that folder is `./memory`."""
     with pytest.raises(ConfigError, match=rf"names a kind of store, .* \./{address} for a folder"):
         find_store(address)
     assert isinstance(find_store(f"./{address}"), SqliteStore)
