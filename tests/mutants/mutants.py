@@ -301,7 +301,7 @@ MUTANTS = (
         "runtime/workspaces/trees.py",
         "return own if own.is_dir() else self.clone",
         "return self.clone",
-        "runtime/workspaces/test_trees.py",
+        "runtime/workspaces/test_odd_repositories.py",
     ),
     Mutant(
         "a comment signs for another",
