@@ -343,14 +343,14 @@ MUTANTS = (
         "protocol/following.py",
         "if self.asked_at is not None or seq <= self.head.seq:",
         "if self.asked_at is not None or seq < self.head.seq:",
-        "sim/test_sim.py",
+        "protocol/test_client_cases.py",
     ),
     Mutant(
         "a client does not see a hole",
         "protocol/following.py",
         "if seq > self.head.seq + 1:",
         "if False:",
-        "sim/test_sim.py protocol/test_client_faults.py",
+        "protocol/test_client_cases.py",
     ),
     Mutant(
         "a client does not check hashes",
