@@ -364,7 +364,7 @@ MUTANTS = (
         "protocol/unanswered.py",
         "        for waiting in self._waiting.values():\n            waiting.due = -inf",
         "        for waiting in ():\n            waiting.due = -inf",
-        "sim/test_sim.py protocol/test_client_faults.py",
+        "protocol/test_client_cases.py",
     ),
     Mutant(
         "a turn runs on after its end",
