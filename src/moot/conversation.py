@@ -13,12 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from moot.core.codec import Event
-from moot.core.errors import AgentError
+from moot.core.errors import AgentError, Refused
 from moot.core.facts import Fact
 from moot.core.flows.registry import find_flow
 from moot.core.session.attachments import Attachment, FileRef
 from moot.core.session.commands import Answer, HumanCommand, Post
-from moot.core.session.events import Option, TurnFailed
+from moot.core.session.events import NoticePosted, Option, TurnFailed
 from moot.core.session.team import Kind
 from moot.core.session.typed_answers import read_answer
 from moot.core.session.workspace_view import Changes, FileDiff
@@ -116,7 +116,7 @@ class Conversation(ABC):
         The arguments are those of `say`.
 
         Raises:
-            Refused: the session does not accept it.
+            Refused: the session does not accept it, or it names nobody of the team.
             AgentError: nobody answered because a member's turn failed; the message names the member.
         """
         return await self._reply(_post(text, by, to, inputs, attachments))
@@ -192,11 +192,13 @@ class Conversation(ABC):
         view = await self.view()
         tell = find_flow(view.flow).lines.messages
         ais = {member.id for member in view.members if member.kind is Kind.AI}
-        reply, failure = "", None
+        reply, failure, unresolved = "", None, None
         async with aclosing(self._run(command)) as events:
             async for event in events:
                 if isinstance(event.fact, TurnFailed):
                     failure = event.fact
+                elif isinstance(event.fact, NoticePosted) and event.fact.code == "unresolved":
+                    unresolved = event.fact
                 elif say := tell.get(type(event.fact)):
                     message = say(event.fact)
                     if message.member in ais and message.text.strip():
@@ -209,6 +211,8 @@ class Conversation(ABC):
             return view.questions[0].text
         if failure and not reply:
             raise AgentError(failure.error_type, f"{view.name(failure.member)} failed: {failure.message}")
+        if unresolved and not reply:
+            raise Refused(unresolved.code, names=unresolved.names, available=unresolved.available)
         return reply
 
 

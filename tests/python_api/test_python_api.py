@@ -185,6 +185,19 @@ def test_run_sync_needs_no_event_loop() -> None:
     assert moot.run_sync(chat_team(), "hello", to="bob") == "You said: hello"
 
 
+def test_in_a_team_in_code_with_one_ai_it_is_given_what_names_nobody() -> None:
+    """Unless `chat` says otherwise."""
+    bob = moot.ai("bob", {"type": "script", "replies": ["hi"]})
+    assert moot.run_sync(moot.team(moot.human("ann"), bob), "hello") == "hi"
+    assert moot.run_sync(moot.team(moot.human("ann"), bob, chat={"default": "ann"}), "hello") == ""
+
+
+def test_who_asks_somebody_unknown_is_told_who_is_there() -> None:
+    """Not an empty answer; a refusal is a sentence."""
+    with pytest.raises(moot.errors.Refused, match=r"Cannot resolve \[NEXT:zoe\]. Available members: ann, bob"):
+        moot.run_sync(chat_team(), "hello", to="zoe")
+
+
 @run
 async def test_run_sync_says_what_to_use_in_an_event_loop() -> None:
     """Where a loop runs, `session.ask` is the way."""

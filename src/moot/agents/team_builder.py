@@ -30,7 +30,7 @@ def ai(member_id: str, agent: str | Mapping[str, Any] | AgentFunction | Agent, *
 
 
 def team(*members: Mapping[str, Any], name: str = "team", **fields: Any) -> TeamFile:
-    """A team for `moot.open`, checked like a team file.
+    """A team for `moot.open`, checked like a team file. In a chat with one AI, that one is given what names nobody.
 
     Args:
         members: made by `human` and `ai`, or mappings with the keys of a member in a team file.
@@ -48,8 +48,12 @@ def team(*members: Mapping[str, Any], name: str = "team", **fields: Any) -> Team
     }
     written = [{**member, "agent": _STAND_IN} if member.get("id") in players else dict(member) for member in members]
     checked = load_team({"name": name, "members": written, **fields})
+    chat, ais = checked.chat, list(checked.agents())
+    if len(ais) == 1 and not chat.default:
+        chat = replace(chat, default=ais[0])
     return replace(
         checked,
+        chat=chat,
         members=tuple(
             replace(spec, agent=FunctionAgent(player=players[spec.id])) if spec.id in players else spec
             for spec in checked.members

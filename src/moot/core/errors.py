@@ -17,6 +17,8 @@ MootError
     └── StorageFull    the disk is full; reading still works
 """
 
+from contextlib import suppress
+
 from moot.core.session.usage import Usage
 
 
@@ -38,6 +40,13 @@ class Refused(MootError):
         self.params = params
 
     def __str__(self) -> str:
+        """Return the sentence for people with the code; code and parameters if the catalogue has no sentence."""
+        from moot.core.session.notices import explain  # here, because the catalogue needs errors, too
+        from moot.core.session.team import DEFAULT_LANGUAGE
+
+        with suppress(KeyError):  # a parameter that the sentence needs was not given
+            if (sentence := explain(self, DEFAULT_LANGUAGE)) != f"[{self.code}]":
+                return f"{sentence} ({self.code})"
         named = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
         return f"refused: {self.code}" + (f" ({named})" if named else "")
 
