@@ -377,3 +377,18 @@ async def test_a_restored_database_belongs_to_nobody(pg_url: str) -> None:
         late, stake = make_events("a", events[-1].head), Stake(due=True, epoch=standing.epoch)
         with pytest.raises(Fenced):  # what the node of then still reports
             await log.cluster.append("a", events[-1].head, late, stake=stake)
+
+
+@run
+async def test_a_log_closes_while_it_connects(pg_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Closing ends a connection that is being made; it is not taken for one that broke, and made again."""
+    is_connecting = asyncio.Event()
+
+    async def never(*_: object) -> None:
+        is_connecting.set()
+        await asyncio.Event().wait()
+
+    async with opened(pg_url) as log:
+        monkeypatch.setattr("moot.runtime.stores.postgres.nodes.check_durability", never)
+        log.node._drop()
+        await is_connecting.wait()

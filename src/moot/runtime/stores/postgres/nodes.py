@@ -262,10 +262,10 @@ class Node:
             await self._ping(connection)
             if self.id is not None:
                 await connection.execute("SELECT pg_try_advisory_lock($1, $2)", LOCK_CLASS, self.id)
-        except LogError:
+        except (LogError, asyncio.CancelledError):
             connection.terminate()
             raise
-        except BaseException as error:
+        except Exception as error:
             connection.terminate()
             raise translate(error, self._address) from error
         self._connection = connection
@@ -284,7 +284,8 @@ class Node:
         [payload] = wakes.make_payloads(self._sender, "p", [("", 0)])
         await connection.execute("SELECT pg_notify($1, $2)", wakes.CHANNEL, payload)
         try:
-            await asyncio.wait_for(self._pinged.wait(), PING_S)
+            async with asyncio.timeout(PING_S):
+                await self._pinged.wait()
         except TimeoutError:
             raise Unusable(
                 f"{self._address.shown} does not deliver notifications: it is a pooler in transaction mode; "

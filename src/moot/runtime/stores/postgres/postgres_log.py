@@ -323,7 +323,7 @@ class PgLog:
 
     async def _keep_polling(self) -> None:
         """Poll, in case a wake-up was lost, and reconnect the connection that listens."""
-        while True:
+        while not self._is_closed:
             await asyncio.sleep(min(POLL_S, 2 * self.node.pace.beat_s))
             try:
                 await self.node.listen()
