@@ -22,6 +22,8 @@ CASES = [
     ("connect ECONNREFUSED 127.0.0.1:1", None, "network", 0),
     ("stream disconnected before completion", None, "network", 0),
     ("TypeError: fetch failed", None, "network", 0),
+    ("getaddrinfo ENOTFOUND api.example.com", None, "network", 0),
+    ("FileNotFoundError: [Errno 2] No such file or directory", None, "agent", 0),
     ("The model `gpt-9` does not exist", None, "config", 0),
     ("error: unknown option '--frobnicate'", None, "config", 0),
     ("--dangerously-skip-permissions cannot be used with root/sudo privileges", None, "config", 0),

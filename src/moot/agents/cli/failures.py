@@ -39,8 +39,9 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("refused", r"content polic|safety (system|filter|polic)|refus(al|ed to)|violat\w* .{0,20}polic"),
         (
             "network",
-            r"econn(refused|reset)|enotfound|etimedout|eai_again|fetch failed|connection (error|refused|reset|closed)|"
-            r"network|dns|timed? ?out|stream (disconnected|closed)|socket hang up|error sending request",
+            r"econn(refused|reset)|\benotfound|etimedout|eai_again|fetch failed|"
+            r"connection (error|refused|reset|closed)|network|dns|timed? ?out|"
+            r"stream (disconnected|closed)|socket hang up|error sending request",
         ),
         (
             "config",
