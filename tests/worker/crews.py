@@ -53,17 +53,27 @@ class ServedNode:
 
 @asynccontextmanager
 async def served(
-    data: Path, team: TeamFile, pg_url: str = "", name: str = "a", pace: Pace = PATIENT, **options: Any
+    data: Path,
+    team: TeamFile,
+    pg_url: str = "",
+    name: str = "a",
+    pace: Pace = PATIENT,
+    *,
+    direct_url: str = "",
+    **options: Any,
 ) -> AsyncIterator[ServedNode]:
-    """A server on PostgreSQL, or on a log in memory. Servers with the same folder have the same tokens."""
+    """A server on PostgreSQL, or on a log in memory. Servers with the same folder have the same tokens.
+
+    Its heartbeat goes to `direct_url` if that is given, else the way of all else.
+    """
     if not pg_url:
         async with open_app(team, **options) as app, _serving(app, data) as front:
             yield ServedNode(app, front, None)
         return
     async with proxied(pg_url) as proxy:
-        address = read_store_address(proxy.url)
+        address, direct = read_store_address(proxy.url), read_store_address(direct_url or proxy.url)
         async with (
-            closing(await PgLog.open(address, address, name, pace)) as log,
+            closing(await PgLog.open(address, direct, name, pace)) as log,
             open_app(team, store=log, **options) as app,
             _serving(app, data) as front,
         ):

@@ -9,19 +9,21 @@ import pytest
 from msgspec.structs import replace
 
 from moot.config.team_file import TeamFile
-from moot.core.errors import Fenced
+from moot.core.errors import Fenced, LogError
 from moot.core.flows.plan.plan_commands import SolveTasks
 from moot.core.flows.plan.plan_events import LeaseExpired
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Answer, CompleteTurn
 from moot.core.session.events import TurnCompleted
+from moot.runtime.cluster import cluster_of
 from moot.runtime.ports import CommandKey, Desk, Output, Result
 from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from moot.runtime.worker_jobs import Job, JobRef, WorkerCard
 from tests.contract.logs import append, closing
-from tests.postgres.cluster import check_history
+from tests.postgres.cluster import check_history, node
+from tests.postgres.proxy import proxied
 from tests.postgres.test_pg_writes import until
 from tests.runtime.apps import Puppet, facts, run
 from tests.runtime.plans import Hands, crew, planning, plays, task
@@ -32,8 +34,13 @@ QUICK = Pace(beat_s=0.1, suspect_s=0.3, lease_s=60.0, worker_lease_s=1.5)
 CUT = Pace(beat_s=0.1, suspect_s=0.3, lease_s=3.0, worker_lease_s=60.0)
 
 
-async def is_over(node: ServedNode, session: object) -> None:
-    await until(lambda: is_settled(node, session))
+def has_lost_its_lease(server: ServedNode) -> bool:
+    cluster = cluster_of(server.app.log)
+    return cluster is not None and not cluster.measure()["lease_left_seconds"]
+
+
+async def is_over(server: ServedNode, session: object) -> None:
+    await until(lambda: is_settled(server, session))
 
 
 @run
@@ -84,6 +91,37 @@ async def test_the_server_of_a_worker_is_cut_off(pg_url: str, tmp_path: Path) ->
         assert bob.asked == 1
         await check_history(a.app, session)
         b.proxy.resume()
+
+
+@run
+async def test_a_server_that_has_lost_its_lease_takes_no_workers(pg_url: str, tmp_path: Path) -> None:
+    """It could claim jobs and not attend to them: a worker that comes to it goes to another server and plays there."""
+    bob, token = Puppet(), make_token(tmp_path)
+    async with (
+        proxied(pg_url) as beats,
+        served(tmp_path, FAR_PAIR, pg_url, "a", PATIENT) as a,
+        served(tmp_path, FAR_PAIR, pg_url, "b", CUT, direct_url=beats.url) as b,
+    ):
+        beats.stop_flow()  # all else of it goes on
+        await until(lambda: has_lost_its_lease(b))
+        async with working(FAR_PAIR, token, b.url, a.url, agents={"bob": bob}):
+            session = await a.app.session()
+            await session.submit(post("[NEXT: bob] hello"))
+            await bob.is_called()
+            bob.replies("from afar")
+            await is_over(a, session)
+        beats.resume()
+
+
+@run
+async def test_a_server_that_has_lost_its_lease_claims_no_jobs(pg_url: str) -> None:
+    """Its workers may not all have heard yet that they are sent away."""
+    card = WorkerCard(id="w", name="w", pools=(POOL,), teams=("pair",))
+    async with node(pg_url, "a") as a:
+        await a.log.jobs.greet(card, [])
+        a.log.node._lose("as the test wants it")
+        with pytest.raises(LogError, match="cut off"):
+            await a.log.jobs.claim(card, 1)
 
 
 @run

@@ -61,7 +61,10 @@ class JobStanding(Struct, frozen=True, kw_only=True):
 
 
 class Jobs(Protocol):
-    """The jobs of all nodes. Methods raise LogError if the store cannot be reached."""
+    """The jobs of all nodes. Methods raise LogError if the store cannot be reached.
+
+    `greet` and `claim` raise it also on a node that may not act: it could not attend to the jobs of a worker.
+    """
 
     lease_s: float
     listeners: set[Callable[[], None]]  # called when jobs may have been offered, withdrawn or settled

@@ -6,7 +6,7 @@ A statement may run twice. A claim whose answer was lost is renewed by nobody, s
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from moot.core.errors import NotFound
+from moot.core.errors import LogError, NotFound
 from moot.runtime.stores.postgres.links import Pool
 from moot.runtime.worker_jobs import HEAD_START_S, Job, JobRef, JobStanding, WorkerCard
 
@@ -77,14 +77,23 @@ class PgJobs:
 
     Args:
         node_id: this node as of now, to tell where a worker is connected.
+        is_lost: whether this node has lost its lease, so that it could not attend to what its workers claim.
         tell: wakes the other nodes.
     """
 
-    def __init__(self, pool: Pool, lease_s: float, node_id: Callable[[], int | None], tell: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        lease_s: float,
+        node_id: Callable[[], int | None],
+        is_lost: Callable[[], bool],
+        tell: Callable[[], None],
+    ) -> None:
         self.lease_s = lease_s
         self.listeners: set[Callable[[], None]] = set()
         self._pool = pool
         self._node_id = node_id
+        self._is_lost = is_lost
         self._tell_others = tell
 
     def hear(self) -> None:
@@ -125,12 +134,14 @@ class PgJobs:
         return {row["turn"] for row in await self._pool.fetch(_LIVE, session_id)}
 
     async def greet(self, card: WorkerCard, held: Sequence[JobRef]) -> list[Job]:
+        self._check_lease()
         who = (card.id, card.name, list(card.pools), list(card.teams), self._node_id(), self.lease_s)
         rows = await self._pool.fetch(_GREET, *who, [ref.job for ref in held], [ref.attempt for ref in held])
         self._tell()
         return [_read_job(row) for row in rows if row["worker"] is not None and row["session_id"] is not None]
 
     async def claim(self, card: WorkerCard, limit: int) -> list[Job]:
+        self._check_lease()
         values = (card.id, list(card.pools), list(card.teams), limit, HEAD_START_S, self.lease_s)
         return [_read_job(row) for row in await self._pool.fetch(_CLAIM, *values)]
 
@@ -142,6 +153,10 @@ class PgJobs:
     async def dismiss(self, worker: str) -> None:
         await self._pool.fetch(_DISMISS, worker)
         self._tell()
+
+    def _check_lease(self) -> None:
+        if self._is_lost():
+            raise LogError("this server is cut off from the others; workers go to another one")
 
     def _tell(self) -> None:
         self.hear()

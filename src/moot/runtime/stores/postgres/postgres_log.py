@@ -60,7 +60,11 @@ class PgLog:
             lambda piece: self._teller.tell("s", piece), lambda session_id: self._teller.tell("i", (session_id, 0))
         )
         self.jobs = PgJobs(
-            self._pool, pace.worker_lease_s, lambda: self.node.id, lambda: self._teller.tell("j", ("", 0))
+            self._pool,
+            pace.worker_lease_s,
+            lambda: self.node.id,
+            lambda: self.node.is_lost,
+            lambda: self._teller.tell("j", ("", 0)),
         )
         self.cluster = PgCluster(self)
 
