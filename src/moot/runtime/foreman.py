@@ -221,8 +221,12 @@ class Foreman:
         if room <= 0:
             return
         for job in await self._jobs.claim(card, room):
-            if self._stations.get(card.id) is station:
+            if self._stations.get(card.id) is not station:
+                continue
+            try:
                 await self._host(station, job, partial(station.link.offer, job))
+            except LogError as error:  # of this session alone: the next job may be that of another one
+                logger.info("a job of session %s waits until its lease ends: %s", job.session_id, error)
 
     async def _host(self, station: _Station, job: Job, begin: Callable[[], None] = lambda: None) -> bool:
         """Attend to a job of a worker, unless it is over: then nobody needs to do it any more."""
