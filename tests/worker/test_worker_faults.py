@@ -20,7 +20,7 @@ from moot.runtime.ports import CommandKey, Desk, Output, Result
 from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
-from moot.runtime.worker_jobs import Job, JobRef, WorkerCard
+from moot.runtime.worker_jobs import HEAD_START_S, Job, JobRef, WorkerCard
 from tests.contract.logs import append, closing
 from tests.postgres.cluster import check_history, node
 from tests.postgres.proxy import proxied
@@ -293,3 +293,22 @@ async def test_a_job_that_nobody_looks_after_goes_to_who_finds_it(pg_url: str, t
             await asyncio.sleep(0.05)
             claimed = await log.jobs.claim(second, 1)
         assert claimed[0].ref.attempt == 2
+
+
+@run
+async def test_a_worker_that_let_a_lease_run_out_has_no_head_start(pg_url: str) -> None:
+    """Its server may be unable to attend to the job: if it were first each time, nobody else would ever play it."""
+    pace = Pace(lease_s=60.0, worker_lease_s=HEAD_START_S + 0.1)
+    async with closing(await PgLog.open(read_address(pg_url), read_address(pg_url), "a", pace)) as log:
+        await append(log, "s")
+        job = Job(session_id="s", turn_id="t1", kind="turn", pool=POOL, team="pair", member="bob", input=b"{}")
+        number = (await log.jobs.offer(job)).job
+        first, second = [WorkerCard(id=name, name=name, pools=(POOL,), teams=("pair",)) for name in ("first", "second")]
+        for card in (first, second):
+            await log.jobs.greet(card, [])
+        [claimed] = await log.jobs.claim(first, 1)
+        while not (await log.jobs.look([number]))[number].is_late:
+            await log.jobs.renew(first.id, [])  # it lives
+            await asyncio.sleep(0.05)
+        await log.jobs.offer_again(claimed.ref)
+        assert [each.ref.attempt for each in await log.jobs.claim(second, 1)] == [2]

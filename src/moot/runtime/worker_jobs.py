@@ -79,7 +79,7 @@ class Jobs(Protocol):
         """How these jobs are doing; those that are gone are left out."""
 
     async def offer_again(self, ref: JobRef) -> None:
-        """Take a job whose lease has run out from its worker, for others."""
+        """Take a job whose lease has run out from its worker, for others. It has no head start any more."""
 
     async def list_live(self, session_id: str) -> set[str]:
         """The turns of a session that workers play at the moment."""
@@ -161,7 +161,8 @@ class LocalJobs:
     async def offer_again(self, ref: JobRef) -> None:
         entry = self._entries.get(ref.job)
         if entry and entry.job.ref == ref and entry.worker and entry.lease_until < self._clock.monotonic():
-            self._free(entry)
+            entry.worker = ""
+            self._tell()
 
     def _free(self, entry: _Entry) -> None:
         entry.worker, entry.offered_at = "", self._clock.monotonic()

@@ -24,8 +24,9 @@ SELECT j.id, j.attempt, j.worker IS NOT NULL AS is_claimed,
     AND j.team = ANY(w.teams)) AS has_workers
 FROM moot.jobs j WHERE j.id = ANY($1)
 """
+# `offered_at` stays: a worker that lives and let a lease run out has no head start a second time.
 _OFFER_AGAIN = (
-    "UPDATE moot.jobs SET worker = NULL, lease_until = NULL, offered_at = clock_timestamp()"
+    "UPDATE moot.jobs SET worker = NULL, lease_until = NULL"
     " WHERE id = $1 AND attempt = $2 AND worker IS NOT NULL AND lease_until < clock_timestamp() RETURNING id"
 )
 _LIVE = (
