@@ -130,6 +130,8 @@ class HeldJobs:
         ref = Held(offer.job, offer.attempt)
         if ref in self._jobs:
             return
+        for lost in [each for each in self._jobs if each.job == ref.job]:
+            self.stop(lost)  # an answer names the job alone: it must not go to a claim that is over
         if offer.kind == "tool":
             tool = msgspec.json.decode(offer.input, type=ToolJob)
             job = self._add(ref, tool.session_id, tool.call.call_id)
