@@ -104,6 +104,23 @@ async def test_a_message_before_the_program_has_started_is_part_of_the_prompt() 
         assert "in blue, please" in next(each.text for each in await playing if isinstance(each, Result))
 
 
+@run
+async def test_a_turn_that_is_played_again_outlives_its_older_run() -> None:
+    """A job may come back to its worker while the older run is still being stopped: the newer one is told, and ends."""
+    async with LinkPool(SystemClock()) as pool:
+        member, turn = make_live_member(pool), chat_turn(("alice", "ECHO"))
+        key = (turn.session_id, turn.turn_id)
+        older = asyncio.create_task(_collect(member.act(turn)))
+        await until(lambda: key in member._steered)
+        first = member._steered[key]
+        newer = asyncio.create_task(_collect(member.act(turn)))
+        await until(lambda: member._steered[key] is not first)
+        older.cancel()
+        await asyncio.wait([older])
+        assert await member.steer(turn, BLUE) == "now"
+        assert "in blue, please" in next(each.text for each in await newer if isinstance(each, Result))
+
+
 async def _collect(outputs: AsyncGenerator[Output, None]) -> list[Output]:
     async with aclosing(outputs):
         return [output async for output in outputs]

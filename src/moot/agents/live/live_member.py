@@ -129,13 +129,14 @@ class LiveMember:
         self, turn: TurnInput, permit: Permit, desk: Desk | None, *, asks_people: bool
     ) -> AsyncGenerator[Output, None]:
         key = (turn.session_id, turn.turn_id)
-        self._steered[key] = _Steered()
+        steered = self._steered[key] = _Steered()
         try:
             async with aclosing(self._mend(turn, permit, desk, asks_people=asks_people)) as outputs:
                 async for output in outputs:
                     yield output
         finally:
-            self._steered.pop(key, None)
+            if self._steered.get(key) is steered:  # else the turn is played again already
+                del self._steered[key]
 
     async def _mend(
         self, turn: TurnInput, permit: Permit, desk: Desk | None, *, asks_people: bool
