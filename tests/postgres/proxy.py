@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit, urlunsplit
 
 _CANCEL_REQUEST = struct.pack("!ii", 16, 80877102)
+ROUNDS = 10  # of the loop, until what was accepted is a task and what was aborted is closed
 
 
 class Proxy:
@@ -100,9 +101,13 @@ class Proxy:
     async def close(self) -> None:
         assert self._server is not None
         self._server.close()
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for _ in range(ROUNDS):
+            await asyncio.sleep(0)
 
 
 @asynccontextmanager
