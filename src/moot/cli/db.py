@@ -3,14 +3,19 @@
 The docstrings of the actions are their help texts.
 """
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 import msgspec
 
 from moot.cli import exits
 from moot.cli.data import add_store_arguments, find_sessions
+from moot.cli.progress import Progress
+from moot.cli.reading import find_existing
 from moot.cli.usage import UsageError
+from moot.cli.verifying import Verdict, report, tell, verify
 from moot.core.codec import Head
 from moot.core.errors import Conflict, LogError, NotFound
 from moot.runtime.cluster import ClusterStatus, SharedStore
@@ -28,6 +33,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "status": show_status,
         "maintain": maintain,
         "copy": copy,
+        "verify": verify_all,
     }.items():
         text = "bring the tables to the version of this Moot" if name == "migrate" else action.__doc__
         inner = actions.add_parser(name, help=text, description=text)
@@ -40,8 +46,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         if name == "init":
             text = "the database comes from a backup: forget its servers, who acted for sessions, and their jobs"
             inner.add_argument("--after-restore", action="store_true", help=text)
-        if name == "status":
-            inner.add_argument("--json", action="store_true", help="as JSON")
+        if name in ("status", "verify"):
+            inner.add_argument("--json", action="store_true", help="as JSON" if name == "status" else "JSON Lines")
         add_store_arguments(inner)
 
 
@@ -104,6 +110,34 @@ async def maintain(options: Namespace) -> int:
     swept = await store.maintain()
     print(f"{store}: {swept} rows of deleted sessions were swept", file=sys.stderr)
     return exits.OK
+
+
+async def verify_all(options: Namespace) -> int:
+    """read every session and check every hash; changes nothing, so that a standby does; exit 6 if one is damaged"""
+    log = await find_existing(options).open(read_only=True)
+    try:
+        listings, removed = await log.sessions(), await log.sessions(removed=True)
+        verdicts: list[Verdict] = []
+        with Progress("checking hashes", sum(listing.head.seq for listing in listings)) as progress:
+            async for verdict in verify(log, listings, progress):
+                verdicts.append(verdict)
+                if options.json:
+                    progress.print(json.dumps(report(verdict)))
+                elif verdict.problem:
+                    progress.print(tell(verdict))
+    finally:
+        await log.close()
+    if not options.json:
+        print(_sum_up(verdicts, len(removed)))
+    return exits.INTEGRITY if any(verdict.is_damaged for verdict in verdicts) else exits.OK
+
+
+def _sum_up(verdicts: Sequence[Verdict], removed: int) -> str:
+    damaged = sum(verdict.is_damaged for verdict in verdicts)
+    events = sum(verdict.head.seq for verdict in verdicts)
+    found = f"{damaged} damaged, the others are not concerned" if damaged else "every hash is right"
+    unread = f"; {removed} in the trash were not read" if removed else ""
+    return f"{len(verdicts):,} sessions with {events:,} events: {found}{unread}"
 
 
 async def copy(options: Namespace) -> int:

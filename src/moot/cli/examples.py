@@ -49,6 +49,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "db migrate": ("moot db migrate --store postgresql://moot@db.example/moot",),
     "db status": ("moot db status", "moot db status --json"),
     "db maintain": ("moot db maintain",),
+    "db verify": ("moot db verify --store postgresql://moot@standby.example/moot",),
     "db copy": ("moot db copy ~/.local/share/moot postgresql://moot@db.example/moot",),
     "doctor": ("moot doctor", "moot doctor --notify"),
     "schema": ("moot schema > team.schema.json",),

@@ -45,7 +45,7 @@ async def repair(store: Store, data: Path) -> AsyncIterator[Check]:
 async def find_damaged(store: Store) -> set[str] | None:
     """Return the ids of damaged sessions; None if the log itself cannot be read. Raises Unusable."""
     try:
-        return {verdict.session_id for verdict in await verify_all(store) if verdict.damage}
+        return {verdict.session_id for verdict in await verify_all(store) if verdict.is_damaged}
     except Unusable:
         raise
     except LogError:

@@ -30,7 +30,7 @@ from moot.cli.session_search import search_sessions
 from moot.cli.session_table import draw_table, tell_status
 from moot.cli.session_work import HOWS, open_tree, show_diff, take_work
 from moot.cli.usage import UsageError
-from moot.cli.verifying import Verdict, verify
+from moot.cli.verifying import report, tell, verify
 from moot.config.own_folders import find_trees_folder
 from moot.core.codec import frame
 from moot.core.errors import NotFound
@@ -278,21 +278,9 @@ async def verify_sessions(options: Namespace) -> int:
         listings = [await find(log, options.id)] if options.id else await log.sessions()
         with Progress("checking hashes", sum(listing.head.seq for listing in listings)) as progress:
             async for verdict in verify(log, listings, progress):
-                damaged += verdict.damage is not None
+                damaged += verdict.is_damaged
                 progress.print(json.dumps(report(verdict)) if options.json else tell(verdict))
     return exits.INTEGRITY if damaged else exits.OK
-
-
-def report(verdict: Verdict) -> dict[str, object]:
-    intact = {"seq": verdict.head.seq, "hash": verdict.head.hash} if verdict.head.seq else {}
-    if verdict.damage is None:
-        return {"session_id": verdict.session_id, "ok": True, **intact}
-    damage = {"damaged_at": verdict.damage.seq, "error": str(verdict.damage)}
-    return {"session_id": verdict.session_id, "ok": False, **intact, **damage}
-
-
-def tell(verdict: Verdict) -> str:
-    return f"{verdict.session_id}: {verdict.damage or f'ok, {verdict.head.seq} events'}"
 
 
 async def remove(options: Namespace) -> int:

@@ -108,7 +108,7 @@ async def verify_all(store: Store) -> list[Verdict]:
 
 
 def describe_verdicts(verdicts: Sequence[Verdict]) -> Check:
-    damaged = [verdict for verdict in verdicts if verdict.damage]
+    damaged = [verdict for verdict in verdicts if verdict.is_damaged]
     if not damaged:
         events = sum(verdict.head.seq for verdict in verdicts)
         return Check(

@@ -35,8 +35,9 @@ _SETTINGS = {
     "tcp_user_timeout": str(PEER_SILENT_MS),
 }
 _NEEDED = {"fsync": ("on",), "full_page_writes": ("on",), "synchronous_commit": ("on", "remote_apply")}
-# Of classes 08 (connection), 57P (the server goes down or comes up) and 25P (the transaction timed out).
-_BROKEN = ("08", "57P", "25P03")
+# Of classes 08 (connection), 57P (the server goes down or comes up) and 25P (the transaction timed out); 40001 is a
+# standby that gives up a query because the server has removed rows which it reads.
+_BROKEN = ("08", "57P", "25P03", "40001")
 
 
 class BrokenLink(LogError):

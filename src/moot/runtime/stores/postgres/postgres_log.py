@@ -14,7 +14,7 @@ from moot.core.errors import Diverged, LogError, NotFound, Unusable
 from moot.core.search_words import Term
 from moot.runtime.cluster import ClusterListener, ClusterStatus, Hold, News, Stake, Standing
 from moot.runtime.ports import CommandKey, Listing, Place, Project, Receipt, Snapshot, Summary
-from moot.runtime.stores.postgres import statements
+from moot.runtime.stores.postgres import statements, tables
 from moot.runtime.stores.postgres.documents import PgDocuments
 from moot.runtime.stores.postgres.holding import held
 from moot.runtime.stores.postgres.links import Address, Pool
@@ -87,6 +87,18 @@ class PgLog:
             await log.close()
             raise
         log._polling = asyncio.create_task(log._keep_polling(), name="moot-pg-poll")
+        return log
+
+    @classmethod
+    async def open_for_reading(cls, address: Address) -> Self:
+        """Connect to read. Nothing is listened to and durability is not asked for, so that a standby will do."""
+        log = cls(address, address, "", Pace(), needs_standby=False)
+        try:
+            async with log._pool.taken() as link, link.connected() as connection:
+                await tables.check(connection, address)
+        except BaseException:
+            await log.close()
+            raise
         return log
 
     async def check_standbys(self) -> None:

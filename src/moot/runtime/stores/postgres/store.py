@@ -50,8 +50,9 @@ class PostgresStore(SharedStore):
         _require_driver()
         from moot.runtime.stores.postgres.postgres_log import PgLog
 
-        needs_standby = self.needs_standby and not read_only
-        return await PgLog.open(self.address, self.direct, self.node_name, self.pace, needs_standby=needs_standby)
+        if read_only:
+            return await PgLog.open_for_reading(self.address)
+        return await PgLog.open(self.address, self.direct, self.node_name, self.pace, needs_standby=self.needs_standby)
 
     async def initialise(self, *, after_restore: bool = False) -> int:
         """Create the tables, or migrate them to this version. Returns the version that was there, 0 for none."""
