@@ -45,9 +45,15 @@ LIMITS = [
     ("usage limit reached, try again in 2 days 1 hour", 176_400),
     ("You've hit your usage limit. Try again in 45 minutes.", 2_700),
     ("Claude AI usage limit reached|1767236400", 10_800),
-    ("You've hit your usage limit · resets 3pm (UTC)", 54_000),
-    ("You've hit your usage limit · resets 1:30am (Europe/Berlin)", 1_800),
-    ("usage limit reached; try again at 23:15", 83_700),
+    ("You've hit your usage limit · resets 3pm (UTC)", 54_060),
+    ("You've hit your usage limit · resets 1:30am (Europe/Berlin)", 1_860),
+    ("You've hit your session limit · resets Jan 3, 1:30pm (UTC)", 221_460),
+    ("You've hit your weekly limit · resets Jan 3 at 1pm (UTC)", 219_660),
+    ("You've hit your usage limit. Visit https://x.example/usage or try again at Jan 2nd, 2026 7:49 AM.", 114_600),
+    ("You've hit your usage limit; try again at 12:00 AM", 60),
+    ("usage limit reached; resets Feb 31, 1:30pm", 0),
+    ("usage limit reached; resets Foo 3, 1:30pm", 0),
+    ("usage limit reached; try again at 23:15", 83_760),
     ("usage limit reached; resets 99", 0),
     ("usage limit reached; resets at 25:00", 0),
     ("usage limit reached", 0),
@@ -56,7 +62,7 @@ LIMITS = [
 
 @pytest.mark.parametrize(("said", "seconds"), LIMITS)
 def test_the_end_of_a_usage_limit_is_read(said: str, seconds: int) -> None:
-    """A while, a time of day with or without its zone, or seconds of the epoch; nothing is guessed."""
+    """A while, a time with or without its day and zone, or seconds of the epoch; nothing is guessed."""
     error = read_failure("claude", said, now=datetime(2026, 1, 1, tzinfo=UTC))
     assert (error.error_type, error.retry_after_s) == ("rate_limit", seconds)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from moot.core.errors import AgentError
@@ -23,10 +23,16 @@ _LONG = re.compile(  # `try again in 2 days 3 hours 12 minutes`
     re.IGNORECASE,
 )
 _EPOCH = re.compile(r"limit reached\|(\d{10})\b", re.IGNORECASE)  # Claude Code: `usage limit reached|1768003200`
-_CLOCK = re.compile(  # `resets 3pm (Europe/Berlin)`, `resets at 11:30 PM`, `try again at 15:00`
-    r"(?:resets?|try again)\W{0,4}(?:at\s)?(\d{1,2})(?::(\d\d))?\s?([ap]m)?\b(?:\s*\(([A-Za-z_]+/[A-Za-z_/]+|UTC)\))?",
-    re.IGNORECASE,
+_CLOCK = (
+    re.compile(  # `resets 3pm (Europe/Berlin)`, `resets Nov 21, 1:49pm (UTC)`, `try again at Nov 20th, 2026 7:49 AM`
+        r"(?:resets?|try again)\W{0,4}(?:at\s)?"
+        r"(?:(?P<month>[a-z]{3}) (?P<day>\d{1,2})(?:st|nd|rd|th)?(?:, (?P<year>\d{4}))?,?\s(?:at\s)?)?"
+        r"(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?\s?(?P<half>[ap]m)?\b(?:\s*\((?P<zone>[a-z_]+/[a-z_/]+|UTC)\))?",
+        re.IGNORECASE,
+    )
 )
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MINUTE, _DAY = timedelta(minutes=1), timedelta(days=1)
 _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(words, re.IGNORECASE))
     for kind, words in (
@@ -35,7 +41,11 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"unauthori[sz]ed|authenticat|invalid.{0,12}api.?key|api.?key.{0,20}(missing|invalid|not)|"
             r"not logged in|please (log|sign).?in|/login|login required|permission_denied|credentials",
         ),
-        ("rate_limit", r"rate.?limit|too many requests|quota|overloaded|high demand|usage limit|resource.?exhausted"),
+        (
+            "rate_limit",
+            r"rate.?limit|too many requests|quota|overloaded|high demand|(usage|session|weekly) limit|"
+            r"resource.?exhausted",
+        ),
         ("refused", r"content polic|safety (system|filter|polic)|refus(al|ed to)|violat\w* .{0,20}polic"),
         (
             "network",
@@ -98,23 +108,43 @@ def _read_long(message: str) -> float:
 
 
 def _read_moment(message: str, now: datetime) -> float:
-    """Read an absolute time: seconds of the epoch, or the next time that a clock shows this."""
+    """Read an absolute time: seconds of the epoch, or the next time that a clock shows this, with or without a day.
+
+    The limit ends within the minute that the clock shows, so the wait ends with that minute.
+    """
     if match := _EPOCH.search(message):
         return max(float(match[1]) - now.timestamp(), 0.0)
     match = _CLOCK.search(message)
     if match is None:
         return 0.0
-    hour, minute, half = int(match[1]), int(match[2] or 0), (match[3] or "").lower()
+    hour, half = int(match["hour"]), (match["half"] or "").lower()
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
-    if hour > 23 or minute > 59 or not (half or match[2]):
+    if not (half or match["minute"]):
         return 0.0
+    there = _move_to(match["zone"], now)
     try:
-        there = now.astimezone(ZoneInfo(match[4])) if match[4] else now
+        moment = there.replace(hour=hour, minute=int(match["minute"] or 0), second=0, microsecond=0) + _MINUTE
+        if match["month"]:
+            moment = _put_on_day(moment, match)
+    except ValueError:  # no such hour, month or day
+        return 0.0
+    left = moment - there
+    return max(left if match["month"] else left % _DAY, timedelta()).total_seconds()
+
+
+def _move_to(zone: str | None, now: datetime) -> datetime:
+    try:
+        return now.astimezone(ZoneInfo(zone)) if zone else now
     except (ZoneInfoNotFoundError, ValueError):
-        there = now
-    moment = there.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    return ((moment - there).total_seconds()) % 86_400.0
+        return now
+
+
+def _put_on_day(moment: datetime, match: re.Match[str]) -> datetime:
+    """Return the moment on the day that is named; without a year on the nearest such day. Raises ValueError."""
+    month, day = _MONTHS.index(match["month"].lower()) + 1, int(match["day"])
+    year = int(match["year"]) if match["year"] else moment.year + (month < moment.month)
+    return moment.replace(year=year, month=month, day=day)
 
 
 def _read_retry_after(message: str) -> float:
