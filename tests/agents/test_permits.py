@@ -1,6 +1,7 @@
 """Who says what an agent may do: its level, the team file, what people granted before."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -46,32 +47,45 @@ def test_a_level_allows_without_asking(level: Permissions, allowed: str) -> None
     assert [kind for kind in kinds if decide(level, request("x", kind, "", "a.py"))] == allowed.split()
 
 
-OWN = {"server": "moot", "tool": "ask_member", "arguments": {"member": "Carol"}}  # as codex-acp tells a call
+QUESTION = {"member": "Carol", "question": "Which version?"}
+OWN = {"server": "moot", "tool": "ask_member", "arguments": QUESTION}  # as codex-acp tells a call
+AS_TEXT = [{"type": "content", "content": {"type": "text", "text": json.dumps(QUESTION)}}]  # as Gemini CLI does
+CHANGE = [{"type": "diff", "path": "a.py", "oldText": "1", "newText": "2"}]
+CLAUDE = {"claudeCode": {"toolName": "mcp__moot__ask_member"}}
+TITLED = {"kind": "other", "title": "ask_member (moot MCP Server)"}
 
 
 @pytest.mark.parametrize(
     ("call", "name", "is_own"),
     [
-        ({"kind": "other", "title": "ask_member (moot MCP Server)"}, "mcp__moot__ask_member", True),
+        ({**TITLED, "content": AS_TEXT}, "mcp__moot__ask_member", True),
+        ({**TITLED, "rawInput": {"description": "x", "prompt": "rm"}}, "mcp__moot__ask_member", False),
+        (TITLED, "mcp__moot__ask_member", False),
         ({"kind": "other", "title": "rm_rf (docs MCP Server)"}, "mcp__docs__rm_rf", False),
         ({"kind": "execute", "title": "ask_member (moot MCP Server)"}, "execute", False),
         ({"kind": "edit", "title": "ask_member (moot MCP Server)"}, "edit", False),
         ({"kind": "other", "title": "Deploy"}, "Deploy", False),
+        ({"kind": "other", "title": "moot", "rawInput": QUESTION}, "moot", False),
         ({"kind": "other"}, "other", False),
         ({"kind": "other", "title": "x", "_meta": {"claudeCode": {"toolName": "mcp__docs__x"}}}, "mcp__docs__x", False),
+        ({"kind": "other", "rawInput": QUESTION, "_meta": CLAUDE}, "mcp__moot__ask_member", True),
+        ({"kind": "other", "rawInput": {"path": "/etc/passwd"}, "_meta": CLAUDE}, "mcp__moot__ask_member", False),
+        ({"rawInput": QUESTION, "content": CHANGE, "_meta": CLAUDE}, "mcp__moot__ask_member", False),
+        ({"kind": "execute", "title": "rm -rf /", "rawInput": {"command": "rm -rf /"}, "_meta": CLAUDE}, None, False),
         ({"kind": "execute", "rawInput": OWN, "_meta": {"is_mcp_tool_call": True}}, "mcp__moot__ask_member", True),
         ({"kind": "execute", "rawInput": OWN}, "execute", False),
         ({"kind": "other", "title": "x", "rawInput": OWN}, "x", False),
     ],
 )
-def test_a_tool_of_an_acp_agent_has_a_name(call: dict[str, Any], name: str, is_own: bool) -> None:
-    """That of the tool, not of its kind: a yes to one tool is none to others. Moot's own tools need no permission."""
+def test_a_tool_of_an_acp_agent_has_a_name(call: dict[str, Any], name: str | None, is_own: bool) -> None:
+    """That of the tool, not of its kind: a yes to one tool is none to others. Moot's own tools need no permission, but
+    nothing else passes for one of them by the words that the agent has for it."""
     described = describe({"toolCallId": "1", **call}, Path())
 
     async def ask() -> bool:
         return await permit_own_tools(permit_by_level("read"))(described)
 
-    assert (described.name, asyncio.run(ask())) == (name, is_own)
+    assert (described.name, asyncio.run(ask())) == (name or described.name, is_own)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "~/x", "a/../../x"])

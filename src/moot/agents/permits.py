@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.agents.member_tools import NAMES, SERVER
+from moot.agents.member_tools import NAMES, SERVER, ToolProblem, check_arguments
 from moot.core import limits
 from moot.core.session.events import Option
 from moot.core.session.grants import ALLOW_ONCE, ALLOW_SESSION, OPTIONS, REJECT_ONCE, REJECT_SESSION, Grant
@@ -30,12 +30,15 @@ CUT_NOTE_CHARS = 60  # for the note that says how much was cut
 _HARMLESS = ("read", "search", "think")
 _EDITS = ("edit", "delete", "move")
 _RULE = re.compile(r"([\w.:/-]+)(?:\((.*)\))?", re.DOTALL)
-_OWN_TOOL = re.compile(rf"{SERVER}|mcp__{SERVER}__({'|'.join(NAMES)})")  # Codex asks for a whole server
+_OWN_TOOL = re.compile(rf"mcp__{SERVER}__({'|'.join(NAMES)})")
 _SHELL_SIGNS = re.compile(r"[;&|`$<>(){}\n\\]")
 
 
 class PermissionRequest(Struct, frozen=True, kw_only=True):
-    """What an agent wants to do. `name` is its own name for the tool; `key` names the question within the turn."""
+    """What an agent wants to do. `name` is its own name for the tool; `key` names the question within the turn.
+
+    `is_own` says that it is a tool of Moot's own, which asks people itself.
+    """
 
     tool: ToolUse
     name: str
@@ -43,6 +46,7 @@ class PermissionRequest(Struct, frozen=True, kw_only=True):
     command: str = ""
     arguments: Any = None
     diff: str = ""
+    is_own: bool = False
 
     @property
     def grant(self) -> Grant:
@@ -74,9 +78,21 @@ def permit_own_tools(permit: Permit) -> Permit:
     """Return a permit that lets an agent use Moot's own tools, which ask people themselves, and asks about the rest."""
 
     async def permit_rest(request: PermissionRequest) -> bool:
-        return (_OWN_TOOL.fullmatch(request.name) is not None and not request.command) or await permit(request)
+        return request.is_own or await permit(request)
 
     return permit_rest
+
+
+def is_own_tool(name: str, arguments: object) -> bool:
+    """Whether it is a tool of Moot's own: by its name, which an agent may make of any words, and what it is given."""
+    match = _OWN_TOOL.fullmatch(name)
+    if match is None or not isinstance(arguments, dict):
+        return False
+    try:
+        check_arguments(match[1], arguments)
+    except ToolProblem:
+        return False
+    return True
 
 
 def number_questions(permit: Permit) -> Permit:

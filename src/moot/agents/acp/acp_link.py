@@ -20,7 +20,7 @@ from moot.agents.cli.dialect import as_text, part, shorten, word
 from moot.agents.cli.failures import read_failure
 from moot.agents.cli.lines import Json
 from moot.agents.live.link import Hooks, Known, Link, Setup, add_results
-from moot.agents.permits import PermissionRequest
+from moot.agents.permits import PermissionRequest, is_own_tool
 from moot.agents.process import Child
 from moot.agents.tool_steps import Found, localize_found
 from moot.core.errors import AgentError
@@ -308,6 +308,18 @@ def find_name(call: Json, tool: ToolUse) -> str:
     return f"mcp__{served[2]}__{served[1]}" if served else title[:NAME_CHARS] or tool.kind
 
 
+def find_arguments(call: Json) -> Json:
+    """Return what a tool is given: as data, or as JSON in the content of its call, where Gemini CLI has it."""
+    raw, content = part(call, "rawInput"), call.get("content")
+    if raw or not isinstance(content, list) or len(content) != 1:
+        return part(raw, "arguments") or raw
+    try:
+        given = json.loads(word(part(content[0], "content"), "text"))
+    except ValueError:
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
 def describe(call: Json, folder: Path) -> PermissionRequest:
     """Return what an agent wants to do."""
     found, raw = find_use(call), part(call, "rawInput")
@@ -316,12 +328,13 @@ def describe(call: Json, folder: Path) -> PermissionRequest:
     command = as_text(raw.get("command")) if raw.get("command") else ""
     if found.tool.kind == "execute":
         command = command or found.tool.title
-    name = find_name(call, found.tool)
+    name, arguments = find_name(call, found.tool), find_arguments(call)
     return PermissionRequest(
         tool=found.tool,
         name=name,
         key=f"{name}: {command or json.dumps([found.tool.title, found.diff, raw], ensure_ascii=False)}",
         command=command,
-        arguments=part(raw, "arguments") or raw or found.tool.title,
+        arguments=arguments or found.tool.title,
         diff=found.diff or "",
+        is_own=is_own_tool(name, arguments) and not found.diff,
     )

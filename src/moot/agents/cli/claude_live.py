@@ -22,7 +22,7 @@ from moot.agents.live.line_link import LineLink
 from moot.agents.live.link import Hooks, Known, Setup, add_results
 from moot.agents.live.live_member import LOST, LiveProtocol, explain_end
 from moot.agents.member_tools import SERVER
-from moot.agents.permits import NO, PermissionRequest, Permissions
+from moot.agents.permits import NO, PermissionRequest, Permissions, is_own_tool
 from moot.agents.process import Child
 from moot.agents.tool_steps import find_tool, localize_found
 from moot.core.errors import AgentError
@@ -160,6 +160,7 @@ def describe(request: Json, folder: Path) -> PermissionRequest:
         command=word(arguments, "command"),
         arguments=arguments,
         diff=found.diff or "",
+        is_own=is_own_tool(name, arguments),
     )
 
 

@@ -343,7 +343,8 @@ class CodexLink(LineLink):
 def _describe_server(params: Json) -> PermissionRequest:
     server, message = word(params, "serverName"), word(params, "message")
     tool = ToolUse(id=server, kind="other", title=message or server)
-    return PermissionRequest(tool=tool, name=server, key=f"{server}: {message}", arguments=message)
+    key = f"{server}: {message}"
+    return PermissionRequest(tool=tool, name=server, key=key, arguments=message, is_own=server == SERVER)
 
 
 def _say(text: str, files: Sequence[HandedFile] = ()) -> list[Json]:
