@@ -107,7 +107,8 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.silence:
             self._wait()
         elif reply.status != 200:
-            error = {"type": "fake_error", "message": "scripted failure", "code": reply.status}
+            message = "Incorrect API key provided" if reply.status == 401 else "scripted failure"
+            error = {"type": "fake_error", "message": message, "code": reply.status}
             self._send(json.dumps({"error": error}).encode(), reply.status, reply.retry_after)
         elif reply.body is not None:
             self._send(reply.body)

@@ -11,6 +11,8 @@ CASES = [
     ("Invalid API key · Please run /login", None, "auth", 0),
     ("unexpected status 401 Unauthorized", None, "auth", 0),
     ("401 scripted failure", None, "auth", 0),
+    ("Internal error: Incorrect API key provided: sk-***", None, "auth", 0),
+    ("API Error: Unauthorized", None, "auth", 0),
     ("anything", 403, "auth", 0),
     ("You are not logged in", None, "auth", 0),
     ("429 Too Many Requests, retry after 12s", None, "rate_limit", 12),

@@ -1,5 +1,6 @@
 """The agents of the table: how each is put into a team here, and what it could do when it was first tried."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -49,7 +50,13 @@ class Column(NamedTuple):
         except subprocess.TimeoutExpired:
             return "?"
         words = [word for word in ran.stdout.split() if word[:1].isdigit()]
-        return words[0] if words else "?"
+        return words[0] if words else _read_package_version(Path(found).resolve())
+
+
+def _read_package_version(program: Path) -> str:
+    """Return the version of the npm package that a program is part of, for one that does not say its own."""
+    packages = (folder / "package.json" for folder in program.parents)
+    return next((json.loads(file.read_text())["version"] for file in packages if file.is_file()), "?")
 
 
 def _preset(name: str, model: str = MODEL) -> Callable[..., AgentSpec]:

@@ -38,7 +38,7 @@ _WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     for kind, words in (
         (
             "auth",
-            r"unauthori[sz]ed|authenticat|invalid.{0,12}api.?key|api.?key.{0,20}(missing|invalid|not)|"
+            r"unauthori[sz]ed|authenticat|(invalid|incorrect).{0,12}api.?key|api.?key.{0,20}(missing|invalid|not)|"
             r"not logged in|please (log|sign).?in|/login|login required|permission_denied|credentials",
         ),
         (
