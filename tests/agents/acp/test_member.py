@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from moot.agents.acp.acp_agent import AcpAgent, AcpMember
 from moot.agents.acp.acp_link import is_id, pick
 from moot.agents.acp.updates import UpdateReader
+from moot.agents.acp.wire import explain_error
 from moot.agents.cli.memory import Conversations
 from moot.agents.live import live_member
 from moot.agents.permits import People, PermissionRequest, Permissions, Permit
@@ -398,3 +399,21 @@ def test_effort_is_set_where_an_agent_has_a_setting_for_it(tmp_path: Path) -> No
     assert play(AcpMember(spec, "", around))[-1] == Result(text="reasoning high")
     error = fail(AcpMember(replace(spec, command=(sys.executable, "-IS", str(AGENT), "answer")), "", around))
     assert (error.error_type, "no setting for `effort`" in str(error)) == ("config", True)
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "told"),
+    [
+        ("Internal error: no credit left", {"errorName": "APIError"}, "no credit left"),
+        ("Internal error", {"details": "Request was aborted."}, "Request was aborted."),
+        ("Internal error", {"code": 7}, '{"code": 7}'),
+        ("Internal error", None, "Internal error"),
+        ("no such session", {"message": "s1"}, "no such session s1"),
+        ("", None, "my-agent"),
+    ],
+)
+def test_an_error_is_told_in_words(message: str, data: object, told: str) -> None:
+    """People read what happened; data of the agent's own are shown where there is nothing else."""
+    error = RuntimeError(message)
+    error.data = data  # type: ignore[attr-defined]
+    assert explain_error("my-agent", error) == told

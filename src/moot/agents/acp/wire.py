@@ -12,6 +12,7 @@ from moot.agents.process import Child
 from moot.core.errors import AgentError
 from moot.core.text import clean
 
+_INTERNAL = "Internal error"
 Ask = Callable[[Json, list[Json]], Any]  # the tool call and the options → the id of the chosen option, awaited
 
 
@@ -90,10 +91,10 @@ class OurSide:
 
 
 def explain_error(name: str, error: Exception) -> str:
-    """Return the message of a JSON-RPC error with its data, in words where the agent has any."""
-    message, data = str(error), getattr(error, "data", None)
+    """Return the message of a JSON-RPC error, with what its data says in words, or else with its data."""
+    data = getattr(error, "data", None)
+    message = str(error).removeprefix(_INTERNAL).removeprefix(": ")
     words = [text for key in ("details", "message") if (text := word(data, key)) and text not in message]
-    if words and message == "Internal error":
-        message = ""
-    details = " ".join(words) or (json.dumps(data, ensure_ascii=False, default=str) if data else "")
-    return clean(f"{message} {details}").strip() or name
+    if not message and not words and data:
+        words = [json.dumps(data, ensure_ascii=False, default=str)]
+    return clean(" ".join([message, *words])).strip() or str(error) or name
