@@ -41,8 +41,10 @@ def test_the_work_of_a_session_is_shown_opened_and_taken(moot: Moot, team: Path)
     missing = moot("sessions", "open", session_id, "--task", "x")
     assert (missing.code, missing.err.count("there are: main")) == (4, 1)
     assert (team.parent / "calc.py").read_text() == CALC
+    (tree / "note").write_text("mine\n")
     assert moot("sessions", "take", session_id, "--apply") == (0, "", "")
     assert (team.parent / "calc.py").read_text() == MUL
+    assert (team.parent / "note").read_text() == "mine\n"
     again = moot("sessions", "take", session_id, "--apply")
     assert again.err == "moot: There is no change that you do not have already\n"
 

@@ -13,7 +13,7 @@ from moot.core.session.principal import Principal, Role
 from moot.core.session.settings import WorkspaceSettings
 from moot.core.session.state import State
 from moot.core.session.team import Team, member
-from moot.core.session.workspace import FileChange
+from moot.core.session.workspace import FileChange, LineCounts
 from moot.core.session.workspace_commands import (
     CheckTask,
     Comment,
@@ -21,6 +21,7 @@ from moot.core.session.workspace_commands import (
     MergeTask,
     RemoveTrees,
     ReportChange,
+    ReportEdits,
     ReportRemoved,
     ReportReverted,
     ReportTaken,
@@ -223,12 +224,40 @@ def test_the_end_of_a_plan_asks_what_becomes_of_the_work() -> None:
     plan.answers("take_work", "apply")
     at = "2026-01-01T00:00:00.000Z"
     assert jobs_of(plan.state) == [
-        TakeWork(number=1, how="apply", head="m1", base="b0", title=plan.state.title, at=at, member="ann")
+        TakeWork(
+            number=1,
+            how="apply",
+            head="m1",
+            base="b0",
+            title=plan.state.title,
+            at=at,
+            member="ann",
+            is_idle=True,
+            moves_branch=True,
+        )
     ]
     plan.when(ReportTaken(number=1, commit="m1"))
     assert (plan.state.workspace.taken, plan.state.workspace.how) == ("m1", "apply")
     assert jobs_of(plan.state) == []
     plan.when(Take(how="merge")).refused("nothing_to_take")
+
+
+def test_what_somebody_edited_in_the_tree_of_the_whole_is_part_of_what_is_taken() -> None:
+    """It is a change outside of turns, logged once, and only for the request that it was found for."""
+    plan = _finished().answers("take_work", "apply")
+    edits = ReportEdits(number=1, commit="e1", parent="m1", total=LineCounts(files=2, added=5))
+    plan.when(edits)
+    assert (plan.state.workspace.head, plan.state.workspace.added) == ("e1", 5)
+    plan.when(edits)
+    plan.when(ReportTaken(number=1, commit="e1"))
+    assert (plan.state.workspace.taken, plan.state.workspace.has_work) == ("e1", False)
+    plan.when(edits).refused("stale_turn")
+
+
+def test_what_a_member_has_half_done_is_not_taken() -> None:
+    """While somebody works in a tree, what lies there is theirs."""
+    chat = _edited_chat().says("[NEXT: bob] more").when(Take(how="keep"))
+    assert [job.is_idle for job in jobs_of(chat.state) if isinstance(job, TakeWork)] == [False]
 
 
 def test_work_that_does_not_fit_is_asked_about_again() -> None:

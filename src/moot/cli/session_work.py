@@ -174,7 +174,7 @@ async def _take(log: Log, session_id: str, how: str) -> str:
     failure = ""
     while commands or wanted:
         at = SystemClock().now()
-        decided = decide(state, (commands or wanted).pop(), at)
+        decided = decide(state, (commands or wanted).pop(0), at)
         events = stamp(state.team, session_id, head, decided.facts, at)
         if events:
             await log.append(session_id, head, events, summary=summarise(decided.state))
@@ -182,7 +182,7 @@ async def _take(log: Log, session_id: str, how: str) -> str:
         failure = next((fact.detail for fact in decided.facts if isinstance(fact, WorkspaceFailed)), failure)
         if failure:
             break
-        commands = await _do_next(workspaces, state, session_id)
+        commands = commands or await _do_next(workspaces, state, session_id)
     return failure
 
 

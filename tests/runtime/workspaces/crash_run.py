@@ -3,8 +3,9 @@
     python -m tests.runtime.workspaces.crash_run [EVERY [FIRST]]
 
 Each try is a process of its own that ends itself with `kill -9` at one moment. Another process opens the same data,
-goes on and is killed soon, at another moment in each try; a third one finishes. In the end the person's repository must
-hold what an undisturbed run gives, each task in one commit, and nothing may be left of the trees. The same is tried
+goes on and is killed soon, at another moment in each try; a third one finishes. Before the work is taken, somebody
+edits the tree of the whole. In the end the person's repository must hold what an undisturbed run gives, each task and
+these edits in one commit, and nothing may be left of the trees. The same is tried
 for work that is applied to files of a person who has uncommitted changes, at every moment from there on. `EVERY` tries
 only every n-th moment, from the `FIRST`.
 """
@@ -38,7 +39,9 @@ TASKS[5]["depends_on"] = ["a"]
 LINES = {"a": ("one.txt", "a", "A"), "b": ("one.txt", "b", "B"), "d": ("two.txt", "x", "X"), "e": ("two.txt", "y", "Y")}
 NEW = {"c": ("three.txt", "new\n"), "f": ("four.txt", "last\n")}
 SIBLINGS = {"a": "b", "b": "a", "d": "e", "e": "d"}  # they change lines beside each other
-EXPECTED = {"one.txt": "A\nB\nc\n", "two.txt": "X\nY\nz\n", "three.txt": "new\n", "four.txt": "last\n"}
+EDITS = {"five.txt": "by hand\n"}
+RESOLVED = {"one.txt": "A\nB\nc\n", "two.txt": "X\nY\nz\n"}
+EXPECTED = {**RESOLVED, "three.txt": "new\n", "four.txt": "last\n", **EDITS}
 TEAM = plan_team(TASKS, {}, max_parallel=6)
 TEAM["members"][2]["agent"] = {"type": "python", "call": "played:elsewhere"}
 
@@ -57,7 +60,7 @@ async def play_executor(turn: TurnInput) -> str:
         await asyncio.sleep(0.01)
     text = (folder / path).read_text()
     if "<<<<<<<" in text:
-        (folder / path).write_text(EXPECTED[path])
+        (folder / path).write_text(RESOLVED[path])
         return "resolved"
     (folder / path).write_text(text.replace(old, new))
     return "done"
@@ -118,10 +121,17 @@ async def _work(folder: Path, how: How, moments: Moments) -> None:
                 if state.is_settled and state.workspace.pending is None:
                     if state.workspace.has_work:
                         moments.taking = moments.taking or moments.count
+                        _edit(folder / "trees" / session.id / "main")
                         await session.submit(Take(how=how, by="ann"))
                     elif state.status != "completed":
                         await session.submit(End(by="ann"))
                 await asyncio.sleep(0.01)
+
+
+def _edit(tree: Path) -> None:
+    """What somebody does by hand in the tree of the whole."""
+    for name, text in EDITS.items():
+        (tree / name).write_text(text)
 
 
 def _in_process(folder: Path, how: How, last: int | None) -> tuple[int, str]:
@@ -158,7 +168,8 @@ def _make_dirty(repo: Path) -> None:
 
 
 MINE = {"staged": "staged and changed\n", "new": "new\n", "one.txt": EXPECTED["one.txt"] + "\n\n\n\nmine\n"}
-APPLIED = "M one.txt\nAM staged\n M two.txt\n?? four.txt\n?? new\n?? three.txt"
+APPLIED = "M one.txt\nAM staged\n M two.txt\n?? five.txt\n?? four.txt\n?? new\n?? three.txt"
+OUTSIDE = "What was done outside of turns"
 
 
 def check(folder: Path, how: How) -> list[str]:
@@ -169,7 +180,8 @@ def check(folder: Path, how: How) -> list[str]:
         if found != text:
             problems.append(f"{name} is {found!r}")
     subjects = sorted(git(repo, "log", "--format=%s").splitlines())
-    if subjects != sorted([*(f"task {name}" for name in "abcdef" if how == "merge"), "start"]):
+    taken = (*(f"task {name}" for name in "abcdef"), OUTSIDE) if how == "merge" else ()
+    if subjects != sorted([*taken, "start"]):
         problems.append(f"commits: {subjects}")
     status = git(repo, "status", "--porcelain")
     if status != ("" if how == "merge" else APPLIED):

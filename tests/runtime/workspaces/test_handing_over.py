@@ -7,11 +7,25 @@ from pathlib import Path
 
 import pytest
 
+from moot.app import open_app
 from moot.core.codec import Event
 from moot.core.errors import Refused
 from moot.core.session.workspace_events import WorkspaceChanged, WorkspaceFailed, WorkspaceTaken
+from moot.runtime.workspaces.trees import Author, SessionTrees
 from tests.core.teams import only
-from tests.runtime.workspaces.repositories import BOTH, MUL, awaited, git, make_repository, say, take, working, write
+from tests.runtime.workspaces.repositories import (
+    BOTH,
+    MUL,
+    awaited,
+    git,
+    make_repository,
+    names,
+    plan_team,
+    say,
+    take,
+    working,
+    write,
+)
 
 
 def _why(events: list[Event]) -> str:
@@ -163,6 +177,53 @@ async def test_work_that_was_kept_can_still_be_applied(tmp_path: Path) -> None:
 
 
 @awaited
+@pytest.mark.parametrize("how", ["apply", "merge", "keep"])
+async def test_a_person_s_edits_in_the_tree_are_taken_too(tmp_path: Path, how: str) -> None:
+    """What they did there since the last turn is recorded as a change of nobody's turn, then taken with the rest."""
+    top = make_repository(tmp_path / "repo", {"a": "0\n"})
+    async with working(top, write(a="bob\n", b="bob\n")) as (app, session):
+        tree = tmp_path / "trees" / session.id / "main"
+        (tree / "b").write_text("bob\nann\n")
+        events = await take(session, app, how)
+        (change,) = only((event.fact for event in events), WorkspaceChanged)
+        assert (change.is_outside, change.member, change.turn_id, change.added) == (True, "", "", 1)
+        assert names(events)[-1] == "workspace.taken"
+        branch = f"moot/{session.id}" if how == "keep" else "HEAD"
+        taken = (top / "b").read_text() if how == "apply" else git(top, "show", f"{branch}:b") + "\n"
+        assert taken == "bob\nann\n"
+
+
+@awaited
+async def test_edits_in_the_tree_of_a_plan_are_taken_too(tmp_path: Path) -> None:
+    """Tasks come together in the tree of the whole: its branch follows what a person did there."""
+    top = make_repository(tmp_path / "repo")
+    team = plan_team([{"id": "mul", "title": "add mul"}], {"mul": [{"text": "mul", "files": {"calc.py": MUL}}]})
+    async with open_app(team, folders={"coders": top}, trees=tmp_path / "trees") as app:
+        session = await app.session()
+        await say(session, "go")
+        (tmp_path / "trees" / session.id / "main" / "NOTE").write_text("ann\n")
+        events = await take(session, app, "merge")
+        assert only((event.fact for event in events), WorkspaceChanged)[0].is_outside
+    assert (top / "NOTE").read_text() == "ann\n"
+    assert (top / "calc.py").read_text() == MUL
+
+
+def test_edits_that_were_recorded_before_a_crash_are_found_again(tmp_path: Path) -> None:
+    """The recording is the same one, so that the log still hears of it."""
+    trees = SessionTrees(tmp_path / "trees", "s_1", make_repository(tmp_path / "repo"))
+    author = Author(name="Moot", id="moot", at="2026-01-01T00:00:00Z")
+    with trees.hold():
+        trees.open_clone()
+        trees.make_tree("main")
+        trees.finish_tree("main")
+        (trees.path("main") / "NOTE").write_text("ann\n")
+        made = [trees.record_between("main", "take-1", author, b"edits", moves_branch=False) for _ in range(2)]
+        assert made[0] is not None
+        assert made[0] == made[1]
+        assert trees.record_between("main", "take-2", author, b"edits", moves_branch=False) is None
+
+
+@awaited
 async def test_discarded_work_does_not_come_back(tmp_path: Path) -> None:
     """The tree is again what the person has, and later work starts from there; files left in it are kept aside."""
     top = make_repository(tmp_path / "repo", {"a": "0\n"})
@@ -176,7 +237,7 @@ async def test_discarded_work_does_not_come_back(tmp_path: Path) -> None:
         assert sorted(path.name for path in tree.iterdir()) == [".git", "a"]
         assert (tree / "a").read_text() == "1\n"
         clone = tmp_path / "trees" / session.id / ".repository"
-        assert git(clone, "show", f"refs/moot/{session.id}/left/discard-2:left") == "ann"
+        assert git(clone, "show", f"refs/moot/{session.id}/discarded/2:left") == "ann"
         await say(session, "[NEXT: bob] more")
         await take(session, app, "merge")
     assert git(top, "ls-files").split() == ["a", "c"]

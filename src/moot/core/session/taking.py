@@ -12,12 +12,13 @@ from moot.core.session.commands import Answer, Post
 from moot.core.session.events import NoticePosted, StepAsked
 from moot.core.session.state import State
 from moot.core.session.team import Member
-from moot.core.session.workspace import FileChange, LineComment
+from moot.core.session.workspace import MAIN, FileChange, LineComment
 from moot.core.session.workspace_commands import (
     Comment,
     FailJob,
     RemoveTrees,
     ReportChange,
+    ReportEdits,
     ReportRemoved,
     ReportReverted,
     ReportTaken,
@@ -74,7 +75,7 @@ def open_tree(draft: Draft, report: ReportTree) -> None:
 
 
 def change_tree(draft: Draft, member: str, report: ReportChange) -> None:
-    """Log what a turn did to its tree."""
+    """Log what a turn did to its tree, unless that is known."""
     known = draft.state.workspace.trees.get(report.tree)
     if known is None or known.commit == report.commit:
         return
@@ -138,9 +139,14 @@ def _request(draft: Draft, how: str, by: Member | None) -> None:
 def _check_idle(draft: Draft, *, is_task: bool = False) -> None:
     """Raise Refused if somebody works in a tree that is about to change; a task that is undone is in the whole."""
     state = draft.state
-    busy = [turn.member for turn in state.running] + ([] if is_task else [*state.slice.workers.values()])
+    busy = [turn.member for turn in state.running] if is_task else _list_busy(state)
     if busy:
         raise Refused("still_running", who=draft.team.member(busy[0]).display_name)
+
+
+def _list_busy(state: State) -> list[str]:
+    """The members who work in any tree."""
+    return [*(turn.member for turn in state.running), *state.slice.workers.values()]
 
 
 def undo(draft: Draft, command: Undo, by: Member | None) -> None:
@@ -236,6 +242,8 @@ def obey(draft: Draft, report: WorkspaceReport) -> bool:
     workspace, pending = draft.state.workspace, draft.state.workspace.pending
     number = getattr(report, "number", 0)
     match report:
+        case ReportEdits() if pending and pending.number == number and pending.how != "undo":
+            change_tree(draft, "", _describe_edits(report))
         case ReportTaken() if pending and pending.number == number and pending.how != "undo":
             taken = WorkspaceTaken(
                 how=pending.how,
@@ -269,11 +277,24 @@ def obey(draft: Draft, report: WorkspaceReport) -> bool:
                 ask_to_take(draft)
         case FailJob(what="remove"):
             fail(draft, report)
-        case ReportTaken() | ReportReverted() | ReportRemoved() | FailJob(what="take" | "undo"):
+        case ReportEdits() | ReportTaken() | ReportReverted() | ReportRemoved() | FailJob(what="take" | "undo"):
             raise Refused("stale_turn", detail=type(report).__name__)
         case _:
             return False
     return True
+
+
+def _describe_edits(report: ReportEdits) -> ReportChange:
+    """The same as a change of no turn."""
+    return ReportChange(
+        turn_id="",
+        tree=MAIN,
+        commit=report.commit,
+        parent=report.parent,
+        files=report.files,
+        total=report.total,
+        is_outside=True,
+    )
 
 
 def fail(draft: Draft, report: FailJob) -> None:
@@ -322,6 +343,8 @@ def list_effects(state: State) -> Iterator[Effect]:
                 title=state.title,
                 at=pending.at,
                 member=pending.by,
+                is_idle=pending.how == "discard" or not _list_busy(state),
+                moves_branch=any(tree.task_id for tree in workspace.trees.values()),
             )
         )
     elif state.status is Status.COMPLETED and workspace.trees and not workspace.is_removed and not workspace.is_needed:

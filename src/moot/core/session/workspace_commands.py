@@ -83,7 +83,13 @@ class MergeTask(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class TakeWork(Struct, frozen=True, kw_only=True, gc=False):
-    """Give a person the work. `base` is what they have already: for `apply`, in their files."""
+    """Give a person the work.
+
+    Args:
+        base: what they have already: for `apply`, in their files.
+        is_idle: nobody works in the tree of the whole, so what lies there is somebody's edit and belongs to the work.
+        moves_branch: the branch of that tree follows what is recorded, because tasks come together there.
+    """
 
     number: int
     how: TakeHow
@@ -92,6 +98,8 @@ class TakeWork(Struct, frozen=True, kw_only=True, gc=False):
     title: str
     at: str
     member: str = ""
+    is_idle: bool = False
+    moves_branch: bool = False
 
     what: ClassVar[str] = "take"
 
@@ -187,6 +195,16 @@ class ReportConflict(WorkspaceReport, frozen=True, kw_only=True):
     number: int
     files: tuple[str, ...]
     commit: str = ""
+
+
+class ReportEdits(WorkspaceReport, frozen=True, kw_only=True):
+    """What somebody did in the tree of the whole outside of turns was recorded, before the work is taken."""
+
+    number: int  # of the request
+    commit: str
+    parent: str
+    files: tuple[FileChange, ...] = ()
+    total: LineCounts | None = None  # of the whole
 
 
 class ReportTaken(WorkspaceReport, frozen=True, kw_only=True):

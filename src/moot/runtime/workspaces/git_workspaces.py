@@ -27,6 +27,7 @@ from moot.core.session.workspace_commands import (
     ReportChange,
     ReportChecks,
     ReportConflict,
+    ReportEdits,
     ReportMerge,
     ReportRemoved,
     ReportReverted,
@@ -280,6 +281,10 @@ class GitWorkspaces:
             case MergeTask():
                 return await self._merge(trees, site, job, report)
             case TakeWork():
+                edits = await _in_thread(partial(self._record_edits, trees, job)) if job.is_idle else None
+                if edits:
+                    await report(_report_edits(job, edits))
+                    job = replace(job, head=edits.commit)
                 taken = await _in_thread(partial(self._take, trees, site, job))
                 return ReportTaken(
                     number=job.number,
@@ -353,6 +358,16 @@ class GitWorkspaces:
         with trees.hold():
             trees.mend(name_tree(job.tree))
             return Merger(trees, job, author).merge(needs_checks=bool(site.checks))
+
+    def _record_edits(self, trees: SessionTrees, job: TakeWork) -> Recording | None:
+        """Record what somebody did in the tree of the whole since the last turn. Done again, it finds what it made."""
+        with trees.hold():
+            if not trees.is_ready(MAIN):
+                return None
+            outside = Author(name="Moot", id="moot", at=job.at)
+            message = write_message("What was done outside of turns", session=trees.session_id)
+            key = f"take-{job.number}"
+            return trees.record_between(MAIN, key, outside, message, moves_branch=job.moves_branch)
 
     def _take(self, trees: SessionTrees, site: Worksite, job: TakeWork) -> handing_over.Taken:
         author = Author(name=site.names.get(job.member, "Moot"), id=job.member or "moot", at=job.at)
@@ -430,6 +445,12 @@ def _report_change(
         total=recording.total,
         task_id=visit.task_id,
         is_outside=is_outside,
+    )
+
+
+def _report_edits(job: TakeWork, edits: Recording) -> ReportEdits:
+    return ReportEdits(
+        number=job.number, commit=edits.commit, parent=edits.parent, files=edits.files, total=edits.total
     )
 
 

@@ -139,9 +139,6 @@ def discard(trees: SessionTrees, commit: str, base: str, number: int) -> Taken:
     git.update_refs(f"update {trees.refs}/discarded/{number} {commit}")
     head = git.run("rev-parse", branch).text
     if trees.is_ready(MAIN):
-        if trees.has_unsaved(MAIN):
-            author, message = Author(name="Moot", id="moot", at=""), b"Left in the tree of the whole\n"
-            trees.record(MAIN, author, message, f"left/discard-{number}")
         trees.reset(MAIN, base, base if git.is_ancestor(base, head) else head)
     return Taken(commit=commit, restored=base, total=trees.count(MAIN, base))
 

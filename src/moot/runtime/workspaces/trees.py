@@ -489,6 +489,16 @@ class SessionTrees:
         shutil.copy2(self._private_index(name), copy)
         copy.replace(self._place(name) / "index")
 
+    def record_between(
+        self, name: str, key: str, author: Author, message: bytes, *, moves_branch: bool
+    ) -> Recording | None:
+        """Record what happened outside of turns. What was recorded under this key before is returned again."""
+        ref = f"between/{key}"
+        made = self.git.find(f"{self.refs}/{ref}")
+        if made:
+            return self.describe(name, made, self.git.run("rev-parse", f"{made}^1").text)
+        return self.record(name, author, message, ref, moves_branch=moves_branch)
+
     def begin_turn(
         self, name: str, key: str, author: Author, message: bytes, *, moves_branch: bool
     ) -> Recording | None:
@@ -496,7 +506,7 @@ class SessionTrees:
 
         Returns what was recorded. To be called once a turn: `restore_turn` goes back to it.
         """
-        recording = self.record(name, author, message, f"between/{key}", moves_branch=moves_branch)
+        recording = self.record_between(name, key, author, message, moves_branch=moves_branch)
         commit = self.git.run("rev-parse", f"{self.refs}/trees/{name}").text
         head = self.find_head(name)
         self.git.update_refs(
