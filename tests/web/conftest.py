@@ -1,5 +1,6 @@
 """A server for all tests of the page, a browser for each module, a fresh profile for each test."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator
 
@@ -54,6 +55,7 @@ def open_page(server: Server, browser: Browser) -> Iterator[Open]:
         page.on("console", lambda said: errors.append(said.text) if is_bad(said.type, said.text, ignore) else None)
         page.goto(f"{server.url}{f'/s/{session_id}' if session_id else '/'}{query}#token={token}")
         expect(page.locator("top-bar .link")).to_be_visible()
+        expect(page).not_to_have_url(re.compile("#token="))  # it is logged in
         return page
 
     yield open_session

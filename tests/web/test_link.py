@@ -136,7 +136,7 @@ def test_what_is_unsent_outlives_a_reload(open_page: Open, server: Server) -> No
 
 
 def test_a_wrong_token_is_told_and_a_right_one_opens(open_page: Open, server: Server) -> None:
-    """The token leaves the address bar at once; who has none is asked for one."""
+    """The token leaves the address bar when it is used; who has none is asked for one."""
     page = open_page()
     assert TOKEN not in page.url
     page.context.clear_cookies()
@@ -146,6 +146,20 @@ def test_a_wrong_token_is_told_and_a_right_one_opens(open_page: Open, server: Se
     page.get_by_label("Token").fill(TOKEN)
     page.get_by_role("button", name="Open").click()
     expect(page.locator("#shell")).to_be_visible()
+
+
+def test_a_page_that_is_loaded_again_while_it_logs_in_keeps_its_token(open_page: Open, server: Server) -> None:
+    """The token stays in the address until the server has answered."""
+    page = open_page()
+    page.context.clear_cookies()
+    page.goto("about:blank")
+    page.route("**/api/login", lambda _: None)  # no answer comes
+    with page.expect_request("**/api/login"):
+        page.goto(f"{server.url}/#token={TOKEN}")
+    page.unroute("**/api/login")
+    page.reload()
+    expect(page.locator("top-bar .link")).to_have_attribute("data-state", "connected")
+    assert TOKEN not in page.url
 
 
 def test_a_session_that_is_gone_is_said_to_be(open_page: Open, server: Server) -> None:

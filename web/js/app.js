@@ -116,16 +116,18 @@ export class App {
   async start(token) {
     const wanted = /^\/s\/([a-z0-9_-]+)/.exec(location.pathname)?.[1];
     if (!token && isLoggedIn()) this.#enter(wanted); // the session need not wait for who we are
+    let isOffline = false;
     try {
       this.me = token ? await api.login(token) : await api.me();
       this.loginProblem = "";
       remember("me", JSON.stringify(this.me));
     } catch (error) {
-      const isOffline = !(error instanceof ApiError);
+      isOffline = !(error instanceof ApiError);
       this.#isUnsure = isOffline && isLoggedIn();
       this.me = this.#isUnsure ? recallJson("me", null) : null; // who it was the last time, until the server can be asked
       this.loginProblem = isOffline ? "login.offline" : token ? "login.wrong" : ""; // a key: the words may not be here yet
     }
+    if (token && !isOffline) history.replaceState(null, "", location.pathname + location.search); // a reload before this tries again
     this.isReady = true;
     this.changed();
     if (!this.me) return;

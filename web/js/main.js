@@ -105,10 +105,8 @@ function keepShell() {
 }
 
 const readToken = () => new URLSearchParams(location.hash.slice(1)).get("token");
-const token = readToken();
-if (token) history.replaceState(null, "", location.pathname + location.search); // it leaves the address bar at once
 if (innerWidth <= 720 && location.pathname === "/") document.documentElement.dataset.pane = "sessions"; // a phone opens on what needs you
-const started = app.start(token); // before the words are here: the way to the server is long
+const started = app.start(readToken()); // before the words are here: the way to the server is long
 app.learn(language, await api.words(language));
 render();
 await started;
