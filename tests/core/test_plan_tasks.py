@@ -8,7 +8,7 @@ import pytest
 from moot.core import limits
 from moot.core.codec import Head, decode, stamp
 from moot.core.flows.plan.plan_events import PlanCancelled, PlanCompleted, PlanRefused
-from moot.core.flows.plan.tasks import InvalidPlan, find_circle, read_tasks
+from moot.core.flows.plan.tasks import InvalidPlan, find_cycle, read_tasks
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.session.commands import CompleteTurn
 from moot.core.session.events import StepAsked
@@ -98,7 +98,7 @@ def test_a_hundred_tasks_in_a_chain_are_a_plan() -> None:
     """Up to a hundred tasks, however they depend on each other."""
     chain = [task("t0"), *(task(f"t{number}", f"t{number - 1}") for number in range(1, 100))]
     assert [each.id for each in read_tasks(list(reversed(chain)), TEAM)][-1] == "t0"
-    assert find_circle({"a": ["b"], "b": ["a"], "c": []}) == ["a", "b", "a"]
+    assert find_cycle({"a": ["b"], "b": ["a"], "c": []}) == ["a", "b", "a"]
 
 
 def test_what_a_task_says_is_made_safe_and_bounded() -> None:

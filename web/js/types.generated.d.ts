@@ -656,7 +656,7 @@ declare namespace Wire {
     edits?: boolean;
   }
 
-  /** The question of a team-mate was answered, or why it was not. */
+  /** A team-mate's question was answered, or could not be (`error_type`). */
   interface MemberAnswered {
     question_id: string;
     member: string;

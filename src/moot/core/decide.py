@@ -204,13 +204,13 @@ def _asks_too_much(state: State, command: commands.AskHuman | commands.AskPeople
 
 
 def _see_blocked(state: State, end: TurnEnd) -> TurnEnd:
-    """Make the end of a turn whose member said that it is blocked a failure of that kind."""
-    said = end.text if isinstance(end, commands.CompleteTurn) else ""
+    """Turn the end of a turn into a failure if its member said that it is blocked."""
+    written = end.text if isinstance(end, commands.CompleteTurn) else ""
     notes = state.notes.get(end.turn_id)
-    reason = notes.blocked if notes and notes.blocked else find_blocked(said)
+    reason = notes.blocked if notes and notes.blocked else find_blocked(written)
     if reason is None:
         return end
-    return commands.FailTurn(turn_id=end.turn_id, error_type="blocked", message=reason, usage=end.usage, said=said)
+    return commands.FailTurn(turn_id=end.turn_id, error_type="blocked", message=reason, usage=end.usage, said=written)
 
 
 def _use_tool(draft: Draft, flow: Flow, command: commands.DeskReport) -> None:
@@ -250,7 +250,7 @@ def _obey_other(draft: Draft, flow: Flow, command: Command) -> None:
 
 
 def _charge(draft: Draft, command: commands.ReportSpending) -> None:
-    """Count what a turn cost that was stopped. It is no longer running, or in another worker's hands."""
+    """Count the cost of a stopped turn. It no longer runs, or another worker has it."""
     draft.add(TurnSpent(turn_id=command.turn_id, member=command.member, usage=safe_usage(command.usage)))
 
 
@@ -310,7 +310,7 @@ def _control(draft: Draft, flow: Flow, command: commands.HumanCommand, by: Membe
 
 
 def _stop(draft: Draft, stop_flow: Callable[[], None]) -> None:
-    """Stop what members ask each other, then what the flow runs. One of both is enough to have something to stop."""
+    """Stop the questions between members, then what the flow runs. Refused only if there is nothing of either."""
     has_asides = inquiries.stop_asides(draft)
     try:
         stop_flow()
@@ -344,9 +344,9 @@ def _post(draft: Draft, flow: Flow, command: commands.Post) -> None:
     if typed:
         if draft.attachments:
             raise Refused("files_with_command")
-        said = slash.obey(draft, typed, guess_sender(draft.state, command))
-        if said:
-            _send(draft, flow, command, said)
+        post = slash.obey(draft, typed, guess_sender(draft.state, command))
+        if post:
+            _send(draft, flow, command, post)
         return
     markers, shown = parse(message), text.show(message)
     if shown != message:  # what readers take for a signature counts as one

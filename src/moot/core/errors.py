@@ -12,6 +12,7 @@ MootError
     │   └── Diverged   what was read before is no longer part of the session
     ├── CommandReused  one command id, two different bodies
     ├── Corrupt        a stored row is not what was written
+    │   └── Newer      only a newer Moot understands it; nothing is damaged
     ├── Locked         another process holds the file
     ├── Unusable       the file cannot be opened (newer version, not a database, no permission)
     └── StorageFull    the disk is full; reading still works
@@ -89,7 +90,7 @@ class Fenced(Conflict):
 
 
 class Diverged(Conflict):
-    """The session has another history than the one that was read, as after a backup was restored: read it anew."""
+    """The session's history differs from the one that was read, as after restoring a backup: read it again."""
 
 
 class CommandReused(LogError):

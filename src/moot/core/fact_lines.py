@@ -207,7 +207,7 @@ class Lines:
         return register
 
     def says(self, *kinds: type[Fact]) -> Callable[[Say[Any]], Say[Any]]:
-        """Register words that search finds in facts that are no messages: results, questions, titles."""
+        """Register words that search finds in facts that are not messages: results, questions, titles."""
 
         def register(say: Say[Any]) -> Say[Any]:
             self.said.update(dict.fromkeys(kinds, say))

@@ -1,8 +1,9 @@
 """State machines as data: a table of rows that is checked when it is made, and one way to move along it.
 
 A row is `(state, trigger, target)`. Tables have no guards. Each machine's module holds its table, an essay, and every
-function that moves it: nothing else names its triggers, and no state is ever set past the table. Coupled machines do
-not know each other; a fact moves each of them through its own functions.
+function that moves it; no state is ever set past the table. Other modules name the triggers of two machines only: the
+plan flow those of the workflow, because each move is an event, and the client's half those of its connection. Coupled
+machines do not know each other; a fact moves each of them through its own functions.
 """
 
 from collections.abc import Iterable, Mapping

@@ -69,7 +69,7 @@ class Flow(ABC):
         """Take a message from a human."""
 
     def interrupt(self, draft: Draft, speaker: Member, raw: str, markers: Markers) -> None:
-        """Take a message that is to stop the turn of the member that it is for, which then begins again with both."""
+        """Take a message that stops its addressee's running turn; the turn then begins again with the message."""
         self.receive(draft, speaker, raw, markers)
 
     @abstractmethod
@@ -140,7 +140,7 @@ class Flow(ABC):
         return
 
     def note_delivery(self, draft: Draft, turn_id: str, message: Offered, *, is_delivered: bool) -> None:
-        """Act on it that a message reached a member in its turn, or did not. Both are logged already."""
+        """Act on whether a message reached a member in its running turn, which is logged already."""
         return
 
     def hop_limit(self, state: State) -> int:

@@ -2,8 +2,8 @@
 
 Such a flow has at most one piece of work at a time: a plan, a supervisor's job. Every input is understood and routed;
 it begins work, changes it, waits until it is over, or is about the run itself (pause, resume, cancel, status). Every
-method that changes something ends in `advance`: the work goes on as far as it can without a human, and then it is clear
-who has the floor.
+method that changes something ends in `advance`: the work goes on as far as it can without a human, then who has the
+floor is settled.
 """
 
 from abc import abstractmethod
@@ -117,7 +117,9 @@ class SteeredFlow(Flow):
             return
         if self._bring(draft, speaker, markers):
             return
-        is_marked = markers.clean.strip() != raw.strip()  # and not just addressed to somebody, like comments on lines
+        is_marked = (
+            markers.clean.strip() != raw.strip()
+        )  # unlike comments on lines, which are addressed without markers
         if is_marked and (markers.next or markers.drop):
             draft.add(NoticePosted(code="no_queue_here"))
         text = markers.clean.strip() or ", ".join(file.name for file in draft.attachments)
@@ -129,7 +131,7 @@ class SteeredFlow(Flow):
     def _bring(self, draft: Draft, speaker: Member, markers: Markers) -> tuple[str, ...]:
         """Bring a message that names members at work to them. Returns the turns and tasks that it is brought into.
 
-        It is not understood: whom it is for and what it means for them is said.
+        Such a message needs no understanding: it says itself whom it is for.
         """
         if draft.attachments or draft.state.interrupt is not Interrupt.EXECUTION:
             return ()

@@ -104,7 +104,7 @@ def save_checkpoint(state: State) -> State:
 def relate(state: State, route: Route) -> State:
     """A new input while the work is paused. One about the run itself (a status query) leaves it as it is.
 
-    While a question about an earlier input waits, the new one may let the work go on all the same.
+    The new input may resume the work even while a question about an earlier one is open.
     """
     if state is S.WAIT_USER_DECISION:
         return choose(state, _ROUTE_AS_CHOICE.get(route, ""))

@@ -35,7 +35,7 @@ def count(state: State, command: Command, at: str, elsewhere: Spent) -> BudgetCo
 
 
 def begin_periods(state: State, fact: BudgetCounted) -> dict[str, Any]:
-    """Return the fields of a state that change with what is counted: budgets of periods that are over begin anew.
+    """Return the fields of a state that change with what is counted: a budget whose period is over starts from zero.
 
     A turn that runs across the end of a period counts towards the new one with what it costs, not as a turn.
     """

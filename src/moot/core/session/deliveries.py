@@ -19,7 +19,7 @@ _TAKEN = ("now", "boundary")
 
 
 def find_workers(state: State) -> dict[str, str]:
-    """Return the members at work, by the id of the turn or task. Asides are for those who asked."""
+    """Return the members at work, by the id of the turn or task. Asides are left out: they answer a team-mate."""
     return {turn.turn_id: turn.member for turn in state.running} | dict(state.slice.workers)
 
 
@@ -34,7 +34,7 @@ def offer(
 ) -> tuple[str, ...]:
     """Bring a message to those of these members that are at work. Returns the ids of their turns and tasks.
 
-    One with files waits for the next turn, which is given them.
+    A message with files waits for the next turn, which is given them.
 
     Args:
         queued: the members that it put into the queue.

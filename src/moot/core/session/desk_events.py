@@ -28,7 +28,7 @@ class MemberAsked(Fact, frozen=True, kw_only=True):
 
 
 class MemberAnswered(Fact, frozen=True, kw_only=True):
-    """The question of a team-mate was answered, or why it was not."""
+    """A team-mate's question was answered, or could not be (`error_type`)."""
 
     event: ClassVar[str] = "member.answered"
     author: ClassVar[str] = "member"

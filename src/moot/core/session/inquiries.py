@@ -69,7 +69,7 @@ def obey(draft: Draft, flow: Flow, member: Member, command: DeskReport) -> None:
             shown = text.cut(text.clean(caption), limits.QUESTION_CHARS)
             draft.add(FileShown(turn_id=turn_id, member=member.id, path=text.clean(path), file=file, caption=shown))
         case _:
-            raise TypeError(f"{type(command).__name__} is no tool of a member")
+            raise TypeError(f"{type(command).__name__} is not a tool of a member")
 
 
 def _ask_people(draft: Draft, member: Member, command: AskPeople) -> None:
@@ -119,9 +119,9 @@ def _ask_member(draft: Draft, flow: Flow, member: Member, command: AskMember) ->
         raise Refused("asks_itself")
     if state.aside(command.turn_id) is not None:
         raise Refused("aside_asks", available=_name(draft.team.humans))
-    most = flow.hop_limit(state)
-    if most and state.hops >= most:
-        raise Refused("aside_beyond_hops", limit=most)
+    limit = flow.hop_limit(state)
+    if limit and state.hops >= limit:
+        raise Refused("aside_beyond_hops", limit=limit)
     question = _require(command.question)
     draft.add(
         MemberAsked(question_id=question_id, turn_id=command.turn_id, member=member.id, to=asked.id, question=question)
@@ -159,10 +159,10 @@ def _name(members: tuple[Member, ...]) -> tuple[str, ...]:
 
 
 def _require(words: str) -> str:
-    said = text.cut(text.clean(words).strip(), limits.QUESTION_CHARS)
-    if text.is_blank(said):
+    cleaned = text.cut(text.clean(words).strip(), limits.QUESTION_CHARS)
+    if text.is_blank(cleaned):
         raise Refused("empty_message")
-    return said
+    return cleaned
 
 
 # answers of people
@@ -203,8 +203,8 @@ def _is_awaited(draft: Draft, flow: Flow, question_id: str, turn_id: str) -> boo
 def begin_asides(draft: Draft, flow: Flow) -> None:
     """Have team-mates who are free answer what they are asked. At the limit of hops they wait until a human speaks."""
     for inquiry in draft.state.inquiries.values():
-        state, most = draft.state, flow.hop_limit(draft.state)
-        if state.interrupt in STOPPED or not _is_free(state, inquiry) or (most and state.hops >= most):
+        state, limit = draft.state, flow.hop_limit(draft.state)
+        if state.interrupt in STOPPED or not _is_free(state, inquiry) or (limit and state.hops >= limit):
             continue
         member = draft.team.member(inquiry.to)
         if budgets.find_overrun(state, member):
@@ -233,7 +233,7 @@ def complete_aside(draft: Draft, flow: Flow, turn: Turn, command: CompleteTurn) 
 
 
 def fail_aside(draft: Draft, flow: Flow, turn: Turn, failure: FailTurn) -> None:
-    """Tell the member that asked why there is no answer."""
+    """Fail an aside, and tell the member that asked why there is no answer."""
     inquiry = draft.state.inquiries[turn.question_id]
     draft.fail_turn(turn, failure)
     _close(draft, flow, inquiry, turn, "", text.clean(failure.error_type) or "agent")

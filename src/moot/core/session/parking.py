@@ -42,15 +42,15 @@ def park_until_limit_ends(draft: Draft, member: str, failure: FailTurn) -> None:
 
 
 def find_fallback(
-    state: State, member_id: str, stands_in_for: str = "", besides: Collection[str] = ()
+    state: State, member_id: str, stands_in_for: str = "", except_for: Collection[str] = ()
 ) -> Member | None:
     """Return who acts instead of a member: the first of its fallbacks, or the next of those that it is one of.
 
-    Members of `besides` and members without a budget left are passed over.
+    Members of `except_for` and members without a budget left are passed over.
     """
     fallback = state.team.member(stands_in_for or member_id).fallback
     at = fallback.index(member_id) + 1 if stands_in_for and member_id in fallback else 0
-    left = (state.team.member(each) for each in fallback[at:] if each not in besides)
+    left = (state.team.member(each) for each in fallback[at:] if each not in except_for)
     return next((each for each in left if not budgets.find_overrun(state, each)), None)
 
 
@@ -115,7 +115,7 @@ def wake(draft: Draft, turn_id: str) -> None:
 def resume(draft: Draft, by: Member | None) -> bool:
     """Let every turn go on that waits for the end of a usage limit. Returns whether there was one.
 
-    In a session that people stopped, none goes on by that.
+    In a session that people stopped, all of them keep waiting.
     """
     state = draft.state
     if state.interrupt in STOPPED:

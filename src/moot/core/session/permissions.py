@@ -83,10 +83,10 @@ def _tidy_grant(grant: Grant) -> Grant:
     return Grant(tool=_tidy(grant.tool, limits.LABEL_CHARS), pattern=_tidy(grant.pattern, limits.QUESTION_CHARS))
 
 
-def withdraw(draft: Draft, turn_id: str, but: Container[str]) -> None:
-    """Withdraw the turn's open questions except `but`: those of a worker that is gone, because the turn runs again."""
+def withdraw(draft: Draft, turn_id: str, keep: Container[str]) -> None:
+    """Withdraw the turn's open questions except `keep`: a worker that is gone asked them, and the turn runs again."""
     for step in draft.state.open_steps.values():
-        if step.turn_id == turn_id and step.step_id not in but:
+        if step.turn_id == turn_id and step.step_id not in keep:
             draft.add(StepClosed(step_id=step.step_id, outcome="superseded"))
 
 

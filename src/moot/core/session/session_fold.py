@@ -117,7 +117,7 @@ def _end_turn(state: State, turn_id: str, member: str, partial: str) -> State:
 
 
 def _without_aside(state: State, turn_id: str) -> State:
-    """The state without an aside: nobody has the floor by it, so nothing else changes."""
+    """Return the state without an aside. An aside does not hold the floor, so nothing else changes."""
     asides = tuple([turn for turn in state.asides if turn.turn_id != turn_id])
     return desk_fold.forget_turn(replace(state, asides=asides), turn_id, is_completed=False)
 
@@ -139,7 +139,7 @@ def _pause(state: State, fact: events.SessionPaused) -> State:
 
 @fold.on(events.SessionActivated)
 def _activate(state: State, fact: events.SessionActivated) -> State:
-    """Let the work go on: hops are counted anew, and a budget that was used up is renewed."""
+    """Let the work go on: hops count from zero, and a used-up budget is renewed."""
     return replace(
         state,
         status=session.activate(state.status, is_routed=fact.is_routed),

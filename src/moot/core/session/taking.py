@@ -46,8 +46,8 @@ TAKE = "take_work"
 CHOICES = ("apply", "merge", "keep", "discard")
 
 
-class Listed:
-    """The files of a change as a fact holds them: the first ones, and counts of all."""
+class FileList:
+    """The files of a change as a fact holds them: the first ones, and the line counts of all."""
 
     def __init__(self, files: Sequence[FileChange]) -> None:
         self.files = tuple(files[: limits.CHANGED_FILES])
@@ -79,7 +79,7 @@ def change_tree(draft: Draft, member: str, report: ReportChange) -> None:
     known = draft.state.workspace.trees.get(report.tree)
     if known is None or known.commit == report.commit:
         return
-    listed = Listed(report.files)
+    listed = FileList(report.files)
     draft.add(
         WorkspaceChanged(
             turn_id=report.turn_id,
@@ -137,7 +137,7 @@ def _request(draft: Draft, how: str, by: Member | None) -> None:
 
 
 def _check_idle(draft: Draft, *, is_task: bool = False) -> None:
-    """Raise Refused if somebody works in a tree that is about to change; a task that is undone is in the whole."""
+    """Raise Refused if a member works in a tree that is about to change: undoing a task changes the main tree alone."""
     state = draft.state
     busy = [turn.member for turn in state.running] if is_task else _list_busy(state)
     if busy:
@@ -260,7 +260,7 @@ def obey(draft: Draft, report: WorkspaceReport) -> bool:
                 WorkspaceReverted(
                     commit=report.commit,
                     parent=report.parent,
-                    files=Listed(report.files).files,
+                    files=FileList(report.files).files,
                     turn_id=pending.turn_id or None,
                     task_id=pending.task_id or None,
                     tree=report.tree,

@@ -141,7 +141,7 @@ class Team(FlowSettings, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def counts_periods(self) -> bool:
-        """Whether a budget begins anew with a period, or counts other sessions."""
+        """Whether a budget is renewed by period, or counts other sessions."""
         limits_ = (self.budget, *(member.budget for member in self.budgeted))
         return any(budget.per != "session" or budget.scope != "session" for budget in limits_)
 

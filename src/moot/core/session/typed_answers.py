@@ -47,8 +47,8 @@ def read_answer(question: Asked, typed: str, members: Iterable[Member] = ()) -> 
             return {"choice": option.id}
     if question.selection == "multiple" and (ids := _read_numbers(text, question.options)):
         return {"selected_ids": ids}
-    if _is_confirmation(question) and (said := _read_yes_or_no(text)) is not None:
-        return {"confirmed": said}
+    if _is_confirmation(question) and (is_yes := _read_yes_or_no(text)) is not None:
+        return {"confirmed": is_yes}
     return None
 
 

@@ -109,7 +109,7 @@ class TakeWork(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class UndoWork(Struct, frozen=True, kw_only=True, gc=False):
-    """Take a change back: those of the recordings of a turn, or the merge of a task. The shell finds the commits."""
+    """Take back what a turn recorded, or the merge of a task. The shell finds the commits."""
 
     number: int
     at: str

@@ -84,7 +84,7 @@ def _comment(workspace: Workspace, fact: events.LinesCommented) -> Workspace:
 
 
 def _advance(workspace: Workspace, fact: events.WorkspaceChanged | events.WorkspaceMerged) -> Workspace:
-    """The work as a whole has a new state."""
+    """Move the head of the work to the commit of a fact, and count its lines."""
     total = fact.total or LineCounts(added=workspace.added + fact.added, removed=workspace.removed + fact.removed)
     return replace(workspace, head=fact.commit, added=total.added, removed=total.removed)
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from moot.core.flows.plan.tasks import find_circle
+from moot.core import limits
+from moot.core.flows.plan.tasks import find_cycle
 
 Task = dict[str, Any]
 Tasks = tuple[Task, ...]
-MOST_TASKS = 100
 FIELDS = ("title", "objective", "member", "role", "depends_on")
 
 
@@ -37,16 +37,14 @@ class Diff(Struct, frozen=True, kw_only=True):
 
 def find_problems(tasks: Tasks) -> list[Problem]:
     problems = [] if tasks else [Problem(-1, "plan.empty")]
-    if len(tasks) > MOST_TASKS:
-        problems.append(Problem(MOST_TASKS, "plan.too_many", {"limit": str(MOST_TASKS)}))
+    if len(tasks) > limits.TASKS:
+        problems.append(Problem(limits.TASKS, "plan.too_many", {"limit": str(limits.TASKS)}))
     ids = [str(task.get("id", "")) for task in tasks]
     for at, task in enumerate(tasks):
         problems += _find_in_row(at, task, ids)
-    circle = find_circle(
-        {task_id: list(task.get("depends_on") or ()) for task_id, task in zip(ids, tasks, strict=True)}
-    )
-    if circle:
-        problems.append(Problem(ids.index(circle[0]), "plan.circle", {"ids": " → ".join(circle)}))
+    cycle = find_cycle({task_id: list(task.get("depends_on") or ()) for task_id, task in zip(ids, tasks, strict=True)})
+    if cycle:
+        problems.append(Problem(ids.index(cycle[0]), "plan.circle", {"ids": " → ".join(cycle)}))
     return problems
 
 

@@ -1,6 +1,6 @@
-"""Whether a plan still holds, after a failure or a change: the planner is asked first, people where it cannot say.
+"""Whether a plan still holds after a failure or a change: the planner is asked first, then people if it cannot say.
 
-A planner that keeps deciding to plan again is asked no more: a human decides.
+A planner that keeps deciding to plan again is not asked any more: a human decides.
 """
 
 from moot.core import limits, text
@@ -58,7 +58,7 @@ def ask(draft: Draft) -> None:
 
 
 def withdraw(draft: Draft, task_id: str) -> None:
-    """End the evaluation of a task that somebody restarts, changes or cancels: there is nothing to weigh any more."""
+    """End the evaluation of a task that somebody restarts, changes or cancels: there is nothing left to decide."""
     work = work_of(draft)
     if work.status is not WorkflowState.REPLAN_EVALUATION or work.evaluation is None:
         return

@@ -180,7 +180,7 @@ def _receive_checks(draft: Draft, run: TaskRun, report: ReportChecks) -> None:
 
 
 def _receive_merge(draft: Draft, run: TaskRun, report: ReportMerge) -> None:
-    state, listed = task.merge(run.state), taking.Listed(report.files)
+    state, listed = task.merge(run.state), taking.FileList(report.files)
     draft.add(
         WorkspaceMerged(
             task_id=run.task.id,
@@ -223,7 +223,7 @@ def send_back(draft: Draft, run: TaskRun, reason: str, feedback: str) -> None:
 
 
 def send_back_once_more(draft: Draft, run: TaskRun, feedback: str) -> None:
-    """Give a task back though its executor has tried as often as it may: a person wants it."""
+    """Give a task back because a person asks for it, even if its executor has used up its tries."""
     state = task.send_back(run.state, is_reworked=True)
     sent = TaskSentBack(
         task_id=run.task.id, reason="conflict", feedback=feedback, state=state, is_reworked=True, member=run.member
@@ -241,7 +241,7 @@ def _give_up(draft: Draft, run: TaskRun, reason: str, detail: str) -> None:
 
 
 def resolve(draft: Draft, task_id: str, side: str, named: str, by: Member | None) -> None:
-    """Take one side for the files that `named` lists, or for all; or what the person made of the tree.
+    """Resolve a conflict: take one side for the files that `named` lists, or for all; or the tree as a person left it.
 
     Raises Refused if a name is not one of the files.
     """
@@ -255,9 +255,9 @@ def resolve(draft: Draft, task_id: str, side: str, named: str, by: Member | None
 
 
 def _read_names(named: str, conflicts: Sequence[str]) -> Iterator[str]:
-    """Yield the files that a person names, with spaces or commas between them. A name may have such itself.
+    """Yield the files that a person names, separated by spaces or commas, which names may contain too.
 
-    Raises Refused if one is none of the conflicts.
+    Raises Refused for a name that is not one of the conflicts.
     """
     left = named.strip(_BETWEEN)
     while left:

@@ -1,4 +1,4 @@
-"""Patches: small changes to a plan that is under way (plan: steering, minor). Checked like a plan, then applied."""
+"""Patches: small changes to a plan that is under way (docs/plan.md#steering). Checked like a plan, then applied."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

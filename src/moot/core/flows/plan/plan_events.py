@@ -276,9 +276,8 @@ class SolverCompleted(Fact, frozen=True, kw_only=True):
     awaits_review: bool = False
     ready: tuple[str, ...] = ()  # other tasks that may start because of it
     usage: Usage = Usage()
-    gate: str = (
-        ""  # what its work has to pass, if it has a tree of its own: check, or checked if there is nothing to run
-    )
+    # what its work has to pass, if it has a tree of its own: check, or checked if there is nothing to run
+    gate: str = ""
 
 
 class SolverCancelled(Fact, frozen=True, kw_only=True):

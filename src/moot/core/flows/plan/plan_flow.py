@@ -371,7 +371,7 @@ class PlanFlow(SteeredFlow):
         )
 
     def recover(self, state: State, kept: Collection[str] = ()) -> Command | None:
-        """The workers that had taken tasks ended with their process: their tasks are to be offered again."""
+        """Expire the leases of tasks whose workers ended with their process, so that they are offered again."""
         work = find_work(state)
         is_held = work is not None and any(
             work.tasks[task_id].state is not TaskState.DISPATCHING
@@ -404,7 +404,7 @@ class PlanFlow(SteeredFlow):
         )
 
     def last_activity(self, state: State) -> str:
-        """The newest steps of the tasks that run, else the newest step of the planner."""
+        """Return the newest steps of the running tasks, else the planner's newest step."""
         work = find_work(state)
         if work is None or not work.is_active:
             return ""
@@ -425,7 +425,7 @@ class PlanFlow(SteeredFlow):
 def _find_task(draft: Draft, dispatch_id: str, *expected: TaskState) -> TaskRun:
     """The task of a dispatch. Raises Refused if it is over, or in another state than expected.
 
-    While the work is paused nobody has a task: what is only offered then is offered again when the work goes on.
+    While the work is paused nobody has a task: open offers are made again when the work goes on.
     """
     work = find_work(draft.state)
     task_id = work.dispatches.get(dispatch_id) if work else None
@@ -463,7 +463,7 @@ def _solve(draft: Draft, command: SolveTasks, by: Member | None) -> None:
 
 
 def _hand_out(draft: Draft) -> None:
-    """Offer all that can start now. If that would use up a budget, nothing starts: what runs ends, then comes a pause.
+    """Offer everything that can start now. If that would exceed a budget, nothing starts and a pause is requested.
 
     The offers are made on a draft of their own, because only making them shows whether the budget allows them.
     """

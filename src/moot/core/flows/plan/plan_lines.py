@@ -63,7 +63,7 @@ def _mark(run: TaskRun) -> str:
 
 
 def _details(run: TaskRun, tree: TreeRow | None, state: State) -> str:
-    """Who has or had the task, which attempt it is, its tree, and what went wrong while it is not finished."""
+    """Return who has or had the task, the attempt, its tree, and what went wrong as long as it is not finished."""
     parts = [state.team.member(run.member).display_name] if run.member else []
     if run.attempt > 1:
         parts.append(render("board_attempt", state.language, count=run.attempt))
@@ -92,7 +92,7 @@ def _take_turns(change: Change[plan.TasksTakeTurns]) -> list[str]:
 
 @PLAN_LINES.on(plan.TaskSentBack)
 def _send_back(change: Change[plan.TaskSentBack]) -> list[str]:
-    """Who has it again; the fact before it says why."""
+    """Say who gets the task back; the fact before this one says why."""
     fact = change.fact
     work = find_work(change.after)
     title = work.tasks[fact.task_id].task.title if work and fact.task_id in work.tasks else fact.task_id
@@ -141,7 +141,7 @@ def _review_plan(change: Change[plan.PlanReviewed]) -> list[str]:
 
 @PLAN_LINES.on(plan.PlanRefused)
 def _refuse_plan(change: Change[plan.PlanRefused]) -> list[str]:
-    """Who has the plan again; after the last try a question to people follows, with the problems."""
+    """Say who gets the plan back; after the last try a question to people follows, with the problems."""
     if change.fact.n >= limits.PLAN_TRIES:
         return []
     planner = staffing.planner(change.after.team)
@@ -197,7 +197,7 @@ def _patch(change: Change[plan.PlanPatched]) -> list[str]:
 
 @PLAN_LINES.on(events.StepClosed, "landmark")
 def _answer(change: Change[events.StepClosed]) -> list[str]:
-    """An answer to "approve this plan?" is told in words of its own."""
+    """Tell the answer to "approve this plan?" in its own words, and other answers like any."""
     fact, step = change.fact, change.before.open_steps.get(change.fact.step_id)
     if fact.outcome != "answered" or step is None or step.kind != "plan":
         return tell_answer(change)
@@ -236,7 +236,7 @@ def _interrupt(change: Change[plan.Interrupted]) -> list[str]:
 
 @PLAN_LINES.on(plan.WorkflowChanged)
 def _change_workflow(change: Change[plan.WorkflowChanged]) -> list[str]:
-    """Only the begin of a deferred input is told; other changes of phase are told by what caused them."""
+    """Announce the start of deferred work; other changes of phase are told by what caused them."""
     fact = change.fact
     return indent("", change.say("put_off_begins", detail=fact.question or "")) if fact.is_deferred else []
 
@@ -320,7 +320,7 @@ def _progress(change: Change[plan.SolverProgressed]) -> list[str]:
 
 @PLAN_LINES.on(plan.SolverCompleted, "landmark")
 def _complete_task(change: Change[plan.SolverCompleted]) -> list[str]:
-    """The result stands below the line: whole, or its beginning without blank lines."""
+    """Return the line and the result below it: whole, or its beginning without blank lines."""
     line = change.say("task_finished", who=change.name(change.fact.member), title=change.fact.task["title"])
     result = change.fact.result.strip()
     if not change.is_whole and len(result) > RESULT_CHARS:
@@ -331,7 +331,7 @@ def _complete_task(change: Change[plan.SolverCompleted]) -> list[str]:
 
 @PLAN_LINES.on(plan.DispatchRequested)
 def _offer(change: Change[plan.DispatchRequested]) -> list[str]:
-    """Logs of older versions do not hold the place: it is that of the member."""
+    """Logs of older versions lack the place, which is then derived from the member."""
     fact = change.fact
     place = fact.place or describe_source(change.after.team, fact.member)
     return [change.say("task_offered", detail=place, title=_title(change, fact.task_id))]
@@ -391,7 +391,7 @@ def _give_up(change: Change[plan.RecoveryFailed]) -> list[str]:
 
 @PLAN_LINES.on(plan.LeaseExpired)
 def _lose(change: Change[plan.LeaseExpired]) -> list[str]:
-    """Tasks that a pause gives back are told by the pause."""
+    """Say that a worker is gone. Leases that end because of a pause are told by the pause."""
     fact = change.fact
     return [] if fact.reason == "paused" else [change.say("worker_gone", title=_title(change, fact.task_id))]
 

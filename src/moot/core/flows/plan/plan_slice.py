@@ -81,12 +81,12 @@ follow: Follow[State] = Follow()
 
 
 def find_work(state: State) -> Work | None:
-    """The work that is under way, or the last one; None in a session of another flow."""
+    """Return the work that is under way, or the last one; None in a session of another flow."""
     return state.slice.work if isinstance(state.slice, PlanSlice) else None
 
 
 def workflow_status(state: State) -> WorkflowStatus:
-    """How far the work is, in the words of understanding."""
+    """Return the progress of the work as one of the statuses that understanding knows."""
     work = find_work(state)
     if work is None:
         return "paused" if state.interrupt is not Interrupt.EXECUTION else "execution" if state.running else "idle"
@@ -269,7 +269,7 @@ def _fail_job(before: State, after: State, fact: events.TurnFailed) -> State:
 
 @follow.on(events.TurnCancelled)
 def _cancel_job(before: State, after: State, fact: events.TurnCancelled) -> State:
-    """Forget the failures of a job that is cancelled: whoever gets it next begins anew."""
+    """Forget the failures of a cancelled job: its next turn starts with a fresh count."""
     turn, work = before.turn(fact.turn_id), before.part(PlanSlice).work
     if turn is None or work is None or turn.episode not in work.episodes:
         return after
@@ -330,10 +330,10 @@ def _close(before: State, after: State, fact: events.StepClosed) -> State:
 
 
 def _note_decisions(state: State) -> State:
-    """Keep in the work whether it waits for a decision, and between what."""
+    """Record in the work whether it waits for a decision, and the options."""
     work = state.part(PlanSlice).work
     if work is None:
         return state
-    asked = [step for step in state.open_steps.values() if not step.turn_id]  # for those a single worker waits
+    asked = [step for step in state.open_steps.values() if not step.turn_id]  # the others hold up one worker only
     options = tuple(option.id for step in asked for option in step.options)
     return _with_work(state, replace(work, decision_required=bool(asked), decision_options=options))

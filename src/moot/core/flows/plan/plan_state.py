@@ -82,7 +82,7 @@ class TaskRun(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def is_untried(self) -> bool:
-        """Whether no member has started it, or failed to."""
+        """Whether no member has started it, or failed to start it."""
         is_new = self.attempt == 1 and not (self.dispatch_failures or self.leases_lost or self.is_lease_lost)
         return is_new and self.state in UNSTARTED
 

@@ -261,7 +261,7 @@ def reject(draft: Draft, run: TaskRun, feedback: str) -> None:
 
 
 def give_up(draft: Draft, run: TaskRun, code: str, error_type: str, detail: str) -> None:
-    """The work in a task's own tree did not pass, and no rework is left."""
+    """Give up on a task whose tree did not pass its checks or merge, when no rework is left."""
     _block(draft, run, code, error_type, detail)
 
 

@@ -32,7 +32,7 @@ def _text(document: Json, name: str) -> str:
 
 
 def find_ready(runs: Mapping[str, TaskRun], finished: str | None = None) -> tuple[str, ...]:
-    """The tasks that have not begun and may start, because everything that they depend on is finished.
+    """Return the tasks that have not begun and may start, because everything that they depend on is finished.
 
     Args:
         runs: all tasks of the plan.
@@ -52,7 +52,7 @@ def find_ready(runs: Mapping[str, TaskRun], finished: str | None = None) -> tupl
 
 
 def find_freed(work: Work, run: TaskRun, state: TaskState, *, is_skipped: bool = False) -> tuple[str, ...]:
-    """The tasks that may start because `run` moves to `state`; none if it is not finished by that."""
+    """Return the tasks that may start because `run` moves to `state`; none if it is still unfinished then."""
     moved = replace(run, state=state, is_skipped=run.is_skipped or is_skipped)
     return find_ready({**work.tasks, run.task.id: moved}, run.task.id) if moved.is_finished else ()
 

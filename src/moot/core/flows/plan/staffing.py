@@ -19,19 +19,19 @@ def planner(team: Team) -> Member:
 
 def reviewer(team: Team, author: str) -> Member | None:
     """Return who reviews what `author` made, None if nobody does: no member reviews its own work."""
-    return _with_role(team, "reviewer", besides=author)
+    return _with_role(team, "reviewer", except_for=author)
 
 
 def aggregator(team: Team) -> Member:
     return _with_role(team, "aggregator") or planner(team)
 
 
-def _with_role(team: Team, role: str, *, besides: str = "") -> Member | None:
-    return next((member for member in team.ais if has_role(member, role) and member.id != besides), None)
+def _with_role(team: Team, role: str, *, except_for: str = "") -> Member | None:
+    return next((member for member in team.ais if has_role(member, role) and member.id != except_for), None)
 
 
-def may_run(run: TaskRun, work: Work, team: Team) -> list[Member]:
-    """Return the members that may be offered the task: who refused it comes last, who has the fewest tasks first."""
+def rank_candidates(run: TaskRun, work: Work, team: Team) -> list[Member]:
+    """Return the members that may be offered the task, sorted by their refusals of it and by their running tasks."""
     if run.given_to:
         return [team.member(run.given_to)]
     choice = candidates(run.task, team)
@@ -43,7 +43,7 @@ def may_run(run: TaskRun, work: Work, team: Team) -> list[Member]:
 
 def find_slot(run: TaskRun, work: Work, team: Team) -> tuple[Member, str] | None:
     """Return the first free slot for the task; None if all are busy or their breaker is open."""
-    for member in may_run(run, work, team):
+    for member in rank_candidates(run, work, team):
         slots = work.slots.get(member.id)
         if slots is not None and slots.is_open and not slots.may_probe:
             continue

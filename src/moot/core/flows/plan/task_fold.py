@@ -189,7 +189,7 @@ def review(work: Work, fact: events.TaskReviewed) -> Work:
 
 
 def send_back(work: Work, fact: events.TaskSentBack) -> Work:
-    """The work goes back to the same member, in the same tree."""
+    """Give the work back to the same member, in the same tree."""
     run = replace(work.tasks[fact.task_id], state=fact.state, feedback=fact.feedback, gate="")
     if not fact.is_reworked:
         return _with_run(work, run)
@@ -197,13 +197,13 @@ def send_back(work: Work, fact: events.TaskSentBack) -> Work:
 
 
 def pass_gate(work: Work, task_id: str, gate: str, **changes: object) -> Work:
-    """The work of a task reached the next gate."""
+    """Move the work of a task to another gate."""
     run = work.tasks.get(task_id)
     return work if run is None else _with_run(work, replace(run, gate=gate, **changes))
 
 
 def merge(work: Work, task_id: str, state: str, ready: tuple[str, ...]) -> Work:
-    """The work of a task is part of the whole: those that depend on it may start."""
+    """Finish a task whose work was merged; those that depend on it may start."""
     run = work.tasks.get(task_id)
     if run is None or not state:
         return work
@@ -211,7 +211,7 @@ def merge(work: Work, task_id: str, state: str, ready: tuple[str, ...]) -> Work:
 
 
 def request_review(work: Work, task_id: str) -> Work:
-    """A reviewer was given the task (`turn.started`)."""
+    """Move a task into review, because a reviewer was given it (`turn.started`)."""
     run = work.tasks[task_id]
     return _with_run(work, replace(run, state=task.request_review(run.state)))
 

@@ -210,10 +210,10 @@ def _find_problems(tasks: Sequence[Task], team: Team) -> Iterator[TaskProblem]:
                 yield TaskProblem(f"tasks[{at}].depends_on", "unknown", {"name": dependency})
         if not candidates(task, team):
             yield _find_nobody(task, at, team)
-    circle = find_circle({task.id: task.depends_on for task in tasks if task.id})
-    if circle:
-        at = first[circle[0]]
-        yield TaskProblem(f"tasks[{at}].depends_on", "circle", {"names": circle})
+    cycle = find_cycle({task.id: task.depends_on for task in tasks if task.id})
+    if cycle:
+        at = first[cycle[0]]
+        yield TaskProblem(f"tasks[{at}].depends_on", "circle", {"names": cycle})
 
 
 def _find_nobody(task: Task, at: int, team: Team) -> TaskProblem:
@@ -227,20 +227,20 @@ def _find_nobody(task: Task, at: int, team: Team) -> TaskProblem:
     return TaskProblem(path, "nobody_with_role", {"name": task.role or EXECUTOR, "names": roles})
 
 
-def find_circle(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return ids that depend on each other in a circle, the first one again at the end, or an empty list."""
+def find_cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return ids that depend on each other in a cycle, with the first repeated at the end; empty if there is none."""
     try:
         _sorter(depends_on).prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1]
-        return circle[::-1]  # graphlib names what is depended on first
+        cycle: list[str] = error.args[1]
+        return cycle[::-1]  # graphlib names what is depended on first
     return []
 
 
 def find_order(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the ids, each after those that it depends on, else as they are; without those in or behind a circle."""
+    """Return the ids, each after its dependencies, otherwise in their order; without those in or behind a cycle."""
     sorter = _sorter(depends_on)
-    with suppress(CycleError):  # what does not wait for the circle can still be ordered
+    with suppress(CycleError):  # what does not wait for the cycle can still be ordered
         sorter.prepare()
     order: list[str] = []
     while ready := sorter.get_ready():
@@ -250,7 +250,7 @@ def find_order(depends_on: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _sorter(depends_on: Mapping[str, Sequence[str]]) -> TopologicalSorter[str]:
-    """A sorter that keeps the order of `depends_on` where it may; dependencies on unknown ids are left out."""
+    """Return a sorter that keeps the order of `depends_on` where it can; dependencies on unknown ids are left out."""
     sorter: TopologicalSorter[str] = TopologicalSorter()
     for task in depends_on:
         sorter.add(task)

@@ -118,7 +118,7 @@ def _list_review_keys(settings: SupervisorSettings) -> set[str]:
 def list_newer_keys(briefing: Briefing) -> list[str]:
     """Return the keys that make the last review outdated.
 
-    It is outdated once what it reviewed was written anew, or the agent that its scores suggest has acted.
+    It is outdated once what it reviewed was rewritten, or the agent that its scores suggest has acted.
     """
     settings, state = briefing.settings, briefing.state
     if not review_exists(settings, state):
