@@ -12,6 +12,7 @@ import msgspec
 
 from moot.cli import exits
 from moot.cli.data import add_store_arguments, find_sessions
+from moot.cli.parser import read_count
 from moot.cli.progress import Progress
 from moot.cli.reading import find_existing
 from moot.cli.usage import UsageError
@@ -29,14 +30,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
     for name, action in {
         "init": init,
-        "migrate": init,
+        "migrate": migrate,
         "status": show_status,
         "maintain": maintain,
         "copy": copy,
         "verify": verify_all,
     }.items():
-        text = "bring the tables to the version of this Moot" if name == "migrate" else action.__doc__
-        inner = actions.add_parser(name, help=text, description=text)
+        inner = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
         inner.set_defaults(action=action)
         if name == "copy":
             inner.add_argument("source", metavar="FROM", help="a folder or a URL")
@@ -46,6 +46,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         if name == "init":
             text = "the database comes from a backup: forget its servers, who acted for sessions, and their jobs"
             inner.add_argument("--after-restore", action="store_true", help=text)
+        if name == "migrate":
+            inner.add_argument("--to", type=read_count, metavar="N", help="only to this version of the tables")
         if name in ("status", "verify"):
             inner.add_argument("--json", action="store_true", help="as JSON" if name == "status" else "JSON Lines")
         add_store_arguments(inner)
@@ -59,16 +61,28 @@ async def run(options: Namespace) -> int:
 async def init(options: Namespace) -> int:
     """make the tables of Moot in an empty database, or bring them to the version of this Moot"""
     store = _find_database(options)
-    is_restored = getattr(options, "after_restore", False)  # `migrate` has no such option
-    before = await store.initialise(after_restore=is_restored)
-    if is_restored:
+    before = await store.initialise(after_restore=options.after_restore)
+    if options.after_restore:
         print(f"{store}: a new lineage; servers may start and take up what is due", file=sys.stderr)
-    if before == store.version:
-        print(f"{store} has the tables of version {store.version} already", file=sys.stderr)
-    else:
-        says = "made the tables" if before == 0 else f"brought the tables from version {before}"
-        print(f"{store}: {says}, version {store.version}; `moot serve --store URL` uses them", file=sys.stderr)
+    _tell_version(store, before, store.version)
     return exits.OK
+
+
+async def migrate(options: Namespace) -> int:
+    """bring the tables to the version of this Moot, while servers of the version before go on"""
+    store = _find_database(options)
+    before = await store.initialise(to=options.to)
+    _tell_version(store, before, options.to or store.version)
+    return exits.OK
+
+
+def _tell_version(store: SharedStore, before: int, after: int) -> None:
+    if before >= after:
+        print(f"{store} has the tables of version {before} already", file=sys.stderr)
+        return
+    done = f"brought the tables from version {before} to {after}" if before else f"made the tables, version {after}"
+    use = "`moot serve --store URL` uses them" if after == store.version else f"this Moot needs version {store.version}"
+    print(f"{store}: {done}; {use}", file=sys.stderr)
 
 
 async def show_status(options: Namespace) -> int:

@@ -216,10 +216,12 @@ class SharedStore(Store):
     version: ClassVar[int]  # of the tables that this Moot needs
 
     @abstractmethod
-    async def initialise(self, *, after_restore: bool = False) -> int:
-        """Make what the log needs, or bring it to `version`. Returns the version that was there, 0 for none.
+    async def initialise(self, *, after_restore: bool = False, to: int | None = None) -> int:
+        """Make what the log needs, or bring it to a version. Returns the version that was there, 0 for none.
 
-        `after_restore`: also forget who acted for sessions and which jobs there were, and begin a new lineage.
+        `to` is that version, if it is not `version`; there is no way back. `after_restore`: also forget who acted for
+        sessions and which jobs there were, and begin a new lineage. Raises Unusable, or LogError if others are in the
+        way; then what was done stays, and a second call goes on.
         """
 
     @abstractmethod

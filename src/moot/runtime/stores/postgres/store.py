@@ -54,11 +54,15 @@ class PostgresStore(SharedStore):
             return await PgLog.open_for_reading(self.address)
         return await PgLog.open(self.address, self.direct, self.node_name, self.pace, needs_standby=self.needs_standby)
 
-    async def initialise(self, *, after_restore: bool = False) -> int:
-        """Create the tables, or migrate them to this version. Returns the version that was there, 0 for none."""
+    async def initialise(self, *, after_restore: bool = False, to: int | None = None) -> int:
         async with self._connected() as connection:
             await check_durability(connection, self.direct)
-            before = await tables.migrate(connection)
+            before = await tables.find_version(connection)
+            if to is not None and not before <= to <= self.version:
+                raise Unusable(
+                    f"{self} has tables of version {before}; this Moot can take them up to {self.version}, never back"
+                )
+            before = await tables.migrate(connection, self.version if to is None else to)
             if after_restore:
                 await tables.begin_anew(connection)
             return before

@@ -1,21 +1,30 @@
 """The tables of the log in PostgreSQL, and how a database gets from one version to the next.
 
-A node runs on a database whose version is its own, or newer with a `min_version` that lets it. `heads` is the only row
-that an append contends for: it has no index on what every append changes, so that its updates stay in their page.
+A node runs on a database whose version is its own, or newer with a `min_version` that lets it. So a migration only
+adds what older nodes can do without, and may run while they work. `heads` is the only row that an append contends for:
+it has no index on what every append changes, so that its updates stay in their page.
 """
 
+import asyncio
+import itertools
+import logging
 import uuid
 from typing import TYPE_CHECKING
 
-from moot.core.errors import Unusable
+from moot.core.errors import LogError, Unusable
 from moot.runtime.stores.postgres.links import Address
 
 if TYPE_CHECKING:
     import asyncpg
 
-VERSION = 5
+logger = logging.getLogger(__name__)
+
+VERSION = 6
 PARTITION_SESSIONS = 1_000_000
 PARTITIONS_AHEAD = 2
+LOCK_WAIT_MS = 3_000  # for a table: whoever comes later waits behind a migration that waits
+LOCK_TRIES = 20
+LOCK_PAUSE_S = 1.0  # between two tries
 MAINTAIN_LOCK = 0x4D4F4F54  # "MOOT"; who holds it migrates or makes partitions
 
 _FIRST = (
@@ -72,12 +81,15 @@ _PLACES = (
     "ALTER TABLE moot.nodes ADD COLUMN place text NOT NULL DEFAULT ''",
     "ALTER TABLE moot.jobs ADD COLUMN is_bound boolean NOT NULL DEFAULT false",
 )
+# What of the log a node can read; 0: one that did not say yet.
+_LOG_VERSIONS = ("ALTER TABLE moot.nodes ADD COLUMN log_version int NOT NULL DEFAULT 0",)
 _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _FILES,
     _SEARCH,
     _WORKERS,
     _PLACES,
+    _LOG_VERSIONS,
 )  # entry n takes a database from version n to n + 1
 
 
@@ -103,20 +115,49 @@ async def check(connection: "asyncpg.Connection", address: Address) -> None:
         raise Unusable(f"{address.shown} has tables of version {version}; this Moot is too old for them: update it")
 
 
-async def migrate(connection: "asyncpg.Connection") -> int:
-    """Create the tables, or migrate them to this version; concurrently if need be. Returns the version before."""
-    async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock($1)", MAINTAIN_LOCK)
-        before = await find_version(connection)
-        for statements in _MIGRATIONS[before:]:
-            for statement in statements:
-                await connection.execute(statement)
-        if before == 0:
-            await connection.execute("INSERT INTO moot.meta VALUES ($1, $1, $2)", VERSION, uuid.uuid4())
-        elif before < VERSION:
-            await connection.execute("UPDATE moot.meta SET version = $1", VERSION)
-        await _add_partitions(connection)
-    return before
+async def migrate(connection: "asyncpg.Connection", to: int = VERSION) -> int:
+    """Create the tables, or take them to version `to`, one version after the other; concurrently if need be.
+
+    Returns the version before. Raises LogError if a table stays locked by others.
+    """
+    before = await find_version(connection)
+    for tries in itertools.count(1):
+        try:
+            while await _take_step(connection, to) < to:
+                pass
+        except LogError as error:
+            if tries == LOCK_TRIES:
+                raise
+            logger.warning("%s; trying again", error)
+            await asyncio.sleep(LOCK_PAUSE_S)
+        else:
+            return before
+    raise AssertionError
+
+
+async def _take_step(connection: "asyncpg.Connection", to: int) -> int:
+    """Migrate to the next version, at most to this one. Return the version after it; raises LogError as above."""
+    import asyncpg
+
+    # before the transaction: one that is under way does not see what tables others have made
+    await connection.execute("SELECT pg_advisory_lock($1)", MAINTAIN_LOCK)
+    try:
+        async with connection.transaction():
+            await connection.execute(f"SET LOCAL lock_timeout = {LOCK_WAIT_MS}")
+            version = await find_version(connection)
+            if version < to:
+                for statement in _MIGRATIONS[version]:
+                    await connection.execute(statement)
+                version += 1
+                if version == 1:
+                    await connection.execute("INSERT INTO moot.meta VALUES (1, 1, $1)", uuid.uuid4())
+                await connection.execute("UPDATE moot.meta SET version = $1", version)
+            await _add_partitions(connection)
+            return version
+    except asyncpg.LockNotAvailableError as error:
+        raise LogError(f"a table is in use by others ({error})") from error
+    finally:
+        await connection.execute("SELECT pg_advisory_unlock($1)", MAINTAIN_LOCK)
 
 
 async def begin_anew(connection: "asyncpg.Connection") -> None:
@@ -141,7 +182,15 @@ async def _add_partitions(connection: "asyncpg.Connection") -> None:
     first = newest // PARTITION_SESSIONS
     for number in range(first, first + PARTITIONS_AHEAD):
         for table in ("appends", "commands"):
-            await connection.execute(
-                f"CREATE TABLE IF NOT EXISTS moot.{table}_{number} PARTITION OF moot.{table}"
-                f" FOR VALUES FROM ({number * PARTITION_SESSIONS}) TO ({(number + 1) * PARTITION_SESSIONS})"
-            )
+            await _add_partition(connection, table, number)
+
+
+async def _add_partition(connection: "asyncpg.Connection", table: str, number: int) -> None:
+    """Attach a new partition. Unlike PARTITION OF that waits for no reader, such as pg_dump, with appends behind it."""
+    name = f"moot.{table}_{number}"
+    if await connection.fetchval("SELECT to_regclass($1) IS NULL", name):
+        await connection.execute(f"CREATE TABLE {name} (LIKE moot.{table} INCLUDING ALL)")
+        await connection.execute(
+            f"ALTER TABLE moot.{table} ATTACH PARTITION {name}"
+            f" FOR VALUES FROM ({number * PARTITION_SESSIONS}) TO ({(number + 1) * PARTITION_SESSIONS})"
+        )
