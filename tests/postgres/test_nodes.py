@@ -7,21 +7,24 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from moot.core.errors import CommandReused, LogError
+from moot.core.errors import CommandReused, LogError, Newer, Refused
 from moot.core.flows.plan.plan_commands import SolveTasks
 from moot.core.flows.plan.plan_events import LeaseExpired
 from moot.core.flows.turns import TurnInput
-from moot.core.session.commands import Answer, Post
+from moot.core.session.commands import Answer, Post, Rename
 from moot.core.session.events import MessagePosted, TurnCompleted
 from moot.core.session.principal import Principal, Role
 from moot.runtime.ports import CommandKey, Delta, Desk, Output, Result
+from moot.runtime.stores.postgres import nodes
 from moot.runtime.stores.postgres.nodes import Pace, Suspicion
 from moot.runtime.stores.postgres.pieces import Pieces
+from tests.core.test_log_version import NEWER, upgraded
 from tests.postgres.cluster import PAIR, ClusterNode, check_history, node
 from tests.postgres.test_pg_writes import until
 from tests.runtime.apps import Puppet, facts, run
 from tests.runtime.plans import Hands, answer, crew, planning, plays, task
 
+__all__ = ["upgraded"]  # a fixture
 ALICE = Principal(token_id="t", role=Role.OWNER, member="alice")
 
 
@@ -139,6 +142,30 @@ async def test_a_node_that_stops_in_order_hands_over_at_once(pg_url: str) -> Non
         second.replies("done")
         await until(lambda: b.app.sessions._engines[session.id].state.is_settled)
         await check_history(b.app, session)
+
+
+@pytest.mark.usefixtures("upgraded")
+def test_a_new_kind_of_event_waits_for_the_last_old_node(pg_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one node cannot read it nobody writes it; afterwards who cannot read it is told that it is newer."""
+
+    @run
+    async def play() -> None:
+        async with AsyncExitStack() as stack:
+            old = await stack.enter_async_context(AsyncExitStack())
+            await old.enter_async_context(node(pg_url, "old"))
+            monkeypatch.setattr(nodes, "LOG_VERSION", NEWER)
+            new = await stack.enter_async_context(node(pg_url, "new"))
+            session = await new.app.session()
+            with pytest.raises(Refused, match="servers_differ"):
+                await session.submit(Rename(title="Poster"))
+            await old.aclose()
+            await until(lambda: new.log.cluster.log_version == NEWER)
+            await session.submit(Rename(title="Poster"))
+            with pytest.raises(Newer, match=r"session\.retitled"):
+                await new.log.read(session.id)  # its codec does not know the kind
+            assert len(await new.log.read(session.id, limit=1)) == 1
+
+    play()
 
 
 @run

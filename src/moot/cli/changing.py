@@ -14,6 +14,7 @@ from moot.core.decide import decide
 from moot.core.errors import Locked, NotFound
 from moot.core.session.commands import Rename
 from moot.runtime.clock import SystemClock
+from moot.runtime.cluster import log_version_of
 from moot.runtime.copying import Tick, fork_session
 from moot.runtime.ports import Listing, Log, Store
 from moot.runtime.snapshots import load_state
@@ -88,7 +89,7 @@ class StoredSessions:
     async def rename(self, session_id: str, title: str) -> None:
         state, head = await load_state(self._log, session_id)
         at = SystemClock().now()
-        decided = decide(state, Rename(title=title), at)
+        decided = decide(state, Rename(title=title), at, log_version=log_version_of(self._log))
         if events := stamp(state.team, session_id, head, decided.facts, at):
             await self._log.append(session_id, head, events, summary=summarise(decided.state))
 

@@ -110,6 +110,9 @@ def _describe(status: ClusterStatus) -> list[str]:
         lines.append(
             f"node {node.id} {node.name}: {lease}, acts for {node.owned}, plays {', '.join(node.teams) or '-'}"
         )
+    if len({node.log_version for node in status.nodes}) > 1:
+        oldest = min(status.nodes, key=lambda node: node.log_version)
+        lines.append(f"new kinds of events wait until {oldest.name} runs a newer Moot")
     lines += [] if status.nodes else ["no node is running"]
     for worker in status.workers:
         lines.append(

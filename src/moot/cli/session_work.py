@@ -29,6 +29,7 @@ from moot.core.session.workspace_commands import RemoveTrees, Take, TakeWork, Un
 from moot.core.session.workspace_events import WorkspaceFailed, WorkspaceTaken
 from moot.core.session.workspace_view import Changes, FileDiff
 from moot.runtime.clock import SystemClock
+from moot.runtime.cluster import log_version_of
 from moot.runtime.ports import Log, Store
 from moot.runtime.snapshots import READ_EVENTS, load_state
 from moot.runtime.summaries import summarise
@@ -174,7 +175,7 @@ async def _take(log: Log, session_id: str, how: str) -> str:
     failure = ""
     while commands or wanted:
         at = SystemClock().now()
-        decided = decide(state, (commands or wanted).pop(0), at)
+        decided = decide(state, (commands or wanted).pop(0), at, log_version=log_version_of(log))
         events = stamp(state.team, session_id, head, decided.facts, at)
         if events:
             await log.append(session_id, head, events, summary=summarise(decided.state))

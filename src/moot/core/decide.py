@@ -9,7 +9,7 @@ from moot.core import limits, text
 from moot.core.draft import NOTHING_WRITTEN, Draft
 from moot.core.errors import Refused
 from moot.core.evolve import evolve
-from moot.core.facts import Fact
+from moot.core.facts import LOG_VERSION, Fact
 from moot.core.flows.flow import Flow
 from moot.core.flows.flow_settings import sections
 from moot.core.flows.registry import find_flow, flow_of, show
@@ -107,23 +107,27 @@ def decide(
     written: Mapping[str, str] = NOTHING_WRITTEN,
     seq: int = 0,
     elsewhere: Spent = NOTHING,
+    log_version: int = LOG_VERSION,
 ) -> Decided:
     """Decide what `command` leads to at the time `at`. `chance` (0 to 1) is for jitter.
 
     `written` is what running turns have written so far, by their ids; `seq` the last event before the command;
-    `elsewhere` what other sessions of the team have spent in the period of its budget.
+    `elsewhere` what other sessions of the team have spent in the period of its budget; `log_version` what every server
+    on the log can read.
 
     Raises Refused if the session does not accept the command.
     """
     if state.status is _COMPLETED and not isinstance(command, AFTER_THE_END):
         raise Refused("session_completed")
-    draft, flow = Draft(state, at, chance, written, seq), flow_of(state)
+    draft, flow = Draft(state, at, chance, written, seq, log_version), flow_of(state)
     if counted := budgets.count(state, command, at, elsewhere):
         draft.add(counted)
     _obey(draft, flow, command)
     if draft.state.inquiries:
         inquiries.begin_asides(draft, flow)
     _keep_floor(draft)
+    if draft.has_left_out and not draft.facts:
+        raise Refused("servers_differ")
     return Decided(draft.facts, draft.state)
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 from moot.core import limits, text
 from moot.core.errors import Refused
 from moot.core.evolve import folds_of
-from moot.core.facts import Fact
+from moot.core.facts import LOG_VERSION, Fact
 from moot.core.intake.markers import Markers, parse
 from moot.core.session.attachments import Attachment
 from moot.core.session.commands import TOO_MANY_QUESTIONS, FailTurn
@@ -38,9 +38,24 @@ class Draft:
     `at` is the time, `chance` a number from 0 to 1 for jitter, `written` what running turns have written so far, by
     their ids, `seq` the last event before this draft. They are passed in, so that deciding is deterministic.
     `attachments` are the files that came with the message that is being decided on.
+
+    `log_version` is what every server on the log can read. Facts of newer kinds are left out, as if they had not
+    happened; a decision that gives a kind a new meaning compares with it.
     """
 
-    __slots__ = ("_folds", "at", "attachments", "chance", "facts", "seq", "state", "team", "written")
+    __slots__ = (
+        "_folds",
+        "at",
+        "attachments",
+        "chance",
+        "facts",
+        "has_left_out",
+        "log_version",
+        "seq",
+        "state",
+        "team",
+        "written",
+    )
 
     def __init__(
         self,
@@ -49,6 +64,7 @@ class Draft:
         chance: float = 1.0,
         written: Mapping[str, str] = NOTHING_WRITTEN,
         seq: int = 0,
+        log_version: int = LOG_VERSION,
     ) -> None:
         self.state = state
         self.team = state.team
@@ -56,6 +72,8 @@ class Draft:
         self.chance = chance
         self.written = written
         self.seq = seq
+        self.log_version = log_version
+        self.has_left_out = False
         self.facts: list[Fact] = []
         self.attachments: tuple[Attachment, ...] = ()
         self._folds = folds_of(state)
@@ -66,6 +84,9 @@ class Draft:
         return self.seq + len(self.facts) + 1 if self.team.has_trees else 0
 
     def add(self, fact: Fact) -> None:
+        if fact.since > self.log_version:
+            self.has_left_out = True
+            return
         self.state = state = self._folds[type(fact)](self.state, fact)
         self.facts.append(fact)
         if state.open_steps or state.inquiries:

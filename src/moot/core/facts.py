@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 from msgspec import Struct
 
 Json = dict[str, Any]  # a document as somebody wrote it
+LOG_VERSION = 1  # of what this Moot reads; a release that adds kinds of facts, or gives one a new meaning, raises it
 
 
 class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -23,6 +24,7 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     timeline: ClassVar[str] = ""  # its name on the timeline; empty: it is not on it
     author: ClassVar[str] = ""  # the field that names the member who caused it; empty: Moot itself
     content: ClassVar[str] = ""  # the field that is also the stored event's `content`
+    since: ClassVar[int] = 1  # the LOG_VERSION that has it first: not logged while a server on the log is older
 
     @property
     def is_on_timeline(self) -> bool:

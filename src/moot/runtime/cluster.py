@@ -13,6 +13,7 @@ from typing import ClassVar, Protocol
 from msgspec import Struct
 
 from moot.core.codec import Event, Head
+from moot.core.facts import LOG_VERSION
 from moot.runtime.ports import CommandKey, Log, Store, Summary
 from moot.runtime.worker_jobs import JobRef, Jobs
 
@@ -111,6 +112,10 @@ class Cluster(Protocol):
     def offset_s(self) -> float:
         """Return by how many seconds the store's clock is ahead of this machine's."""
 
+    @property
+    def log_version(self) -> int:
+        """Return what every node can read: facts of newer kinds are not written yet."""
+
     async def check_ready(self) -> None:
         """Raise LogError if this node does not hear the others, may not act, or what it writes is not safe enough."""
 
@@ -164,11 +169,15 @@ class Cluster(Protocol):
 
 
 class NodeStatus(Struct, frozen=True):
-    """A node as the others see it. `owned`: sessions with work under way that it acts for."""
+    """A node as the others see it. `owned`: sessions with work under way that it acts for.
+
+    `version` is Moot's, `log_version` that of the facts that it can read.
+    """
 
     id: int
     name: str
     version: str
+    log_version: int
     teams: list[str]
     lease_left_s: float
     owned: int
@@ -237,3 +246,9 @@ def cluster_of(log: Log) -> Cluster | None:
     """Return the cluster that shares a log, None if a single process owns the log."""
     cluster: Cluster | None = getattr(log, "cluster", None)
     return cluster
+
+
+def log_version_of(log: Log) -> int:
+    """Return what every process on a log can read."""
+    cluster = cluster_of(log)
+    return cluster.log_version if cluster else LOG_VERSION

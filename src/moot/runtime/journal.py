@@ -17,7 +17,7 @@ from moot.core.session import budgets
 from moot.core.session.commands import HumanCommand
 from moot.core.session.state import State
 from moot.core.session.usage import NOTHING
-from moot.runtime.cluster import PAGE_EVENTS, SOLE, Cluster, News, Stake, Standing
+from moot.runtime.cluster import PAGE_EVENTS, SOLE, Cluster, News, Stake, Standing, log_version_of
 from moot.runtime.inbox import PendingCommand
 from moot.runtime.ports import Clock, CommandKey, Log, Receipt, Summary
 from moot.runtime.snapshots import load_state
@@ -201,12 +201,13 @@ class Journal:
 
     def _decide_all(self, batch: list[PendingCommand], *, encode_each: bool = False) -> tuple[State, list[Event]]:
         at, state, facts, tokens = self._now(), self.state, list[Fact](), dict[int, str]()
+        log_version = log_version_of(self._log)
         for pending in tuple(batch):
             try:
                 chance = random()  # noqa: S311 - jitter is no secret
                 seq = self.head.seq + len(facts)
                 decided = decide(
-                    state, pending.command, at, chance, self._written_by_turns, seq, elsewhere=self._elsewhere
+                    state, pending.command, at, chance, self._written_by_turns, seq, self._elsewhere, log_version
                 )
                 if encode_each:
                     stamp(state.team, self.session_id, self.head, decided.facts, at)

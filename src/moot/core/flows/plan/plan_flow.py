@@ -467,7 +467,8 @@ def _hand_out(draft: Draft) -> None:
 
     The offers are made on a draft of their own, because only making them shows whether the budget allows them.
     """
-    offers = Draft(draft.state, draft.at, draft.chance, seq=draft.seq + len(draft.facts))
+    seq = draft.seq + len(draft.facts)
+    offers = Draft(draft.state, draft.at, draft.chance, seq=seq, log_version=draft.log_version)
     finishing.request_reviews(offers)
     dispatching.offer_tasks(offers)
     finishing.aggregate(offers)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from moot.core.errors import LogError, Unusable
+from moot.core.facts import LOG_VERSION
 from moot.runtime.clock import boottime
 from moot.runtime.cluster import ClusterListener
 from moot.runtime.stores.postgres import tables, wakes
@@ -32,8 +33,8 @@ PING_S = 2.0
 FORGET_S = 60.0  # after its lease a dead node that owns nothing due is forgotten
 
 _JOIN = (
-    "INSERT INTO moot.nodes (name, version, teams, lease_until, place)"
-    " VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 second', $5) RETURNING id"
+    "INSERT INTO moot.nodes (name, version, teams, lease_until, place, log_version)"
+    " VALUES ($1, $2, $3, clock_timestamp() + $4 * interval '1 second', $5, $6) RETURNING id"
 )
 _BEAT = """
 WITH mine AS (UPDATE moot.nodes SET beats = beats + 1, teams = $4,
@@ -41,9 +42,10 @@ WITH mine AS (UPDATE moot.nodes SET beats = beats + 1, teams = $4,
 SELECT n.id, n.beats, n.lease_until < clock_timestamp() AS is_late, EXISTS (SELECT 1 FROM mine) AS am_known,
   NOT EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.classid = $3 AND l.objid = n.id::int::oid
     AND l.objsubid = 2 AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS is_free,
-  extract(epoch FROM clock_timestamp())::float8 AS now
+  extract(epoch FROM clock_timestamp())::float8 AS now, n.log_version
 FROM moot.nodes n
 """
+_LOG_VERSION = "SELECT coalesce(min(log_version), $1::int) FROM moot.nodes"
 # What is due and belongs to nobody who lives; and what is ours in the store, whether we know it or not.
 _OWNERLESS = (
     "h.due AND NOT h.removed AND s.team = ANY($2) AND (h.owner IS NULL OR h.owner = ANY($3)"
@@ -135,6 +137,7 @@ class Node:
         self.others = 0  # that live
         self.offset_s = 0.0  # of the server's clock to ours
         self._offsets: list[float] = []
+        self.log_version = 0  # of what all nodes can read
         self.is_listening = False
         self._listener: ClusterListener | None = None
         self._teams: Callable[[], Collection[str]] = tuple
@@ -258,6 +261,7 @@ class Node:
         try:
             await check_durability(connection, self._address)
             await tables.check(connection, self._address)
+            self.log_version = await connection.fetchval(_LOG_VERSION, LOG_VERSION)
             await connection.add_listener(wakes.CHANNEL, self._hear)
             await self._ping(connection)
             if self.id is not None:
@@ -313,7 +317,7 @@ class Node:
 
     async def _enter(self, connection: "asyncpg.Connection") -> None:
         began = boottime()
-        values = (self.name, self._version, list(self._teams()), self.pace.lease_s, self.place)
+        values = (self.name, self._version, list(self._teams()), self.pace.lease_s, self.place, LOG_VERSION)
         me: int = await connection.fetchval(_JOIN, *values)
         await connection.execute("SELECT pg_try_advisory_lock($1, $2)", LOCK_CLASS, me)
         self._renewed_at = began
@@ -336,6 +340,7 @@ class Node:
             return
         self._renewed_at = began
         self._note_offset(rows[0]["now"])
+        self.log_version = min(row["log_version"] for row in rows)
         seen = [(row["id"], row["beats"], row["is_late"] or row["is_free"]) for row in rows if row["id"] != me]
         self._dead = self._suspicion.look(boottime(), seen, self.pace.beat_s)
         self.others = len(seen) - len(self._dead)

@@ -370,6 +370,10 @@ class PgCluster:
     def offset_s(self) -> float:
         return self.node.offset_s
 
+    @property
+    def log_version(self) -> int:
+        return self.node.log_version
+
     async def check_ready(self) -> None:
         if self.node.is_lost or not self.node.is_listening:
             raise LogError("this server is cut off from the others")

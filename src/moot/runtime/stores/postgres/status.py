@@ -27,7 +27,8 @@ SELECT current_setting('server_version') AS server, m.lineage::text AS lineage,
 FROM moot.meta m
 """
 _NODES = """
-SELECT n.id, n.name, n.version, n.teams, extract(epoch FROM n.lease_until - clock_timestamp())::float8 AS lease_left_s,
+SELECT n.id, n.name, n.version, n.log_version, n.teams,
+  extract(epoch FROM n.lease_until - clock_timestamp())::float8 AS lease_left_s,
   (SELECT count(*) FROM moot.heads h WHERE h.owner = n.id AND h.due AND NOT h.removed) AS owned
 FROM moot.nodes n ORDER BY n.name, n.id
 """
