@@ -111,7 +111,7 @@ async def test_without_a_worker_the_turn_fails_and_says_why(store: str, tmp_path
         await session.submit(post("[NEXT: bob] hello"))
         await until(lambda: is_settled(node, session))
         [failed] = await facts(node.app, session, TurnFailed)
-        assert failed.message == f"no worker of pool {POOL} is connected that plays team {FAR_PAIR.name}"
+        assert failed.message == f"no worker of pool {POOL} that plays team {FAR_PAIR.name} is connected"
 
 
 @run

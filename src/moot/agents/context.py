@@ -423,7 +423,7 @@ def _job_values(turn: TurnInput, assignment: Assignment, budget_bytes: int) -> d
 
 
 def _list_doers(members: Sequence[Member]) -> list[Member]:
-    """Return the AIs that may be given tasks: all but those who lead, unless there are no others."""
+    """Return the AIs that may be given tasks: those that lead only if there are no others."""
     ais = [member for member in members if not member.is_human]
     return [member for member in ais if may_do_tasks(member)] or ais
 

@@ -189,7 +189,7 @@ class MemberSocket:
 
 
 def _mark_as_text(told: str) -> str:
-    """Return what a tool gives so that it is no JSON value: Gemini CLI takes such a text for data and refuses it."""
+    """Return the result of a tool as text that is not JSON: Gemini CLI takes JSON for data and refuses it."""
     try:
         value = json.loads(told)
     except ValueError:

@@ -21,7 +21,7 @@ class Roster:
     Args:
         overrides: agents by member id; they win over the team files.
         environments: where and how the programs of each team run, by team name.
-        toolbox: what members of the supervisor flow may call between their turns.
+        toolbox: what members may call between their turns, in flows that have such tools.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Roster:
         self._agents: dict[tuple[str, str], Agent] = {}
 
     def load(self, team: TeamFile, environment: RunEnvironment) -> None:
-        """Add a team, or take its file as it is now: its agents are made anew for their next turns."""
+        """Add a team, or reload its file: its agents are made again for their next turns."""
         self._teams[team.name] = team
         self._environments[team.name] = environment
         self._agents = {key: agent for key, agent in self._agents.items() if key[0] != team.name}

@@ -39,7 +39,7 @@ class Sandbox(Struct, frozen=True, kw_only=True):
         bubblewrap: path of the program; None starts programs without a sandbox.
         hidden: files and folders that a program does not see.
         folder: that of the team file, or the tree of a turn, which stays visible.
-        shown: folders among the hidden ones that this program sees all the same, such as the git directory of a tree.
+        shown: folders among the hidden ones that this program may see, such as the git directory of a tree.
         read_only: what a program may read but not change: the git directory of the person's repository.
     """
 
@@ -93,7 +93,7 @@ def _list_options() -> Iterator[str]:
 
 @cache
 def find_bubblewrap() -> tuple[str | None, str]:
-    """The path of bubblewrap and an empty text, or None and why there is no sandbox on this machine."""
+    """Return the path of bubblewrap and an empty text, or None and why there is no sandbox on this machine."""
     if sys.platform != "linux":
         return None, "there is a sandbox on Linux only"
     path = shutil.which(PROGRAM)

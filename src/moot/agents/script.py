@@ -65,7 +65,7 @@ class ScriptEvaluation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class ScriptQuestion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question to the human (supervisor: humans)."""
+    """A question to the human (docs/supervisor.md)."""
 
     question: Text
     options: tuple[Option, ...] = ()

@@ -36,7 +36,7 @@ class Toolbox:
         self._functions: dict[tuple[str, str], ToolFunction] = {}
 
     def load(self, team: TeamFile, environment: RunEnvironment) -> None:
-        """Add a team, or take its file as it is now."""
+        """Add a team, or reload its file."""
         self._teams[team.name] = team
         self._environments[team.name] = environment
         self._functions = {key: function for key, function in self._functions.items() if key[0] != team.name}

@@ -34,7 +34,7 @@ class Understanders:
         self._by_team = {team.name: self._make(team) for team in teams}
 
     def load(self, team: TeamFile) -> None:
-        """Add a team, or take its file as it is now."""
+        """Add a team, or reload its file."""
         self._by_team[team.name] = self._make(team)
 
     def find(self, team_name: str) -> Understander:

@@ -1,4 +1,4 @@
-"""Tells members of the supervisor flow which tools Moot runs for them between their turns."""
+"""Tells members which tools Moot runs for them between their turns, in flows that have such tools."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing

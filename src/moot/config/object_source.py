@@ -59,7 +59,7 @@ class _Copy:
     def _take_mapping(self, value: Mapping[object, object], path: Path) -> dict[str, object]:
         result: dict[str, object] = {}
         for key, item in value.items():
-            # a task's id may be a number, which counts as its decimal string (plan: tasks)
+            # a task's id may be a number, which counts as its decimal string (docs/plan.md)
             is_number = isinstance(key, int) and not isinstance(key, bool) and abs(key) < 2**63
             name = str(key) if isinstance(key, str) or is_number else None
             if name is None:

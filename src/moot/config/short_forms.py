@@ -6,7 +6,7 @@ from moot.extensions import PRESETS
 
 
 def expand(data: Any) -> Any:
-    """Return the data of a team with its short forms written out. What is none is left as it is, for validation."""
+    """Return the data of a team with its short forms written out. Anything else is left as it is, for validation."""
     if not isinstance(data, dict):
         return data
     expanded = dict(data)

@@ -1,4 +1,4 @@
-"""The team file: everything a user says about a team, as types (surfaces: team file).
+"""The team file: everything a user says about a team, as types (docs/team-file.md).
 
 The core's `Team` is the part that the log remembers; who plays an AI member stays here.
 """
@@ -173,7 +173,7 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
     def member(self, member_id: str) -> MemberSpec:
-        """What the file says of a member: its agent, its instructions. KeyError for nobody."""
+        """Return what the file says about a member. Raises KeyError if there is no such member."""
         for spec in self.members:
             if spec.id == member_id:
                 return spec
@@ -189,5 +189,5 @@ class TeamFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return all(agent.is_scripted for agent in self.agents().values())
 
     def understander(self) -> Understanding:
-        """The one asked for, or the flow's default (plan: understanding)."""
+        """Return who understands inputs: the team file's choice, else the flow's default."""
         return self.understanding or Understanding(type=FLOWS[self.flow].default_understanding)

@@ -174,7 +174,7 @@ def _check_choice(value: object, choices: Sequence[object], path: Path) -> Itera
 
 
 def _check_plain(value: object, path: Path) -> Iterator[Problem]:
-    """Anything goes that can be stored: no half characters, no endless numbers."""
+    """Accept any value that can be stored: no lone surrogates, and only finite numbers."""
     match value:
         case str() if _SURROGATE.search(value):
             yield Problem(path=path, text=Phrase("team.surrogate"))

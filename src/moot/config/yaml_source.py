@@ -162,7 +162,7 @@ class _Reading:
             self._report(node, path, Phrase("team.key_text"))
             return None
         key = self._take_scalar(node, path)
-        # a task's id may be a number, which counts as its decimal string (plan: tasks)
+        # a task's id may be a number, which counts as its decimal string (docs/plan.md)
         if isinstance(key, int) and not isinstance(key, bool) and abs(key) < 2**63:
             return str(key)
         if isinstance(key, str):

@@ -71,9 +71,7 @@ class Feed:
         self.followers: dict[Follower, None] = {}  # in the order in which they joined, and are woken
         self._window_events = window_events
         self._frames: list[Frame] = []
-        self._bytes = self._start_byte = (
-            0  # total size of the events up to the end, and before the start, of the window
-        )
+        self._bytes = self._start_byte = 0  # size of all events up to the window's end, and before its start
         self._packed: dict[tuple[int, int, Language, bool], bytes] = {}
 
     def add(self, events: list[Event]) -> None:

@@ -45,7 +45,7 @@ class LoginRecord(Struct, frozen=True, kw_only=True):
 
 
 class NewLogin(NamedTuple):
-    """What the browser is given, this once."""
+    """What the browser is given, once."""
 
     record: LoginRecord
     cookie: str

@@ -65,7 +65,7 @@ class SessionsWatch:
             self._looking = self._app.spawn(self._look())
 
     def stop(self, outbox: Outbox) -> None:
-        """Send no more changes; no effect on somebody who does not watch."""
+        """Stop sending changes. No effect on a connection that does not watch."""
         self._watchers.pop(outbox, None)
         if not self._watchers and self._looking:
             self._looking.cancel()

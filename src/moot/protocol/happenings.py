@@ -80,14 +80,14 @@ class Exported(Struct, frozen=True, kw_only=True):
 
 
 class Reset(Struct, frozen=True, kw_only=True):
-    """What was had of a session is not what the server has: forget it, the whole history follows."""
+    """The server's history of a session differs from the one received: drop that, the whole history follows."""
 
     session_id: str
     reason: str
 
 
 class Ended(Struct, frozen=True, kw_only=True):
-    """A session can be followed no more: not found, removed, forbidden, or its history does not verify."""
+    """A session can no longer be followed: not found, removed, forbidden, or its history does not verify."""
 
     session_id: str
     code: str

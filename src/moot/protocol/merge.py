@@ -15,13 +15,13 @@ Document = dict[str, Any]
 
 
 def to_document(view: View) -> Document:
-    """A view as JSON that merge patches can describe."""
+    """Return a view as JSON that merge patches can describe."""
     document: Document = _without_nulls(msgspec.to_builtins(view))
     return document
 
 
 def to_view(document: Document) -> View:
-    """The view that a document says. Raises msgspec.ValidationError when it is none of this version."""
+    """Read a view from a document. Raises msgspec.ValidationError if this version cannot read it."""
     return msgspec.convert(document, View)
 
 
@@ -32,7 +32,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def diff(before: Document, after: Document) -> Document:
-    """The patch that makes `after` of `before`; empty when they are the same."""
+    """Return the patch from `before` to `after`; empty if they are equal."""
     patch: Document = dict.fromkeys(name for name in before if name not in after)
     for name, value in after.items():
         known = before.get(name)
@@ -45,7 +45,7 @@ def diff(before: Document, after: Document) -> Document:
 
 
 def merge(target: Any, patch: Any) -> Any:
-    """The document after a patch; neither argument is changed."""
+    """Return the document after a patch; neither argument is changed."""
     if type(patch) is not dict:
         return patch
     merged = dict(target) if type(target) is dict else {}

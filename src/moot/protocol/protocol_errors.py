@@ -28,7 +28,7 @@ class ProtocolError(MootError):
 
 
 def as_protocol_error(error: MootError) -> ProtocolError:
-    """What the runtime raised, as a client is told it."""
+    """Return an error of the runtime as the one that a client is told."""
     match error:
         case ProtocolError():
             return error

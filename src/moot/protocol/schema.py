@@ -1,6 +1,6 @@
 """The protocol for other programs: JSON Schema of every frame and an AsyncAPI document, made from the types.
 
-Logged frames come from the facts of the core, unlogged ones from `answers`, commands from their table.
+Logged frames come from the facts of the core, unlogged ones from `UNLOGGED`, commands from their table.
 """
 
 from typing import Any, Literal, get_args
@@ -152,7 +152,7 @@ def _describe(event: str, *kinds: type[Struct]) -> dict[str, Any]:
 
 
 def asyncapi() -> dict[str, Any]:
-    """AsyncAPI 3: one channel, what each side sends on it."""
+    """Return the AsyncAPI 3 document: one channel, and what each side sends on it."""
     definitions = frame_schema()["$defs"]
     events = [name for name in definitions if "." in name]
     messages = {

@@ -191,7 +191,7 @@ def _read_cursor(frame: ClientFrame, session_id: str | None) -> int | None:
 
 
 def _read_checksum(frame: ClientFrame) -> str | None:
-    """Return the checksum as text: a value of another type is no hash and simply differs."""
+    """Return the checksum as text: a value of another type is not a hash and simply differs."""
     checksum = frame.get("state_checksum")
     return None if checksum is None else str(checksum)
 

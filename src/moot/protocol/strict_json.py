@@ -12,7 +12,7 @@ _OPENERS = re.compile(r"[\[{\]}]")
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The object, or ProtocolError `bad_json` saying what is wrong."""
+    """Read an object. Raises ProtocolError `bad_json` that says what is wrong."""
     _check_depth(text)
     try:
         value = json.loads(text, object_pairs_hook=_read_pairs, parse_constant=_refuse, parse_float=_read_float)
@@ -27,7 +27,7 @@ def read_object(text: str) -> dict[str, Any]:
 
 
 def _check_depth(text: str) -> None:
-    """Before parsing: the parser itself recurses."""
+    """Check the depth before parsing, because the parser recurses."""
     if text.count("[") + text.count("{") <= DEPTH:
         return
     depth = 0

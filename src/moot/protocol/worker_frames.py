@@ -180,21 +180,21 @@ _to_worker: msgspec.json.Decoder[ToWorker] = msgspec.json.Decoder(ToWorker)
 
 
 def encode(frame: FromWorker | ToWorker) -> list[str]:
-    """The messages that carry a frame."""
+    """Return the messages that carry a frame."""
     text = msgspec.json.encode(frame).decode()
     parts = [text[at : at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS)]
     return [*(MORE + part for part in parts[:-1]), LAST + parts[-1]]
 
 
 class Assembly:
-    """Puts frames together from messages. Raises ValueError for what is none."""
+    """Assembles frames from messages. Raises ValueError for a malformed message or a frame that is too long."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._size = 0
 
     def take(self, message: str) -> str | None:
-        """The text of a frame that is complete with this message, else None."""
+        """Return the text of the frame that this message completes, else None."""
         if message[:1] not in (MORE, LAST):
             raise ValueError("a message begins with + or .")
         self._parts.append(message[1:])
@@ -208,12 +208,12 @@ class Assembly:
 
 
 def read_from_worker(text: str) -> FromWorker:
-    """Raises ValueError."""
+    """Read a worker's frame. Raises ValueError."""
     return _from_worker.decode(text)
 
 
 def read_to_worker(text: str) -> ToWorker:
-    """Raises ValueError."""
+    """Read a server's frame. Raises ValueError."""
     return _to_worker.decode(text)
 
 
@@ -222,7 +222,7 @@ def write_commands(commands: Sequence[WorkerCommand]) -> tuple[dict[str, Any], .
 
 
 def read_commands(written: Sequence[dict[str, Any]], turn_id: str) -> list[WorkerCommand]:
-    """The commands of a report about one turn. Raises ValueError if one is of no known kind, or about another turn."""
+    """Read the commands of a report about one turn. Raises ValueError for an unknown kind, or another turn."""
     commands: list[WorkerCommand] = []
     for fields in written:
         kind = COMMANDS.get(str(fields.get("type")))
@@ -240,7 +240,7 @@ def read_commands(written: Sequence[dict[str, Any]], turn_id: str) -> list[Worke
 
 
 def _find_commits(command: WorkerCommand) -> tuple[str, ...]:
-    """What git is given on its command line, where a text of other form could be an option."""
+    """Return what git will be given on its command line, where any other text could be an option."""
     match command:
         case ReportTree(base=base):
             return (base,)

@@ -11,9 +11,9 @@ REOPENED_S = 60.0  # that a question stays open at least after a restart, unless
 
 
 def find_time_left(deadline: StepDeadline, now: str) -> float:
-    """How long a question stays open from now on, when it is asked or when its session is opened again.
+    """Return how long a question stays open from now on, when it is asked or its session is opened again.
 
-    The wall clock may have jumped while no server ran, so it has a say within bounds only (docs/decisions/030-time.md).
+    The wall clock may have jumped while no server ran, so it counts only within bounds (docs/decisions/030-time.md).
     """
     left_s = seconds_between(now, deadline.at)
     whole_s = left_s if deadline.timeout_s is None else deadline.timeout_s

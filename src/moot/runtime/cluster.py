@@ -156,9 +156,9 @@ class Cluster(Protocol):
         """As `Log.append`. Raises Fenced if the stake names an epoch that is over."""
 
     async def catch_up(self, session_id: str, after: Head) -> News:
-        """What came after a head, at most PAGE_EVENTS of it.
+        """Return what came after a head, at most PAGE_EVENTS events.
 
-        Raises NotFound, or Diverged if the head is no event of the session any more.
+        Raises NotFound, or Diverged if the session no longer has an event with this hash.
         """
 
     def locked(self, session_id: str, after: Head) -> AbstractAsyncContextManager[Hold]:
@@ -194,9 +194,9 @@ class WorkerStatus(Struct, frozen=True):
 
 
 class ClusterStatus(Struct, frozen=True, kw_only=True):
-    """`unowned_due`: sessions in which work is due and nobody who lives acts; more than none for long is an alarm.
+    """`unowned_due`: sessions in which work is due and no live node acts; above 0 for long is an alarm.
 
-    `notify_queue_usage`: the part of the queue of wake-ups that is full. `oldest_transaction_s`: a transaction that is
+    `notify_queue_usage`: how full the queue of wake-ups is, 0 to 1. `oldest_transaction_s`: a transaction that is
     open for long keeps the server from cleaning up. `jobs`: turns and tasks for workers, `waiting_jobs`: those of them
     that none has claimed.
     """

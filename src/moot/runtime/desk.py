@@ -25,7 +25,7 @@ CALL_S = 50.0  # CLIs give a tool a minute by default
 
 
 class EmptyDesk:
-    """The desk of a turn that nobody is there to answer: a permission is not given, and other calls are refused."""
+    """The desk of a turn without people to answer: permissions get their default, and other calls are refused."""
 
     async def __call__(
         self,
@@ -54,7 +54,7 @@ class EmptyDesk:
         raise Refused("stale_turn", detail="")
 
     def spend(self, usage: Usage) -> None:
-        """Nobody counts it."""
+        """Drop it: there is no session to charge."""
 
 
 class WorkerDesk:
@@ -121,8 +121,8 @@ class WorkerDesk:
         reply = await self._wait(question_id, answer)
         if reply is None:
             return render("tools.asked", self._turn.language)
-        said = "\n".join(part for part in (reply.choice, reply.answer) if part)
-        return said or render("tools.withdrawn", self._turn.language)
+        text = "\n".join(part for part in (reply.choice, reply.answer) if part)
+        return text or render("tools.withdrawn", self._turn.language)
 
     async def ask_member(self, member: str, question: str) -> str:
         turn_id, key = self._turn.turn_id, f"{member}: {question}"

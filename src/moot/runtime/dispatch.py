@@ -69,7 +69,7 @@ class EmbeddedDispatch:
     Args:
         tasks: the group that workers run in.
         find_agent: finds the agent of a member. Raises AgentError.
-        max_tasks: how many tasks of plans run at once in all sessions.
+        max_tasks: how many offered tasks run at once in all sessions.
         find_tool: finds a tool of a member by name. Raises AgentError.
         end_session: ends what is kept for a session between its turns.
         files: where the files are kept that people attach and members show.
@@ -121,7 +121,7 @@ class EmbeddedDispatch:
 class _Worker:
     """Plays one turn and reports its end once.
 
-    With `room` the turn is a task of a plan: the worker accepts or refuses it first and waits for room to start.
+    With `room` the turn is an offered task: the worker first accepts or refuses it, then waits for room to start.
     """
 
     __slots__ = (
@@ -192,7 +192,7 @@ class _Worker:
         self._desk.answer(step_id, choice, answer)
 
     def bring(self, number: int, message: Message) -> None:
-        """Bring a message into the turn. One that its input holds already has reached the agent by that."""
+        """Deliver a message into the turn. One that is already in the turn's input has reached the agent."""
         bringing = self._tasks.create_task(self._bring(number, message))
         self._bringing.add(bringing)
         bringing.add_done_callback(self._bringing.discard)
@@ -211,7 +211,7 @@ class _Worker:
         await self._report(ReportDelivery(turn_id=self._turn.turn_id, number=number, how=how or "next_turn"))
 
     async def _find_acting(self) -> Agent:
-        """Return the agent that plays the turn; wait until it does."""
+        """Wait until an agent plays the turn, and return it."""
         if self._agent:
             return self._agent
         self._begun = self._begun or asyncio.get_running_loop().create_future()
@@ -237,7 +237,7 @@ class _Worker:
         await self._report(*self._changes, end)
 
     async def _tell_spending(self, usage: Usage) -> None:
-        """Report what a turn cost that was stopped."""
+        """Report what a stopped turn has cost."""
         turn = self._turn
         if usage != NO_USAGE:
             await self._report(ReportSpending(turn_id=turn.turn_id, member=turn.member.id, usage=usage))

@@ -278,7 +278,7 @@ class Engine:
             logger.warning("no snapshot of session %s: %s", self.session_id, error)
 
     def _change_hands(self, standing: Standing) -> None:
-        """This node begins or ends to act for the session: stop what runs, and recover what is taken over."""
+        """Begin or stop acting for the session: stop what runs, and recover what is taken over."""
         self._standing = standing
         if self._running:
             self._stop()
@@ -302,12 +302,12 @@ class Engine:
                 before = self.head
                 await self.catch_up()
                 if self.head == before:
-                    break  # the server has lost what it told, or cannot be read
+                    break  # the store lost what it announced, or cannot be read
         finally:
             self._is_hearing = False
 
     async def catch_up(self) -> None:
-        """Take in what other nodes wrote, and act on it if this node is the owner. A failure is made up for later."""
+        """Take in what other nodes wrote; act on it if this node is the owner. If that fails, a later call retries."""
         try:
             await self._journal.wait_until_current()
             if self._cluster and self._standing.is_mine and not outstanding(self.state):
@@ -365,7 +365,7 @@ class Engine:
         await asyncio.shield(self._spawn(self._decide_first()))
 
     async def _decide_first(self) -> None:
-        """If the disk is full the session is opened all the same: it can be read, and continues when there is room."""
+        """Decide the flow's recovery command, then act. If the disk is full, the session can be read meanwhile."""
         kept = await self._find_live()
         command = flow_of(self.state).recover(self.state, kept)
         unlogged = await self._log_reports([command]) if command else []
@@ -469,7 +469,7 @@ class Engine:
         self._report_soon(report)
 
     async def host(self, job: Job, worker: HostedWorker, begin: Callable[[], None]) -> bool:
-        """Pass on to a worker that is connected here what the log says to it. False if its job is over already.
+        """Pass answers and messages from the log on to a worker connected here. Returns False if its job is over.
 
         `begin` is called first if it is not: an answer to a job that the worker does not have yet would be lost.
         """
@@ -481,11 +481,11 @@ class Engine:
         return True
 
     def leave_job(self, ref: JobRef) -> None:
-        """Its worker is not connected here any more."""
+        """Forget a job whose worker is no longer connected here."""
         self._hosted.remove(ref)
 
     async def report_job(self, ref: JobRef, key: CommandKey, commands: Sequence[Report]) -> Refused | None:
-        """Log what a worker reports under a claim, once; it is durable when this returns.
+        """Log, once, what a worker reports under a claim; it is durable when this returns.
 
         Returns why the last was refused. Raises Fenced if the worker has lost the job, LogError if it cannot be logged.
         """

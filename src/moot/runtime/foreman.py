@@ -1,6 +1,6 @@
-"""The workers that are connected to this node: gives them jobs, and has logged what they report.
+"""The workers that are connected to this node: gives them jobs, and logs what they report.
 
-A worker that loses its node goes on working and shows what it holds to the next one. A node that may not act any more
+A worker that loses its node goes on working and shows what it holds to the next one. A node that may no longer act
 sends its workers away.
 """
 
@@ -229,7 +229,7 @@ class Foreman:
                 logger.info("a job of session %s waits until its lease ends: %s", job.session_id, error)
 
     async def _host(self, station: _Station, job: Job, begin: Callable[[], None] = lambda: None) -> bool:
-        """Attend to a job of a worker, unless it is over: then nobody needs to do it any more."""
+        """Attend to a worker's job. Returns False, and withdraws the job, if it is over."""
         station.jobs[job.ref] = job
         worker = _HostedWorker(station.link, job, self._end, lambda ref: self._drop(station, ref))
         try:

@@ -1,4 +1,4 @@
-"""The jobs of one session whose workers are connected to this node: what the log says to them.
+"""The jobs of one session whose workers are connected to this node, and what follows for them from the log.
 
 Whether a job goes on, the answers to its questions and what people write to its member all follow from the state. So a
 worker hears of them through any node that it is connected to, and the node that acts for the session sends nothing.
@@ -70,7 +70,7 @@ class HostedJobs:
             hosted.worker.bring(effect.number, Message(effect.by, effect.text))
 
     def stop(self) -> None:
-        """The session is closed here; its jobs may go on elsewhere."""
+        """Detach all workers, because the session is closed here; their jobs may go on elsewhere."""
         for hosted in list(self._hosted.values()):
             hosted.worker.detach()
         self._hosted.clear()

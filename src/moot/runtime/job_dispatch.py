@@ -149,7 +149,7 @@ class JobDispatch:
                 continue
             standing = standings.get(handle.ref.job)
             if standing is None:
-                handle.ref = None  # somebody has taken it away: if it is still wanted, it is offered anew
+                handle.ref = None  # somebody has taken it away: if it is still wanted, it is offered again
             else:
                 await self._judge(handle, standing)
 
@@ -172,7 +172,7 @@ class JobDispatch:
         handle.is_over = True
         self.withdraw(handle)
         job = handle.job
-        reason = f"no worker of pool {job.pool} is connected that plays team {job.team}"
+        reason = f"no worker of pool {job.pool} that plays team {job.team} is connected"
         end: WorkerCommand
         if job.kind == "task":
             end = NackDispatch(dispatch_id=job.turn_id, reason=reason)

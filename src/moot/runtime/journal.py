@@ -78,7 +78,7 @@ class Journal:
                 await self._catch_up()
 
     def let_go(self) -> None:
-        """This node does not act for the session any more."""
+        """Stop acting for the session."""
         self.standing = Standing(is_mine=False, epoch=self.standing.epoch)
         self._on_change()
 
@@ -144,7 +144,7 @@ class Journal:
                 await self._log.append(self.session_id, self.head, events, command=key, summary=summary)
         except Conflict:
             raise
-        except LogError:  # it may be in the log all the same, and then it has happened
+        except LogError:  # it may be in the log nevertheless, and then it has happened
             with suppress(LogError):
                 await self._catch_up()
             raise
@@ -152,7 +152,7 @@ class Journal:
         self._move_on(state, events[-1].head, standing, key_of_summary)
 
     async def _write_locked(self, cluster: Cluster, batch: list[PendingCommand]) -> None:
-        """Decide while nobody else can append, so that a busy owner does not keep others from being heard."""
+        """Decide while nobody else can append, so that a busy owner cannot starve other nodes."""
         async with cluster.locked(self.session_id, self.head) as hold:
             self._take_in(hold.news)
             self._drop_reports(batch)
@@ -177,7 +177,7 @@ class Journal:
     async def _settle_repeated(self, batch: list[PendingCommand], key: CommandKey) -> None:
         """Settle a command that was logged before. Only the last one can have been: it alone has a key.
 
-        With it all were that a worker reported together.
+        If it is a worker's, everything that was reported with it was logged too.
         """
         receipt = await self._log.find_command(self.session_id, key.command_id)
         if receipt is None:
@@ -223,12 +223,12 @@ class Journal:
         return state, stamp(state.team, self.session_id, self.head, facts, at, tokens)
 
     def _now(self) -> str:
-        """The time, which does not go back in a session though the clocks of its nodes differ by milliseconds."""
+        """Return the time. It never goes back in a session, though the clocks of nodes differ by milliseconds."""
         now = self._clock.now()
         return max(now, self._stamped_at) if self._cluster else now
 
     def _summarise_change(self, state: State) -> tuple[tuple[object, ...], Summary | None]:
-        """The key of the summary, and the summary if it is to be stored anew."""
+        """Return the key of the summary, and the summary itself if it must be stored again."""
         key = summary_key(state)
         return key, None if key == self._summary_key else summarise(state)
 
@@ -259,13 +259,13 @@ class Journal:
             while self._take_in(await self._cluster.catch_up(self.session_id, self.head)) >= PAGE_EVENTS:
                 pass  # there may be more
         except Diverged as error:
-            logger.error("%s; it is read anew", error)  # noqa: TRY400 - one line is enough
+            logger.error("%s; it is read again", error)  # noqa: TRY400 - one line is enough
             state, head = await load_state(self._log, self.session_id)
             self._move_on(state, head, Standing(is_mine=False, epoch=-1), summary_key(state))
             self._take_in(await self._cluster.catch_up(self.session_id, self.head))
 
     def _take_in(self, news: News) -> int:
-        """Returns how many events there were."""
+        """Fold events of others, and take over the standing. Returns how many events there were."""
         events = news.events
         if not events and news.standing == self.standing:
             return 0

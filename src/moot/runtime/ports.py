@@ -1,4 +1,4 @@
-"""The ports between the core and the world: Clock, Log, Store, Agent, Dispatch, Understander.
+"""The ports between the core and the world: Clock, Log, Store, Agent, Dispatch, Workspaces, Understander.
 
 Each has an implementation in memory or a fake in `moot.testing`. Nothing outside the ports may assume that two parts of
 Moot share a process.
@@ -420,7 +420,7 @@ class Detachable(Handle, Protocol):
 
 
 class ToolJob(Struct, frozen=True, kw_only=True):
-    """A tool call of an agent of the supervisor flow; it runs between the turns."""
+    """A tool call of a member that Moot runs between the member's turns."""
 
     session_id: str
     team: str
@@ -435,7 +435,7 @@ class Dispatch(Protocol):
         """Have a turn played. `team` is the name of its team."""
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        """Have a task of a plan played: the worker accepts or refuses it, then reports its start."""
+        """Have a task played: the worker accepts or refuses it, then reports its start."""
 
     def call(self, job: ToolJob, report: Report) -> Handle:
         """Run a tool of a member."""
@@ -461,7 +461,7 @@ class Workspaces(Protocol):
         """Whether the trees of a team are made on this machine."""
 
     def keep_place(self) -> str:
-        """A name for where trees are made, which stays the same: machines that share a log tell each other by it."""
+        """Return a lasting name for where trees are made, by which machines that share a log are told apart."""
 
     async def enter(self, turn: TurnInput, team: str, ask: Ask) -> Entered:
         """Make the tree of a turn ready. Raises WorkspaceError, with a sentence for people."""

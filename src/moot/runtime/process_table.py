@@ -18,7 +18,7 @@ _STATE, _PARENT, _START_TIME = 0, 1, 19  # fields of /proc/PID/stat behind the n
 
 
 def find_start_time(pid: int) -> str | None:
-    """When the process began, in words of the system: with the pid it names one process. None when it is gone."""
+    """Return when the process began, as the system writes it; pid and start name one process. None if it is gone."""
     if (_PROC / "self" / "stat").exists():
         fields = _read_stat(str(pid))
         return None if fields is None or fields[_STATE] == "Z" else fields[_START_TIME]
@@ -28,13 +28,13 @@ def find_start_time(pid: int) -> str | None:
 
 
 def find_parent(pid: int) -> int | None:
-    """The pid of its parent; None when it is gone or parents are not known here."""
+    """Return the pid of its parent; None if it is gone or parents are not known here."""
     fields = _read_stat(str(pid))
     return None if fields is None else int(fields[_PARENT])
 
 
 def list_descendants(pid: int) -> list[int]:
-    """Its children, their children and so on, in no particular order, without those that have ended."""
+    """Return its living children, their children and so on, in no particular order."""
     children: dict[int, list[int]] = {}
     for name in _list_pids():
         fields = _read_stat(name)
@@ -77,7 +77,7 @@ def send_signal(pid: int, number: signal.Signals) -> None:
 
 
 def send_group_signal(group: int, number: signal.Signals) -> None:
-    """`group` is the pid of the process that leads it."""
+    """Send a signal to a process group; `group` is the pid of its leader."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 

@@ -59,18 +59,18 @@ async def _read(
 ) -> Found | None:
     events = await log.read(place.session_id, place.seq - 1, 1)
     summary = listing.summary
-    said = find_said(summary.flow, events[0].fact) if events and summary.flow in FLOWS else None
-    if said is None:
+    message = find_said(summary.flow, events[0].fact) if events and summary.flow in FLOWS else None
+    if message is None:
         return None
-    shown = show_found(said.text, terms)
+    shown = show_found(message.text, terms)
     return Found(
         session_id=place.session_id,
         title=summary.title,
         team=summary.team,
         seq=place.seq,
         at=events[0].timestamp,
-        member=said.member,
-        by=names.get(said.member, said.member),
+        member=message.member,
+        by=names.get(message.member, message.member),
         text=shown.text,
         marks=shown.marks,
     )

@@ -129,7 +129,7 @@ class Sessions:
         return [(session_id, state) for session_id, state in self.list_open() if not state.is_settled]
 
     async def listings(self) -> list[Listing]:
-        """List the sessions. Open ones are summarised anew, because stored summaries lag behind while AIs talk."""
+        """List the sessions. Open ones are summarised from their state: stored summaries lag behind while AIs talk."""
         return [self._update(listing) for listing in await self._log.sessions()]
 
     async def list_page(self, limit: int, *, before: str | None = None) -> list[Listing]:
@@ -175,7 +175,7 @@ class Sessions:
             engine.hear(seq)
 
     def forget(self, session_id: str) -> None:
-        """Another node removed the session."""
+        """Close a session that another node removed."""
         self._park(session_id)
 
     def take_over(self, session_id: str) -> None:
@@ -210,7 +210,7 @@ class Sessions:
             engine.let_go()
 
     def show(self, session_id: str, event: str, turn_id: str, text: str) -> None:
-        """A member on another node writes."""
+        """Show what a member on another node writes."""
         self.streams.tell(session_id, event, turn_id, text)
 
     def list_followed(self) -> Collection[str]:

@@ -44,7 +44,7 @@ async def load_state(log: Log, session_id: str, until: int = sys.maxsize) -> tup
         for number, event in enumerate(events, start=1):
             state = evolve(state, event.fact)
             if number % FOLDED == 0:
-                await asyncio.sleep(0)  # others have their turn meanwhile
+                await asyncio.sleep(0)  # let other tasks run
         head = events[-1].head
     if state is None:
         raise LogError(f"session {session_id} has no events")
@@ -68,5 +68,5 @@ async def _is_prefix(log: Log, session_id: str, head: Head) -> bool:
 
 @cache
 def snapshot_version() -> str:
-    """Changes whenever the shape of the state does, or what folding means."""
+    """Return a version that changes with the shape of the state and with what folding means."""
     return f"{FOLD_VERSION}-{hashlib.sha256(states.describe_shape()).hexdigest()[:16]}"

@@ -19,9 +19,9 @@ class Streams:
         self._carry = carry
 
     def show(self, session_id: str, turn_id: str, piece: Delta | Thinking, *, is_task: bool = False) -> None:
-        """Show a piece of what a member writes, cleaned and cut: members of any kind and machine come by here.
+        """Show a piece of what a member writes, cleaned and cut: all kinds of members on all machines go through here.
 
-        Nothing is made up of two pieces: an escape sequence that is cut in two loses its first character.
+        Pieces are cleaned one by one: an escape sequence that is split between two loses its first character.
         """
         written = "solver.delta" if is_task else "turn.delta"
         event = written if isinstance(piece, Delta) else "turn.thinking"

@@ -60,7 +60,7 @@ def _find_counted(state: State) -> Spent | None:
 
 
 def find_need(summary: Summary) -> Need | None:
-    """What a session needs of people, if anything. An open question counts more than why the session stands still."""
+    """Return what a session needs of people, if anything. An open question takes precedence over the pause."""
     if summary.status is Status.COMPLETED:
         return None
     if summary.asks is not None:
@@ -76,9 +76,9 @@ def name_question(step_kind: str) -> Need:
 
 
 def summary_key(state: State) -> tuple[object, ...]:
-    """What decides whether the stored summary is rewritten.
+    """Return the key that decides whether the stored summary is rewritten.
 
-    Messages do not while AIs talk to each other: rewriting it with every turn would double what a turn writes.
+    It ignores messages while AIs talk to each other: rewriting the summary each turn would double the writes.
     """
     messages = 0 if state.status is _ACTIVE else state.message_count
     asked = _find_asked(state)

@@ -90,7 +90,7 @@ class WaitingList:
 
 
 def _choose(listings: list[Listing], principal: Principal) -> list[Listing]:
-    """The sessions to look into: those with an open question before others, the last active first."""
+    """Return the sessions to look into: those with an open question first, then by their last activity."""
     chosen = [
         listing
         for listing in listings
@@ -102,7 +102,7 @@ def _choose(listings: list[Listing], principal: Principal) -> list[Listing]:
 
 
 def _is_for(member: str | None, principal: Principal) -> bool:
-    """Whether what waits for this member waits for the holder of a token, who may speak as anybody if as no one."""
+    """Whether the holder of a token may do what waits for this member. A token without a member speaks as anybody."""
     return member is None or principal.member in (None, member)
 
 
@@ -134,7 +134,7 @@ async def _find_times(log: Log, session_id: str, state: State, head: Head) -> di
 def _list_waiting(
     listing: Listing, state: State, times: dict[str, str], language: Language | None
 ) -> Iterator[Waiting]:
-    """The open questions of a session or, if there are none, its floor."""
+    """Yield the open questions of a session or, if there are none, its floor."""
     need = find_need(summarise(state))
     if need is None:  # it has gone on since it was listed
         return

@@ -76,17 +76,17 @@ class Jobs(Protocol):
         """Take a job back, from its worker too."""
 
     async def look(self, jobs: Collection[int]) -> dict[int, JobStanding]:
-        """How these jobs are doing; those that are gone are left out."""
+        """Return the standing of these jobs; those that are gone are left out."""
 
     async def offer_again(self, ref: JobRef) -> None:
-        """Take a job whose lease has run out from its worker, for others. It has no head start any more."""
+        """Take a job whose lease has run out from its worker and offer it to all, without a head start."""
 
     async def list_live(self, session_id: str) -> set[str]:
-        """The turns of a session that workers play at the moment."""
+        """Return the turns of a session that workers are playing."""
 
     async def greet(self, card: WorkerCard, held: Sequence[JobRef]) -> list[Job]:
-        """A worker is connected to this node and holds these. Return which of them it still has; the rest is offered
-        again."""
+        """Register a worker connected to this node, which holds these claims. Return the jobs that it still has; the
+        rest is offered again."""
 
     async def claim(self, card: WorkerCard, limit: int) -> list[Job]:
         """Claim jobs for a worker, the oldest first."""
@@ -95,7 +95,7 @@ class Jobs(Protocol):
         """Renew the leases of a worker for what it holds; return what of it is still its own."""
 
     async def dismiss(self, worker: str) -> None:
-        """A worker leaves in order: what it holds is offered to others."""
+        """Unregister a worker that says goodbye, and offer what it holds to others."""
 
 
 class _Entry(Struct):

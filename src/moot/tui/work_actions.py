@@ -30,7 +30,7 @@ class WorkActions:
         self._speaks_as = speaks_as
 
     def obey(self, text: str) -> bool:
-        """Carry out `/diff`, which shows something here and says nothing. Returns whether the text is that."""
+        """Carry out `/diff`, which opens a screen here and sends nothing. Returns whether the text is that command."""
         typed = slash.parse(text)
         view = self._app.viewer_state.view
         if typed is None or typed.name != "diff" or view.workspace is None:

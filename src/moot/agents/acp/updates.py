@@ -128,7 +128,7 @@ class UpdateReader:
     def usage(self, response: Json) -> Usage:
         """Return the tokens and the cost of this turn, from whichever place the agent reports them in.
 
-        The cost is that of the process, which lives for one turn.
+        The cost is that of the process so far, over all of its turns.
         """
         quota = part(part(part(response, "_meta"), "quota"), "token_count")
         reports = next((place for place in ([part(response, "usage")], self._usages, [quota]) if any(place)), [])

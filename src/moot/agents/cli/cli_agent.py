@@ -1,4 +1,7 @@
-"""Agent type `cli`: a member played by a command-line agent, one process per turn."""
+"""Agent type `cli`: a member played by a command-line agent.
+
+A preset's program may stay between turns (`LiveMember`); otherwise each turn has a process of its own (`CliMember`).
+"""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a CLI says when it fails, as one of the error types of the plan flow. Pure."""
+"""Reads what a CLI says when it fails as one of the error types (docs/agents.md). Pure."""
 
 import json
 import re

@@ -63,7 +63,7 @@ class Preset(Struct, frozen=True, kw_only=True):
 
 
 def find_preset(name: str) -> Preset:
-    """Raises ConfigError if there is no preset of this name, or a package's entry is none."""
+    """Return the preset of this name. Raises ConfigError if there is none, or a package's entry is not a Preset."""
     entry = PRESETS.find(name)
     if not isinstance(entry, Preset):
         known = ", ".join(PRESETS.names())

@@ -35,7 +35,7 @@ from moot.core.session.attachments import HandedFile
 from moot.core.session.state import Message
 from moot.core.session.usage import Usage
 from moot.core.texts import render
-from moot.runtime.ports import Clock, Delivery, Delta, Desk, Output, Result, Step
+from moot.runtime.ports import Clock, Delivery, Desk, Output, Result, Step
 
 START_S = 120.0  # some agents install packages at their first start
 INTERRUPT_S = 2.0
@@ -452,8 +452,6 @@ class _Playing:
     def _emit(self, output: PartialOutput) -> None:
         if isinstance(output, Step) and output.tool:
             self.doing = "" if output.tool.is_over else output.tool.title
-        elif isinstance(output, Delta) and not self.doing:
-            self.doing = ""
         try:
             for admitted in self._limiter.admit((output,)):
                 self._outputs.put_nowait(admitted)

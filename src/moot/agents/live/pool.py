@@ -155,5 +155,5 @@ class LinkPool:
 async def _end(lease: Lease) -> None:
     try:
         await lease.end()
-    except Exception:  # a program that does not end properly is killed all the same
+    except Exception:  # leaving the stack has killed the program anyway
         logger.warning("the program of %s did not end properly", lease.place.member, exc_info=True)

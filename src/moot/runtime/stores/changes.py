@@ -89,7 +89,7 @@ class Transaction:
         return place
 
     def get(self, session_id: str) -> Place:
-        """The same. Raises NotFound."""
+        """Return the place of a session. Raises NotFound."""
         place = self.find(session_id)
         if place is None:
             raise NotFound(f"no session {session_id}")

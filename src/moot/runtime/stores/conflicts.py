@@ -4,7 +4,7 @@ from moot.core.codec import Head
 
 
 def explain_conflict(session_id: str, head: Head, expected: Head) -> str:
-    """The sentence of a Conflict between the head of a session and the one that an append expected."""
+    """Return the sentence of a Conflict between a session's head and the one that an append expected."""
     if head.seq != expected.seq:
         return f"session {session_id} is at seq {head.seq}, not {expected.seq}; read, then retry"
-    return f"session {session_id} has another event {head.seq} than the one expected; read it anew, then retry"
+    return f"session {session_id} has another event {head.seq} than the one expected; read it again, then retry"

@@ -74,7 +74,7 @@ class SearchIndex:
         self._data_version = version
 
     def _take_in(self, key: int, id_: str, flow: str, *, removed: bool) -> None:
-        """Index a session from where it was left. Another history than the one that is known is indexed anew."""
+        """Index a session from where indexing stopped. If its history has changed, it is indexed from the start."""
         is_done = False
         while not is_done:
             with self._writing():
@@ -148,7 +148,7 @@ def write_match(terms: Sequence[Term]) -> str:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    """Open the index, or make it; in memory where nothing can be written. An index of another version is made anew."""
+    """Open or create the index; in memory where nothing can be written. One of another version is rebuilt."""
     try:
         return _open_file(path)
     except sqlite3.Error as error:

@@ -15,7 +15,7 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):")  # two letters at least: `C:` is a
 
 
 def find_store(address: Address) -> Store:
-    """The store at an address. Raises ConfigError if no store has its scheme."""
+    """Return the store at an address. Raises ConfigError if no store has its scheme."""
     text = os.fspath(address)
     if isinstance(address, str) and STORES.is_built_in(text):
         raise ConfigError(

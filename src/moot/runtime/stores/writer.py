@@ -39,7 +39,7 @@ class Writer:
             code, were_places_known = _code(error), bool(self._places)
             self._places.clear()
             if code not in _HARMLESS:
-                self.close()  # the next commit opens the file anew
+                self.close()  # the next commit opens the file again
             if code == sqlite3.SQLITE_CONSTRAINT and were_places_known:
                 return self.commit(changes)  # the cache was wrong, somebody else wrote to the file: try without it
             if code in _HARMLESS and len(changes) > 1:

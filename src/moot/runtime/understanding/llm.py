@@ -97,7 +97,7 @@ def read_answer(text: str, request: SemanticInput) -> IntentAnalysis:
 
 
 def _assess(analysis: IntentAnalysis, request: SemanticInput) -> TaskRelationAssessment | None:
-    """What the model says about the work under way, or what its relation usually means; nothing without work."""
+    """Return what the model says about the work under way, or what its relation implies; None without work."""
     if request.system_state.workflow_status not in ACTIVE:
         return None
     relation = analysis.task_relation

@@ -84,9 +84,9 @@ def _show_name(path: str) -> str:
 
 
 def read_diff(git: Git, old: str, new: str, path: str, offset: int = 0) -> FileDiff | None:
-    """A page of the unified diff of one file, None if it did not change.
+    """Return a page of the unified diff of one file, None if it did not change.
 
-    The name is one of those that `compare` gives; it means nothing outside of the trees.
+    `path` is a name that `compare` returned; it is looked up among the changes and never used as a path on disk.
     """
     named = next((each for each in _compare(git, old, new) if each.change.path == path), None)
     if named is None:
@@ -156,7 +156,7 @@ def _split(text: str) -> list[str]:
 
 
 def _share_out(blocks: Sequence[str], limit: int, language: Language) -> list[str]:
-    """The blocks in their order, cut to the length at which all of them together keep within the limit."""
+    """Return the blocks in their order, each cut to the largest length at which all of them fit into the limit."""
     share, left = 0, max(limit, 0)
     for position, size in enumerate(sorted(map(len, blocks))):
         share = left // (len(blocks) - position)

@@ -54,7 +54,7 @@ class Done(Struct, frozen=True):
 
     @property
     def parts(self) -> list[str]:
-        """What `-z` separates."""
+        """The output split at null bytes, with which `-z` separates entries."""
         return [part for part in self.output.decode(errors="surrogateescape").split("\0") if part]
 
 
@@ -68,7 +68,7 @@ class GitFailed(WorkspaceError):
 
 
 def ignore(_: Arguments) -> None:
-    """Nobody watches."""
+    """The default of `watch`: do nothing."""
 
 
 class Git(Struct, frozen=True, kw_only=True):

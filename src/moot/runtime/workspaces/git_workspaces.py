@@ -455,7 +455,7 @@ def _report_edits(job: TakeWork, edits: Recording) -> ReportEdits:
 
 
 async def _in_thread(work: Callable[[], R]) -> R:
-    """Run blocking work in a thread. It is finished even if nobody waits for it any more: half a merge helps nobody."""
+    """Run blocking work in a thread. It runs to its end even if the caller is cancelled: half a merge helps nobody."""
     running: Awaitable[Any] = asyncio.ensure_future(asyncio.to_thread(work))
     done: R = await asyncio.shield(running)
     return done

@@ -27,7 +27,7 @@ UNFINISHED = {  # files of git's folder that say what a person has begun
 
 
 class Unfit(WorkspaceError):
-    """The work does not fit to what the person has. `files` says where."""
+    """The work conflicts with what the person has. `files` says where."""
 
     def __init__(self, message: str, files: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ def keep(trees: SessionTrees, commit: str) -> Taken:
 
 
 def _may_move(trees: SessionTrees, ref: str, commit: str) -> bool:
-    """Whether nothing is lost and no checkout changes if a branch of the person comes to name this commit."""
+    """Whether moving a branch of the person to this commit loses nothing and changes no checkout."""
     known = trees.repository.git.find(ref)
     if known is None or known == commit:
         return True
@@ -134,7 +134,7 @@ def _end_unfinished(own: Git, commit: str, tree: str) -> None:
 
 
 def discard(trees: SessionTrees, commit: str, base: str, number: int) -> Taken:
-    """Make the whole what the person has already. What it was is kept aside as long as there are trees."""
+    """Reset the whole to what the person already has. Its old state is kept aside while there are trees."""
     git, branch = trees.git, f"refs/heads/{trees.branch(MAIN)}"
     git.update_refs(f"update {trees.refs}/discarded/{number} {commit}")
     head = git.run("rev-parse", branch).text
@@ -201,7 +201,7 @@ def _write_files(trees: SessionTrees, before: str, result: str, mark: str) -> No
 
 
 def _look(target: Path) -> tuple[int, ...]:
-    """What tells whether a file was written since; empty if there is none."""
+    """Return what changes whenever a file is written; empty if there is no file."""
     try:
         info = target.lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -229,7 +229,7 @@ def _check_content(trees: SessionTrees, path: str, old: str, new: str) -> None:
 
 
 def _list_changes(trees: SessionTrees, before: str, result: str) -> list[tuple[str, str, str]]:
-    """Path, what it is and what it is to be: `mode hash`, or nothing."""
+    """Return each changed path with its old and new `mode hash`; empty where there is no file."""
     parts = trees.git.run("diff-tree", "-r", "-z", "--no-renames", before, result).parts
     changes = []
     for header, path in zip(parts[0::2], parts[1::2], strict=True):
@@ -250,7 +250,7 @@ def _check_place(top: Path, path: str) -> None:
 
 
 def _hash(trees: SessionTrees, target: Path, kind: str) -> str:
-    """The hash of what lies there now, as git would store it; empty if nothing does."""
+    """Return the hash of what lies there now, as git would store it; empty if nothing does."""
     if kind.startswith(MODULE):
         return kind.partition(" ")[2]
     try:
@@ -283,7 +283,7 @@ def _replace(trees: SessionTrees, target: Path, path: str, mode: str, blob: str,
 
 
 def _choose_permissions(target: Path, new: Path, *, is_executable: bool) -> int:
-    """Those of the file that is replaced, or of a new one; who may read a program may run it."""
+    """Return the mode of the replaced file, or of a new one; whoever may read an executable may run it."""
     known = target if target.is_file() and not target.is_symlink() else new
     readable = stat.S_IMODE(known.stat().st_mode) & ~0o111
     return readable | ((readable & 0o444) >> 2 if is_executable else 0)

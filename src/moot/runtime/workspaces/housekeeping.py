@@ -1,4 +1,4 @@
-"""Trees that are left: what lies in the folder of all trees, what a killed process left half done, what may go."""
+"""Finds, repairs and removes trees that were left behind, also by a process that was killed."""
 
 import fcntl
 import os

@@ -93,7 +93,7 @@ class Merger:
         return write_message(subject, *lines, session=self._trees.session_id, task=self._job.task_id, **trailers)
 
     def _read(self, ref: str, trailer: str) -> tuple[str, str, str]:
-        """The commit of a ref, its tree of files, and what a line of its message says."""
+        """Return the commit of a ref, its tree of files, and the value of a trailer of its message."""
         form = f"%H%n%T%n%(trailers:key=Moot-{trailer},valueonly,separator=%x2C)"
         commit, tree, *rest = self._git.run("log", "-1", f"--format={form}", ref).text.split("\n")
         return commit, tree, rest[0].strip() if rest else ""
@@ -134,7 +134,7 @@ class Merger:
         return Conflict(files=files, commit=commit)
 
     def _list_conflicts(self) -> tuple[str, tuple[str, ...]]:
-        """The last commit with both sides, and its files."""
+        """Return the last commit with both sides, and its files."""
         commit = self._git.find(self._conflicts)
         if commit is None:
             return "", ()
@@ -204,7 +204,7 @@ class Merger:
         return f"{conflict}^2" if self._job.side == "ours" else f"{conflict}^1"
 
     def _replace_files(self, commit: str, side: str, files: Sequence[str]) -> str:
-        """The tree of files of a commit, with some as another one has them, or without those that it has not.
+        """Return the tree of `commit` with `files` as they are in `side`, without those that `side` does not have.
 
         A file that lies beside a folder of its name gets its name back, in place of the folder, if the side has it.
         """
@@ -235,7 +235,7 @@ def is_conflict(trees: SessionTrees, commit: str) -> bool:
 
 
 def merge_three(trees: SessionTrees, base: str, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
-    """Merge two trees of files with a base of one's own. Returns the result and the files that contradict each other.
+    """Merge two trees of files with a given base. Returns the result and the files that conflict.
 
     Git finds the base of commits by itself, so it is given commits that have no other history.
     """
@@ -253,7 +253,9 @@ def merge_three(trees: SessionTrees, base: str, ours: str, theirs: str) -> tuple
 def revert(
     trees: SessionTrees, name: str, commit: str, parent: str, author: Author, key: str, *, is_branch: bool
 ) -> Recording | tuple[str, ...]:
-    """Take back, in a tree, the difference between two commits. Returns the files that were changed again since."""
+    """Take back the difference between two commits in a tree.
+
+    Returns the recording, or the files that were changed again since."""
     ref = f"{trees.refs}/reverts/{key}"
     made = trees.git.find(ref)
     if made is None:

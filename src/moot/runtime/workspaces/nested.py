@@ -12,7 +12,7 @@ _LINK = "160000"
 
 
 def add_all(git: Git, folder: Path, excluded: Sequence[str]) -> None:
-    """Add everything in a tree to the index, with the files of repositories in it that are no submodules."""
+    """Add everything in a tree to the index, with the files of repositories in it that are not submodules."""
     arguments = ("add", "--all", "--", ":/", *excluded)
     done = git.run(*arguments, allowed=(0, 128))
     if done.code == 0 and _LINKED not in done.errors:

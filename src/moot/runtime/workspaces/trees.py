@@ -33,7 +33,7 @@ CLONE = ".repository"
 OWN = ".moot"  # what git reads for Moot's own commands in place of settings that a member may have changed
 LOCK = ".lock"
 READY, FORKED = "ready", "forked"  # marks of trees
-COPIED = "copied"  # the names of the files that are copied, for who does not know the team file
+COPIED = "copied"  # names of the copied files, for callers that do not know the team file
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
 _SHARED = ("objects", "refs", "packed-refs", "worktrees")
@@ -403,11 +403,11 @@ class SessionTrees:
             )
 
     def merged(self, name: str) -> str:
-        """The ref of what was merged of a task's tree last."""
+        """Return the ref of a tree's last merged commit."""
         return f"{self.refs}/merged/{name}"
 
     def _is_spent(self, name: str) -> bool:
-        """Whether all of a tree is part of the whole and nobody works in it. It is made again if it is needed."""
+        """Whether all of a tree was merged and nobody works in it: it may go, and is made again if it is needed."""
         merged, branch = self.git.find(self.merged(name)), self.git.find(f"refs/heads/{self.branch(name)}")
         return merged is not None and merged == branch and self.path(name).is_dir() and not self.has_unsaved(name)
 
@@ -545,7 +545,7 @@ class SessionTrees:
             git.run("read-tree", head)
 
     def tidy(self, name: str, key: str, author: Author) -> None:
-        """Make a tree what was recorded of it last: what the checks left in it is no work. It is kept aside."""
+        """Reset a tree to its last recording, and keep aside what the checks left in it."""
         found = self._find_unsaved(name)
         if found is None:
             return

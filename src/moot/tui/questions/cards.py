@@ -180,7 +180,7 @@ class Card(Vertical):
         self._do("again" if event.input.id == "feedback" else "send")
 
     def press(self, name: str) -> None:
-        """Approve, edit or reject the plan of this card; nothing if it is no plan."""
+        """Approve, edit or reject the plan of this card. No effect on other questions."""
         if self.question.kind == "plan":
             self._do(name)
 

@@ -1,6 +1,6 @@
 """Messages as styled lines: Markdown read by markdown-it-py. Line breaks stay where they were written.
 
-Whatever is no Markdown is shown as it was written. HTML is text. Copying a message gives its original text.
+Anything that is not Markdown is shown as it was written. HTML is text. Copying a message gives its original text.
 """
 
 import re
