@@ -1830,7 +1830,7 @@ declare namespace Wire {
     follows?: boolean;
   }
 
-  /** What a turn did to its tree, recorded as a commit. `more` counts the files that are not listed. `total`: how much the tree differs from what it started from, without what it got from other tasks. `is_outside`: it happened before the turn, by a person or a program outside of turns. */
+  /** What a turn did to its tree, recorded as a commit. `more` counts the files that are not listed. `total`: how much the tree differs from what it started from, without what it got from other tasks. `is_outside`: a person or a program did it outside of turns, before this turn, or before the work was taken: then there is no turn. */
   interface WorkspaceChanged {
     turn_id: string;
     commit: string;
