@@ -15,7 +15,7 @@ await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 const making = await context({
   absWorkingDir: here,
-  entryPoints: ["js/main.js", "js/sw.js", "css/main.css"],
+  entryPoints: ["js/main.js", "js/sw.js", "css/main.css", "css/lazy.css"],
   outdir: folder,
   outbase: ".",
   bundle: true,

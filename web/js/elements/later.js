@@ -12,13 +12,18 @@ let loading = null;
 /** @param {string} name of an element @param {App} app */
 export async function load(name, app) {
   if (customElements.get(name)) return;
-  loading ??= import("./lazy.js").then(({ LAZY }) => {
+  loading ??= Promise.all([import("./lazy.js"), dress(app)]).then(([{ LAZY }]) => {
     for (const [each, element] of Object.entries(LAZY)) customElements.define(each, element);
     for (const each of [...Object.values(DIALOGS), ...OTHERS]) tell("loaded", document.querySelector(each));
     app.changed();
   }, () => { loading = null; }); // offline: the next look tries again
   await loading;
 }
+
+/** Their styles. @param {App} app @returns {Promise<unknown>} */
+const dress = (app) => new Promise((onload, onerror) => {
+  document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: app.asset("css/lazy.css"), onload, onerror }));
+});
 
 /** A dialog that is not here yet is fetched, and then told what it missed. @param {App} app */
 export function bindDialogs(app) {
