@@ -247,6 +247,8 @@ def test_questions_are_answered_at_home(open_page: Open, server: Server) -> None
     server.command(told, "user.solve_tasks", tasks=[{"id": "long", "title": "Wait for rain"}])
     server.command(told, "user.message", content="change it")
     page = open_page()
+    words = page.locator("start-page .inbox li", has_text="In words")
+    words.get_by_label("Your answer").fill("Wait for snow")  # it stays while another one is answered
     item = page.locator("start-page .inbox li", has_text="Many choices")
     expect(item.locator(".answers > button:not(.more)")).to_have_text(
         ["Try again", "Go on without it", "Give it to another member"]
@@ -254,10 +256,8 @@ def test_questions_are_answered_at_home(open_page: Open, server: Server) -> None
     item.locator(".answers .more").click()
     page.get_by_role("menuitem", name="Stop the work").click()
     expect(item).to_have_count(0)
-    item = page.locator("start-page .inbox li", has_text="In words")
-    item.get_by_label("Your answer").fill("Wait for snow")
-    item.get_by_role("button", name="Answer").click()
-    expect(item).to_have_count(0)
+    words.get_by_role("button", name="Answer").click()
+    expect(words).to_have_count(0)
     closed = [frame["metadata"] for frame in server.events(told) if frame["event"] == "agent.user_confirm_closed"]
     assert closed[0]["answer"] == "Wait for snow"
     for session_id in (chosen, told):

@@ -1,6 +1,7 @@
 // What waits for the reader in some session, answerable in its place.
 
 import { html, nothing } from "lit/html.js";
+import { repeat } from "lit/directives/repeat.js";
 import { icon } from "../icons.js";
 import { openMenu } from "../menu.ts";
 import { ago } from "../view/ago.ts";
@@ -12,7 +13,10 @@ const CALM = ["your_turn", "paused", "finished"]; // nothing is blocked by these
 
 export const waitingOf = (inbox: Wire.InboxItem[]) => inbox.filter((each) => !CALM.includes(each.kind));
 
-export function inboxItem(app: App, item: Wire.InboxItem) {
+/** Each stays where it is: somebody may be writing in it. */
+export const inboxItems = (app: App, items: Wire.InboxItem[]) => repeat(items, ({ session_id, step_id }) => `${session_id} ${step_id}`, (item) => inboxItem(app, item));
+
+function inboxItem(app: App, item: Wire.InboxItem) {
   const { t } = app, { kind, question } = item, isAnswered = kind !== "plan" && Boolean(item.step_id);
   const open = html`<button class=${isAnswered ? "open ghost" : "open"} @click=${() => { showPane("talk"); app.open(item.session_id); }}>${t(kind === "plan" ? "inbox.review" : "open")}</button>`;
   return html`<li class=${kind}>

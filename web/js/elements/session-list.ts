@@ -10,11 +10,11 @@ import { openMenu } from "../menu.ts";
 import type { Choice } from "../menu.ts";
 import { recall, remember } from "../prefs.js";
 import { isAway, keep, keptOf } from "../shelf.js";
-import { plain } from "../text/body.ts";
+import { plain, polish } from "../text/body.ts";
 import { ago } from "../view/ago.ts";
 import { groupsOf, projectsOf, standingOf } from "../view/needs.ts";
 import type { Group } from "../view/needs.ts";
-import { inboxItem, waitingOf } from "./inbox-item.ts";
+import { inboxItems, waitingOf } from "./inbox-item.ts";
 import { showPane } from "./pane-tabs.js";
 
 const SEEK_MS = 200, NARROW = 720; // ms, pixels
@@ -36,6 +36,7 @@ export class SessionList extends LitPart {
     const { t, sessions } = app, away = sessions.filter(isAway).length, isTrash = this.#shelf === "trash";
     const known = this.#only ? sessions.filter((each) => this.#isWanted(app, each)) : sessions;
     const shown = isTrash ? this.#trash.filter((each) => this.#isFound(each)) : known.filter((each) => (this.#wanted ? this.#isFound(each) : isAway(each) === (this.#shelf === "archive")));
+    const found = this.#found.filter((each) => each.text !== each.title || !shown.some((entry) => entry.session_id === each.session_id)); // a title that is listed already
     const one = isTrash ? "trash" : this.#wanted ? "found" : this.#shelf && "archived";
     const groups = one ? [{ name: one, entries: shown }] : this.#isByProject ? projectsOf(shown) : groupsOf(shown, app.me?.member ?? null), waiting = innerWidth <= NARROW ? waitingOf(app.inbox) : []; // elsewhere home has them
     return html`
@@ -50,10 +51,10 @@ export class SessionList extends LitPart {
         <button class="ghost filter" aria-haspopup="menu" aria-expanded="false" aria-pressed=${Boolean(this.#only)} title=${t("filter")} aria-label=${t("filter")} @click=${(event: Event) => this.#filter(event)}>${icon("filter")}</button></div>
       ${this.#only ? html`<p class="only"><span class="pill">${this.#nameOf(app, this.#only)}<button class="ghost" aria-label=${t("filter.all")} @click=${() => { this.#only = ""; this.draw(); }}>${icon("x")}</button></span></p>` : nothing}
       <div class="rows">
-        ${waiting.length && !one ? html`<section class="inbox"><h2>${t("group.needs")}<span class="count">${waiting.length}</span></h2><ul>${waiting.map((each) => inboxItem(app, each))}</ul></section>` : nothing}
+        ${waiting.length && !one ? html`<section class="inbox"><h2>${t("group.needs")}<span class="count">${waiting.length}</span></h2><ul>${inboxItems(app, waiting)}</ul></section>` : nothing}
         ${groups.map((group) => this.#group(app, group))}
-        ${this.#wanted && this.#found.length ? html`<section class="said"><h2>${t("group.said")}</h2><ul>${this.#found.map((each) => this.#line(app, each))}</ul></section>` : nothing}
-        <p class="empty" ?hidden=${shown.length > 0 || this.#found.length > 0}>${t(this.#wanted ? "nothing_found" : isTrash ? "trash.empty" : app.isCutOff ? "cut_off" : "no_sessions")}</p>
+        ${this.#wanted && found.length ? html`<section class="said"><h2>${t("group.said")}</h2><ul>${found.map((each) => this.#line(app, each))}</ul></section>` : nothing}
+        <p class="empty" ?hidden=${shown.length > 0 || found.length > 0}>${t(this.#wanted ? "nothing_found" : isTrash ? "trash.empty" : app.isCutOff ? "cut_off" : "no_sessions")}</p>
         <button class="ghost older" ?hidden=${!app.hasMoreSessions || isTrash} @click=${() => void app.listMore()}>${t("older_sessions")}</button>
       </div>
       ${this.#chosen ? this.#bulk(app, shown, this.#chosen) : html`<div class="shelves">
@@ -128,11 +129,11 @@ export class SessionList extends LitPart {
     const parts: unknown[] = [];
     let last = 0;
     for (const [from, to] of marks) {
-      parts.push(text.slice(last, from), html`<mark>${text.slice(from, to)}</mark>`);
+      parts.push(polish(text.slice(last, from)), html`<mark>${text.slice(from, to)}</mark>`);
       last = to;
     }
     const open = (event: Event) => { event.preventDefault(); showPane("talk"); app.open(id); app.select(seq); };
-    return html`<li><a href="/s/${id}#${seq}" @click=${open}><span class="dot"></span><span class="name">${title || team}</span><span class="last">${by ? `${by}: ` : ""}${parts}${text.slice(last)}</span></a></li>`;
+    return html`<li><a href="/s/${id}#${seq}" @click=${open}><span class="dot"></span><span class="name">${title || team}</span><span class="last">${by ? `${by}: ` : ""}${parts}${polish(text.slice(last))}</span></a></li>`;
   }
 
   #isFound({ title, team, session_id, last }: Entry) {

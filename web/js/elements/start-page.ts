@@ -7,7 +7,7 @@ import { LitPart } from "../lit-part.js";
 import { recall, remember } from "../prefs.js";
 import { copyButton } from "../text/body.ts";
 import { avatar } from "./avatar.ts";
-import { inboxItem, waitingOf } from "./inbox-item.ts";
+import { inboxItems, waitingOf } from "./inbox-item.ts";
 import { load } from "./later.js";
 
 const INIT = "moot init my-team";
@@ -27,7 +27,7 @@ export class StartPage extends LitPart {
     return html`<div class="column">
       ${mayCreate ? this.#composer(app, team) : html`<h2>${t("pick_session")}</h2>`}
       ${waiting.length ? html`<section class="inbox"><h3>${t("group.needs")} <span class="count">${waiting.length}</span></h3>
-        <ul>${waiting.map((each) => inboxItem(app, each))}</ul></section>` : nothing}
+        <ul>${inboxItems(app, waiting)}</ul></section>` : nothing}
       ${mayCreate && teams.length ? html`<section class="teams"><h3>${t("teams")}</h3><ul>${teams.map((each) => this.#card(app, each, each === team))}
         <li><button class="card team new-team" @click=${() => find(this, "dialog").showModal()}><span class="top"><b>${icon("plus")}${t("home.new_team")}</b></span><span class="about">${t("home.new_team.about")}</span></button></li></ul></section>` : nothing}
       ${mayCreate && teams.length && teams.every((each) => each.scripted) ? html`<p class="scripted-all">${t("scripted.all")}</p>` : nothing}

@@ -84,6 +84,7 @@ export function copyButton(text: () => string, t: Translate, label = ""): HTMLEl
   return button;
 }
 
-const POLISH = /[*_`#>]+/g; // a line of a list has no room for Markdown
-export const plain = (text: string) => text.replace(POLISH, "").trim();
+const POLISH = /(?<!\S)[#>]+\s+|[*`]+|\b_+|_+\b/g; // a line of a list has no room for Markdown; what stands within a word is part of a name
+export const polish = (text: string) => text.replace(POLISH, "");
+export const plain = (text: string) => polish(text).trim();
 export const firstLine = (text: string) => plain(text.trim().split("\n")[0]).slice(0, 160);
