@@ -3,6 +3,7 @@
 import { find, h, hear, keyed, set, tell } from "../dom.js";
 import { Part } from "../part.js";
 import { showPane } from "./pane-tabs.js";
+import { haltOf } from "./queue-bar.js";
 
 const SHOWN = 60;
 
@@ -40,7 +41,7 @@ export class CommandPalette extends Part {
     return [
       app.mayCreate && { name: t("new_session"), run: () => { showPane("talk"); app.goHome(); find(document, "#goal")?.focus(); } },
       isOpen && view?.status === "active" && { name: t("queue.pause"), key: view.is_steered ? "Esc" : "", run: sent("user.pause") },
-      isOpen && view?.status === "paused" && view.pause_reason !== "finished" && { name: t("queue.resume"), run: sent("user.resume") },
+      isOpen && view && haltOf(app, view) && { name: t("queue.resume"), run: sent("user.resume") },
       isOpen && view?.pause_reason?.startsWith("agent_") && { name: t("retry_turn"), run: sent("user.retry") },
       isOpen && view?.work && { name: t("plan.replan"), run: sent("user.replan") },
       isOpen && view?.work && !view.work.outcome && { name: t("plan.cancel"), run: sent("user.cancel_plan") },

@@ -84,12 +84,12 @@ export class QueueBar extends Part {
 }
 
 /** Why nothing goes on by itself, where somebody can make it. @param {App} app @param {View} view */
-function haltOf({ t }, view) {
+export function haltOf({ t }, view) {
   const { status, pause_reason: reason, interrupt, questions } = view;
-  if (status === "completed" || questions.length) return "";
+  if (status === "completed") return "";
   if (interrupt === "PAUSING") return t("status.pausing");
   if (interrupt === "PAUSED") return t("status.paused");
-  if (status !== "paused") return "";
+  if (status !== "paused" || questions.length) return "";
   if (reason === "agent_error" || reason === "agent_timeout") return t("status.failed");
   if (reason === "budget" || reason === "hop_limit") return t(`halt.${reason}`);
   return reason === "user_pause" && view.pending.length ? t("status.paused") : "";
