@@ -5,10 +5,10 @@ import { find, h, set, tell } from "../dom.js";
 import { word } from "../i18n.js";
 import { icon } from "../icons.js";
 import { body, copyButton, firstLine, write } from "../text/body.ts";
-import { columnOf } from "../view/columns.js";
 import { actors, nameOf } from "../view/names.js";
 import { noteText, toneOf } from "../view/note-text.js";
 import { avatar } from "./avatar.ts";
+import { followPlan, planList } from "./plan-list.ts";
 import { makeStep, makeSteps } from "./steps.ts";
 
 const NEWEST_CHARS = 160; // of a thought that is folded up
@@ -170,34 +170,21 @@ export function updateNote(app: App, node: HTMLElement, kind: string, item: Note
 
 const isPlan = (kind: string, { asked, metadata }: NoteFrame) => kind === "answer" && metadata.confirmed && asked?.metadata?.tasks?.length;
 
-/** A plan that was approved: its tasks, each with how far it is, while it runs and afterwards. */
+/** A plan that was approved, while it runs and afterwards. */
 function planBlock(app: App, summary: string, { asked, metadata }: NoteFrame): HTMLElement {
-  const tasks: Task[] = metadata.tasks ?? asked?.metadata.tasks;
-  const node = h("details", { open: true, class: "plan-block" }, h("summary", {}, icon("right", "fold"), h("b", { text: summary }), h("span", { class: "tally" })),
-    h("ol", {}, ...tasks.map(({ id, title }) => h("li", { "data-of": id }, h("span", { class: "mark", "aria-hidden": "true" }), h("span", { class: "title", text: title }), h("span", { class: "who" }), h("span", { class: "state" })))));
+  const node = h("details", { open: true, class: "plan-block" }, h("summary", {}, h("b", { text: summary }), h("span", { class: "tally" })), planList(app, metadata.tasks ?? asked?.metadata.tasks));
   updatePlan(app, node);
   return node;
 }
 
-const MARKS: Record<string, string> = { done: "✓", failed: "✗", running: "●", review: "◐" };
-
-export function updatePlan({ view, t }: App, node: Element): void {
-  const rows = [...node.querySelectorAll<HTMLElement>("[data-of]")], tasks = view?.work?.tasks ?? {};
-  if (!rows.every((row) => row.dataset.of as string in tasks)) return; // another plan has taken its place
-  for (const row of rows) {
-    const run = tasks[row.dataset.of as string] as TaskRun, column = columnOf(run), who = nameOf(view, run.member || run.task.member);
-    set(row, { "data-column": run.is_skipped ? "skipped" : column });
-    set(find(row, ".mark"), { text: run.is_skipped ? "–" : MARKS[column] ?? "" });
-    set(find(row, ".title"), { text: run.task.title });
-    set(find(row, ".who"), { text: who });
-    set(find(row, ".state"), { text: run.is_skipped ? t("task.skipped") : column === "done" ? "" : t(column !== "failed" ? `column.${column}` : run.state === "CANCELLED" ? "state.CANCELLED" : "partial.failed") });
-  }
-  set(find(node, ".tally"), { text: `${rows.filter((row) => row.dataset.column === "done" || row.dataset.column === "skipped").length}/${rows.length}` });
+export function updatePlan(app: App, node: Element): void {
+  const tally = followPlan(app, find(node, "ol"));
+  if (tally) set(find(node, ".tally"), { text: tally });
 }
 
 /** Steps of the work, folded up to the newest. */
 export function makeTrace(app: App, trace: Trace): HTMLElement {
-  const node = h("div", { class: "note trace", "data-seq": trace.steps[0].seq }, h("details", {}, h("summary", {}, icon("right", "fold"), h("span", { class: "count" }), h("span", { class: "latest" })), h("ol", {})), place(app, trace.steps[0].seq));
+  const node = h("div", { class: "note trace", "data-seq": trace.steps[0].seq }, h("details", {}, h("summary", {}, h("span", { class: "count" }), h("span", { class: "latest" })), h("ol", {})), place(app, trace.steps[0].seq));
   updateTrace(app, node, trace);
   return node;
 }

@@ -3,13 +3,11 @@
 import { h, tell } from "../dom.js";
 import { icon } from "../icons.js";
 import { wavesOf } from "../plan/edit.js";
-import { nameOf } from "../view/names.js";
-import { avatar } from "./avatar.ts";
+import { planList } from "./plan-list.ts";
 
 /** @param {App} app @param {any} question */
 export function planCard(app, { step_id, tasks = [], plan_summary }) {
-  const { t } = app, view = (app.view);
-  const titles = new Map(tasks.map((/** @type {Task} */ task) => [task.id, task.title]));
+  const { t } = app;
   const why = h("textarea", { rows: 2, placeholder: t("plan.feedback"), "aria-label": t("plan.feedback") });
   const feedback = h("form", {
     class: "open", hidden: true,
@@ -25,10 +23,7 @@ export function planCard(app, { step_id, tasks = [], plan_summary }) {
     if (!feedback.hidden) why.focus();
   };
   return h("div", { class: "plan" },
-    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("tab.tasks") }, plan_summary && h("p", { class: "summary", text: plan_summary }), h("ol", { class: "tasks" }, ...tasks.map((/** @type {any} */ task) => h("li", {},
-      h("b", { text: task.title }),
-      h("span", { class: "who" }, task.member ? avatar(view, task.member, "small") : null, nameOf(view, task.member) || task.role || t("any_executor")),
-      task.depends_on?.length ? h("span", { class: "deps", text: t("after", { tasks: task.depends_on.map((/** @type {string} */ id) => titles.get(id) ?? id).join(", ") }) }) : null)))),
+    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("tab.tasks") }, plan_summary && h("p", { class: "summary", text: plan_summary }), planList(app, tasks)),
     h("div", { class: "buttons" },
       h("button", { class: "primary", "data-key": "a", text: t("plan.approve", { count: tasks.length }), onclick: () => app.answer(step_id, { confirmed: true }) }),
       h("button", { "data-key": "e", onclick: () => tell("plan", step_id) }, icon("edit"), t("plan.edit")),

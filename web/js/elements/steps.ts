@@ -20,7 +20,7 @@ function result({ tool }: Step): (HTMLElement | null)[] {
   return [
     added !== undefined && added !== null ? h("span", { class: "plus", text: `+${added}` }) : null,
     removed !== undefined && removed !== null ? h("span", { class: "minus", text: `−${removed}` }) : null,
-    hasFailed ? h("span", { class: "minus", text: exit ? `✗ ${exit}` : "✗" }) : null,
+    hasFailed ? h("span", { class: "minus", text: exit ? `✗ exit ${exit}` : "✗" }) : null,
   ];
 }
 
@@ -38,6 +38,6 @@ export function makeStep(step: Step, t: Translate): HTMLElement {
 export function makeSteps(steps: Step[], t: Translate): HTMLElement {
   const tools = steps.filter((step) => step.tool || step.action), latest = (tools.at(-1) ?? steps.at(-1)) as Step;
   return h("details", { class: "did" },
-    h("summary", {}, icon("right", "fold"), h("span", { text: t("steps", { count: steps.length }) }), h("span", { class: "latest", text: firstLine(wordsOf(latest)) }), ...result(latest)),
+    h("summary", {}, h("span", { text: t("steps", { count: steps.length }) }), h("span", { class: "latest", text: firstLine(wordsOf(latest)) }), ...result(latest)),
     h("ol", {}, ...steps.map((step) => makeStep(step, t))));
 }
