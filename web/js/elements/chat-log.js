@@ -123,6 +123,7 @@ function itemsOf(app, view, { conversation }) {
   const { seq } = app, items = app.replay ? conversation.items.filter((item) => item.seq <= seq) : [...conversation.items];
   for (const turn of view?.running ?? []) {
     const item = app.replay ? { ...turn, text: "", thinking: "", steps: [] } : { ...turn, ...conversation.streamOf(turn.turn_id) };
+    if (turn.job && !item.text && !item.thinking && !item.steps.length) continue; // most plans and reviews say nothing: who is at them stands in the bar
     items.push({ key: `t${turn.turn_id}`, seq, kind: "turn", item });
   }
   if (app.replay) return items;

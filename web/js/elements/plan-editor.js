@@ -2,6 +2,7 @@
 
 import { dialogHead, find, h, hear, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
+import { nameOf } from "../view/names.js";
 import { answerLabel } from "../view/note-text.js";
 import { diff, findProblems, freshId, moveTask, wavesOf } from "../plan/edit.js";
 import { recallJson, remember } from "../prefs.js";
@@ -130,7 +131,7 @@ export class PlanEditor extends Part {
   render() {
     if (!this.#dialog.open) return;
     const answer = this.#question ? null : this.app.tape?.conversation.lastAnswer, by = answer?.metadata.by;
-    set(find(this, ".gone"), { text: this.#question ? "" : this.app.t("plan.gone", { label: answer ? answerLabel(this.app, answer) : "", name: by ?? "" }), hidden: Boolean(this.#question) });
+    set(find(this, ".gone"), { text: this.#question ? "" : this.app.t("plan.gone", { label: answer ? answerLabel(this.app, answer) : "", name: nameOf(this.app.view, by) }), hidden: Boolean(this.#question) });
     if (!this.#question) {
       remember(`plan.${this.#stepId}`, null);
       if (answer && by === this.app.speaksAs) this.#dialog.close();

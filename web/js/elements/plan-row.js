@@ -1,7 +1,7 @@
 // One task in the plan editor: title, aim, who, what it waits for, its place.
 
 import { find, h, keyed, set } from "../dom.js";
-import { moveTask } from "../plan/edit.js";
+import { followersOf, moveTask } from "../plan/edit.js";
 import { icon } from "../icons.js";
 import { openMenu } from "../menu.ts";
 
@@ -26,10 +26,10 @@ export function makeRow(editor, task) {
   return row;
 }
 
-/** Which tasks come first: a menu of those that do not yet. @param {PlanEditor} editor @param {string} id @param {any} anchor */
+/** Which tasks come first: a menu of those that do not yet, and do not wait for this one. @param {PlanEditor} editor @param {string} id @param {any} anchor */
 function pickBefore(editor, id, anchor) {
   const { t } = editor.app, task = editor.tasks.find((each) => each.id === id), now = task?.depends_on ?? [];
-  const others = editor.tasks.filter((each) => each.id !== id && !now.includes(each.id));
+  const after = followersOf(editor.tasks, id), others = editor.tasks.filter((each) => !after.has(each.id) && !now.includes(each.id));
   openMenu(anchor, others.map((each) => ({ label: each.title || each.id, icon: "plus", run: () => editor.patch(id, { depends_on: [...now, each.id] }) })), t("plan.deps"));
 }
 
@@ -64,7 +64,7 @@ export function updateRow(row, editor, task, at, { changed, problems, was }) {
   const drop = (/** @type {string} */ id) => editor.patch(task.id, { depends_on: (editor.tasks.find((each) => each.id === task.id)?.depends_on ?? []).filter((each) => each !== id) });
   keyed(find(row, ".chips"), before, (id) => `${id} ${titles.get(id)}`, (id) => h("span", { class: "chip", "data-before": id }, h("span", { text: titles.get(id) ?? id }),
     h("button", { class: "ghost", "aria-label": t("plan.after_remove", { title: titles.get(id) ?? id }), onclick: () => drop(id) }, icon("x"))));
-  set(find(row, ".after"), { hidden: before.length >= others.length });
+  set(find(row, ".after"), { hidden: before.length + followersOf(editor.tasks, task.id).size >= editor.tasks.length });
   keyed(find(row, ".problems"), problems, (text) => text, (text) => h("li", { text }));
   const told = changed.map((field) => describe(editor, field, was)).filter(Boolean).join(" · ");
   set(find(row, ".was"), { text: told, hidden: !told });

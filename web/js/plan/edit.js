@@ -42,6 +42,16 @@ export function findCircle(tasks) {
   }
 }
 
+/** The task itself and all that wait for it, be it for others that do. @param {Task[]} tasks @param {string} id @returns {Set<string>} */
+export function followersOf(tasks, id) {
+  const found = new Set([id]);
+  for (let size = 0; size < found.size;) {
+    size = found.size;
+    for (const task of tasks) if (task.depends_on?.some((each) => found.has(each))) found.add(task.id);
+  }
+  return found;
+}
+
 const FIELDS = /** @type {const} */ (["title", "objective", "member", "role", "depends_on"]);
 
 /** @param {Task[]} proposed @param {Task[]} edited @returns {Diff} */

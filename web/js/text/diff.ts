@@ -72,7 +72,7 @@ export function codeOf(line: DiffLine, side: "left" | "right", path: string): HT
   codes.set(line, made);
   if (!made[side]) {
     made[side] = h("code", { text: line.text });
-    if (path && line.text.trim()) highlight(made[side], line.text, languageOf(path));
+    if (path && line.kind !== "hunk" && line.text.trim()) highlight(made[side], line.text, languageOf(path));
   }
   return made[side];
 }
