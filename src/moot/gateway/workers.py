@@ -53,9 +53,14 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 WORKERS = 500  # connected at once
 HELLO_S = 10.0  # for a worker to say who it is
 REPORTS = 100  # of one worker that are being logged; above that no more of its frames are read
+UPLOADS = 4  # files of one worker that are being kept
+UNFINISHED_CHARS = 256 * 1024 * 1024  # of frames whose end has not come, of all workers together
 UNREAD = 10_000  # frames for a worker that does not read, which is then sent away
+HELLO_CHARS = 256 * 1024
 NAME_CHARS = 100
+NAMES = 500  # pools of one worker, and teams
 AT_ONCE = 1_000
+REASON_BYTES = 123  # of a close frame
 RESTART, BAD_FRAME, UNAUTHENTICATED, FORBIDDEN, SLOW = 1012, 4400, 4401, 4403, 4408
 
 
@@ -70,14 +75,18 @@ class ServerLink:
         self.card = card
         self.token_id = token_id
         self.code = RESTART  # to close with
-        self._frames: asyncio.Queue[ToWorker | None] = asyncio.Queue()
+        self.handing = asyncio.Lock()  # one file at a time: it is in memory until the worker has read it
+        self._frames: asyncio.Queue[tuple[ToWorker, asyncio.Event] | None] = asyncio.Queue()
         self._is_closing = False
 
-    def send(self, frame: ToWorker) -> None:
+    def send(self, frame: ToWorker) -> asyncio.Event:
+        """Queue a frame; return what is set when it is written. It never is if the link closes before."""
+        written = asyncio.Event()
         if self._frames.qsize() >= UNREAD:
             self.close(SLOW)
         if not self._is_closing:
-            self._frames.put_nowait(frame)
+            self._frames.put_nowait((frame, written))
+        return written
 
     def close(self, code: int = RESTART) -> None:
         """Say nothing more: above all not that jobs are over because this server stops."""
@@ -88,9 +97,11 @@ class ServerLink:
 
     async def write(self, send: Send) -> None:
         """Send what there is until the link is closed here."""
-        while (frame := await self._frames.get()) is not None:
+        while (queued := await self._frames.get()) is not None:
+            frame, written = queued
             for message in encode(frame):
                 await send({"type": "websocket.send", "text": message})
+            written.set()
         raise _Gone
 
     def offer(self, job: Job) -> None:
@@ -122,6 +133,7 @@ class WorkerEndpoint:
         self._tokens = tokens
         self._links: set[ServerLink] = set()
         self._connections = 0  # also those that have not said hello
+        self._assemblies: set[Assembly] = set()
         self._is_closing = False
         self._are_gone = asyncio.Event()
         self._are_gone.set()
@@ -171,7 +183,7 @@ class WorkerEndpoint:
         link: ServerLink | None = None
         try:
             async with asyncio.timeout(HELLO_S):
-                hello = await _read_frame(receive, Assembly())
+                hello = await self._read_frame(receive, Assembly(HELLO_CHARS))
             if not isinstance(hello, Hello):
                 raise ValueError("a worker says hello first")  # noqa: TRY004, TRY301 - of the protocol
             link = ServerLink(_read_card(hello, principal), principal.token_id)
@@ -183,7 +195,7 @@ class WorkerEndpoint:
         except TimeoutError:
             code, reason = BAD_FRAME, f"a worker says hello within {HELLO_S:.0f} s"
         except ValueError as error:
-            code, reason = BAD_FRAME, str(error)[:100]
+            code, reason = BAD_FRAME, str(error)
             logger.warning("a worker is sent away: %s", error)
         except LogError as error:
             reason = "the log cannot be reached"
@@ -195,7 +207,8 @@ class WorkerEndpoint:
                 if not self._links:
                     self._are_gone.set()
         with suppress(OSError, RuntimeError):
-            await send({"type": "websocket.close", "code": code, "reason": reason})
+            shown = reason.encode()[:REASON_BYTES].decode(errors="ignore")
+            await send({"type": "websocket.close", "code": code, "reason": shown})
 
     async def _attend(self, link: ServerLink, hello: Hello, receive: Receive, send: Send) -> None:
         held = [JobRef(each.job, each.attempt) for each in hello.holds]
@@ -217,14 +230,15 @@ class WorkerEndpoint:
             raise _Gone from None
 
     async def _read(self, link: ServerLink, receive: Receive, tasks: asyncio.TaskGroup) -> None:
-        assembly, room = Assembly(), asyncio.Semaphore(REPORTS)
+        assembly = Assembly()
+        reports, uploads = asyncio.Semaphore(REPORTS), asyncio.Semaphore(UPLOADS)
 
-        async def start(work: Coroutine[Any, Any, None]) -> None:
+        async def start(work: Coroutine[Any, Any, None], room: asyncio.Semaphore = reports) -> None:
             await room.acquire()
             tasks.create_task(work).add_done_callback(lambda _: room.release())
 
         while True:
-            frame = await _read_frame(receive, assembly)
+            frame = await self._read_frame(receive, assembly)
             match frame:
                 case ReportJob():
                     await start(self._report(link, frame))
@@ -233,8 +247,10 @@ class WorkerEndpoint:
                     self._foreman.show(link, JobRef(frame.job, frame.attempt), piece)
                 case Beat():
                     await start(self._renew(link, frame.number))
-                case GetFile() | PutFile():
-                    await start(self._exchange(link, frame))
+                case GetFile():
+                    await start(self._hand_out(link, frame))
+                case PutFile():
+                    await start(self._keep(link, frame), uploads)
                 case Bye():
                     await self._foreman.part(link, for_good=True)
                     raise _Gone
@@ -259,40 +275,56 @@ class WorkerEndpoint:
             return
         link.send(Receipt(job=frame.job, attempt=frame.attempt, number=frame.number, refused=_describe(refused)))
 
-    async def _exchange(self, link: ServerLink, frame: GetFile | PutFile) -> None:
-        """Hand out a file of a session whose job the worker has, or keep one."""
+    async def _hand_out(self, link: ServerLink, frame: GetFile) -> None:
+        """Send a file of a session whose job the worker has. The next one is read when this one was taken."""
+        async with link.handing:
+            reply = FileReply(request=frame.request)
+            try:
+                session_id = self._foreman.find_session(link, JobRef(frame.job, frame.attempt))
+                reply = replace(reply, data=await self._app.log.get_file(session_id, frame.sha256))
+            except (Fenced, NotFound) as error:
+                reply = replace(reply, refused=_describe_stale(error))
+            await link.send(reply).wait()
+
+    async def _keep(self, link: ServerLink, frame: PutFile) -> None:
+        """Keep a file with a session whose job the worker has."""
         reply = FileReply(request=frame.request)
         try:
             session_id = self._foreman.find_session(link, JobRef(frame.job, frame.attempt))
-            if isinstance(frame, GetFile):
-                reply = replace(reply, data=await self._app.log.get_file(session_id, frame.sha256))
-            else:
-                kept = await self._app.files.put(session_id, frame.data, "file")
-                reply = replace(reply, sha256=kept.sha256)
+            reply = replace(reply, sha256=(await self._app.files.put(session_id, frame.data, "file")).sha256)
         except Refused as refused:
             reply = replace(reply, refused=_describe(refused))
         except (Fenced, NotFound) as error:
-            reply = replace(reply, refused=Refusal(code="stale_turn", params={"detail": str(error)}))
+            reply = replace(reply, refused=_describe_stale(error))
         link.send(reply)
 
-
-async def _read_frame(receive: Receive, assembly: Assembly) -> FromWorker:
-    while True:
-        message = await receive()
-        if message["type"] == "websocket.disconnect":
-            raise _Gone
-        text = assembly.take(message.get("text") or "")
-        if text is not None:
-            return read_from_worker(text)
+    async def _read_frame(self, receive: Receive, assembly: Assembly) -> FromWorker:
+        """Raises ValueError for what is no frame, and for parts that together with those of others are too much."""
+        self._assemblies.add(assembly)
+        try:
+            while True:
+                message = await receive()
+                if message["type"] == "websocket.disconnect":
+                    raise _Gone
+                text = assembly.take(message.get("text") or "")
+                if text is not None:
+                    return read_from_worker(text)
+                if sum(each.size for each in self._assemblies) > UNFINISHED_CHARS:
+                    raise ValueError("the server holds too many unfinished frames")
+        finally:
+            self._assemblies.discard(assembly)
 
 
 def _read_card(hello: Hello, principal: Principal) -> WorkerCard:
-    """Raises ValueError for pools that the token is not for."""
+    """Raises ValueError for pools that the token is not for, and for names that nobody should be shown."""
+    texts = (hello.worker, hello.name, *hello.pools, *hello.teams)
+    if not all(text.isprintable() for text in texts):
+        raise ValueError("a name has a character that is not printable")
     strange = set(hello.pools) - set(principal.pools) if principal.pools else set()
     if strange or not hello.pools:
         raise ValueError(f"this token is not for pool {', '.join(sorted(strange)) or 'nothing'}")
-    texts = (hello.worker, hello.name, *hello.pools, *hello.teams)
-    if not all(0 < len(text) <= NAME_CHARS for text in texts) or not 0 < hello.at_once <= AT_ONCE:
+    is_named = all(0 < len(text) <= NAME_CHARS for text in texts) and max(len(hello.pools), len(hello.teams)) <= NAMES
+    if not is_named or not 0 < hello.at_once <= AT_ONCE:
         raise ValueError("a worker has a name, pools, teams and room for at least one job")
     return WorkerCard(
         # what one token may take away from a worker it must have given to it
@@ -312,3 +344,7 @@ def _describe(refused: Refused | None) -> Refusal | None:
     if refused is None:
         return None
     return Refusal(code=refused.code, params=msgspec.to_builtins(refused.params))
+
+
+def _describe_stale(error: Exception) -> Refusal:
+    return Refusal(code="stale_turn", params={"detail": str(error)})

@@ -189,21 +189,22 @@ def encode(frame: FromWorker | ToWorker) -> list[str]:
 class Assembly:
     """Assembles frames from messages. Raises ValueError for a malformed message or a frame that is too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MESSAGE_CHARS) -> None:
+        self.size = 0  # of the parts that are here
+        self._limit = limit
         self._parts: list[str] = []
-        self._size = 0
 
     def take(self, message: str) -> str | None:
         """Return the text of the frame that this message completes, else None."""
         if message[:1] not in (MORE, LAST):
             raise ValueError("a message begins with + or .")
         self._parts.append(message[1:])
-        self._size += len(message)
-        if self._size > MESSAGE_CHARS:
-            raise ValueError(f"a frame has at most {MESSAGE_CHARS} characters")
+        self.size += len(message)
+        if self.size > self._limit:
+            raise ValueError(f"a frame has at most {self._limit} characters")
         if message[0] == MORE:
             return None
-        text, self._parts, self._size = "".join(self._parts), [], 0
+        text, self._parts, self.size = "".join(self._parts), [], 0
         return text
 
 

@@ -177,8 +177,10 @@ class LocalJobs:
         }
 
     async def greet(self, card: WorkerCard, held: Sequence[JobRef]) -> list[Job]:
-        until = self._clock.monotonic() + self.lease_s
+        now = self._clock.monotonic()
+        until = now + self.lease_s
         known = self._workers.get(card.id)
+        self._workers = {each.card.id: each for each in self._workers.values() if each.lease_until >= now}
         self._workers[card.id] = _Present(card, until, known.played if known else set())
         kept: list[Job] = []
         for entry in self._entries.values():
