@@ -62,6 +62,7 @@ from moot.runtime.ports import (
     ToolFunction,
     Understander,
 )
+from moot.runtime.private_folder import make_private
 from moot.runtime.sessions import Sessions
 from moot.runtime.snapshots import load_state
 from moot.runtime.stores.store import Address, find_store
@@ -341,7 +342,7 @@ async def _held_folder(log: Log, data: str | Path | None) -> AsyncIterator[None]
     if data is None or cluster_of(log) is None:
         yield
         return
-    Path(data).mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, at the start
+    make_private(Path(data))
     lock = FileLock(Path(data) / "node")
     try:
         yield

@@ -26,7 +26,8 @@ class FileFolder:
         place = self._folder(session_id) / digest
         if place.is_file() and place.stat().st_size == len(data):
             return digest
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (self._root, place.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place.parent, prefix=".", delete=False) as file:  # mode 0600
             try:
                 file.write(data)

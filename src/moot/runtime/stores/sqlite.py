@@ -16,10 +16,11 @@ from typing import Self, TypeVar
 
 from moot.core import limits
 from moot.core.codec import Event, Head
-from moot.core.errors import ConfigError, LogError, NotFound, StorageFull, Unusable
+from moot.core.errors import ConfigError, LogError, NotFound, StorageFull
 from moot.core.search_words import Term
 from moot.runtime.file_lock import FileLock
 from moot.runtime.ports import CommandKey, Finding, Listing, Place, Project, Receipt, Snapshot, Store, Summary
+from moot.runtime.private_folder import make_private
 from moot.runtime.stores import log_tables, wal
 from moot.runtime.stores.changes import Append, Change, Delete, Remove, Restore, SaveSnapshot, SetProject
 from moot.runtime.stores.file_folder import FOLDER, FileFolder
@@ -41,12 +42,7 @@ class _Writing:
     """What a log has only while it is open for writing: the lock, the writer and its queue."""
 
     def __init__(self, path: Path, inline_below_s: float) -> None:
-        try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise Unusable(
-                f"{path.parent} cannot be made ({error.strerror}); make it yourself or use --data DIR"
-            ) from error
+        make_private(path.parent)
         self.lock = FileLock(path)
         try:
             log_tables.create(path)
