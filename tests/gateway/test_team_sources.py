@@ -11,8 +11,10 @@ import pytest
 
 from moot.app import open_app
 from moot.config.own_folders import find_data_folder
+from moot.config.team_schema import team_schema
 from moot.config.trust import Start, TrustStore
 from moot.core.session.principal import Role
+from moot.gateway import team_sources
 from moot.gateway.auth import Tokens
 from moot.gateway.settings import GatewaySettings
 from tests.gateway.sites import OWNER, Site, code_of
@@ -119,9 +121,38 @@ async def test_only_the_owner_at_this_machine(tmp_path: Path) -> None:
 
 
 @run
-async def test_the_schema_for_an_editor(tmp_path: Path) -> None:
-    """It is what `moot schema` prints."""
+async def test_the_schema_for_an_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is what `moot schema` prints, and is made once: whoever may read could hold up others with it."""
+    made = 0
+
+    def make() -> dict[str, Any]:
+        nonlocal made
+        made += 1
+        return team_schema()
+
+    monkeypatch.setattr(team_sources, "team_schema", make)
     async with served(tmp_path) as site, site.client() as client:
-        schema = (await client.get("/api/team-schema")).json()
-        assert schema["title"] == "Moot team file"
-        assert "members" in json.dumps(schema["$defs"]["TeamFile"])
+        first, second = [(await client.get("/api/team-schema")).json() for _ in range(2)]
+    assert first == second
+    assert first["title"] == "Moot team file"
+    assert "members" in json.dumps(first["$defs"]["TeamFile"])
+    assert made == 1
+
+
+@run
+async def test_a_file_that_is_a_link_is_trusted_no_more_where_it_lies(tmp_path: Path) -> None:
+    """Trust is given to folders: a file that is saved through a link in one folder is the team of both."""
+    async with served(tmp_path) as site, site.client() as client:
+        folder, link = tmp_path / "shared", tmp_path / "project" / "moot.yaml"
+        folder.mkdir()
+        link.rename(folder / "moot.yaml")
+        link.symlink_to(folder / "moot.yaml")
+        trust, start = TrustStore(find_data_folder()), Start(member="bob", argv=("true",))
+        for each in (folder, link.parent):
+            trust.add(each, [start])
+        changed = TEXT.replace("hello", "goodbye")
+        answer = await put(client, changed, (await client.get(PATH)).json()["sha256"])
+        assert answer.status_code == 200
+        assert (folder / "moot.yaml").read_text() == changed
+        for each in (folder, link.parent):
+            assert trust.find_untrusted(each, [start]) == [start]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 from starlette.requests import Request
@@ -76,6 +77,7 @@ class TeamSources:
     def __init__(self, app: App) -> None:
         self._app = app
         self._saving = asyncio.Lock()
+        self._schema: bytes | None = None  # always the same, and a hundred times as dear to make as to send
 
     def list_operations(self) -> list[Operation]:
         return [
@@ -114,7 +116,9 @@ class TeamSources:
         ]
 
     async def get_schema(self, request: Request) -> Response:  # noqa: ARG002 - one signature for all
-        return Json(team_schema())
+        if self._schema is None:
+            self._schema = msgspec.json.encode(team_schema())
+        return Json(self._schema)
 
     async def get_source(self, request: Request) -> Response:
         path = self._find(request)
@@ -203,9 +207,13 @@ def _read(name: str, path: Path) -> TeamSource:
 
 
 def _save(path: Path, text: str) -> None:
-    """Withdraw the trust first, then replace the file in one step, with its mode."""
-    TrustStore(find_data_folder()).remove(path.parent)
+    """Withdraw the trust first, then replace the file in one step, with its mode.
+
+    A link is followed: the team is then also that of the folder in which the file lies.
+    """
     target = path.resolve()
+    for folder in (path.parent, target.parent):
+        TrustStore(find_data_folder()).remove(folder)
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
         try:
             file.write(text.encode())
