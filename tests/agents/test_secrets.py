@@ -1,12 +1,20 @@
 """Twenty secrets that a member repeats are nowhere: not in what is shown live, not in the log, not in an export."""
 
 import json
+import os
+import sys
 from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from moot.agents.cli.cli_agent import CliAgent
+from moot.agents.environment import hide_secrets
 from moot.agents.llm.llm_agent import LlmAgent
+from moot.agents.member_tools import NAMES, PARAMETERS, MemberTools
+from moot.agents.permits import People, PermissionRequest
 from moot.app import App, Session, open_app
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.flows.turns import TurnInput
@@ -16,6 +24,7 @@ from moot.runtime.ports import Delta, Result, Step, Thinking
 from moot.telling.markdown import to_markdown
 from moot.testing import human, make_team
 from tests.agents.fake_models import Reply, fake_models
+from tests.agents.turns import chat_turn
 from tests.runtime.apps import read, run, say
 
 SECRETS = {f"PLANTED_{number}_API_KEY": f"sk-planted-{number:02}-{'x' * number}" for number in range(20)}
@@ -86,3 +95,49 @@ async def test_an_error_leaks_nothing() -> None:
             session = await app.session()
             await say(session, "[NEXT: bob] tell me")
             assert count_leaks(await everything(app, session, [])) == []
+
+
+@run
+async def test_a_program_leaks_nothing_that_it_was_not_given(tmp_path: Path) -> None:
+    """It may have found a key of Moot's own elsewhere, in a file or in what somebody said."""
+    (tmp_path / "found.txt").write_text(ALL)
+    program = (sys.executable, "-IS", "-c", "print(open('found.txt').read())")
+    bob = MemberSpec(id="bob", kind=Kind.AI, agent=CliAgent(command=program))
+    team = make_team(human("alice"), bob)
+    assert count_leaks(await play(team, folders={team.name: tmp_path})) == []
+
+
+class Desk:
+    """Writes down what a member tells by its tools and asks."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def __getattr__(self, name: str) -> Any:
+        async def tell(*arguments: object, **_: object) -> str:
+            self.told += arguments
+            return "yes"
+
+        return tell
+
+    async def __call__(self, *arguments: object, **more: object) -> str:
+        self.told += [*arguments, *more.values()]
+        return "allow_once"
+
+
+@run
+async def test_tools_and_permissions_leak_nothing(tmp_path: Path) -> None:
+    """What is asked by a tool, and what is asked about: the command, its title, the change."""
+    desk: Any = Desk()
+    tools = MemberTools(chat_turn(("alice", "hello")), desk, tmp_path)
+    (tmp_path / SECRETS["PLANTED_3_API_KEY"]).write_text("x")
+    for name in NAMES:
+        given = {each: [ALL] if kind["type"] == "array" else ALL for each, kind in PARAMETERS[name].items()}
+        given |= {each: "carol" for each in ("to", "member") if each in given}
+        await tools.call(name, {**given, "path": SECRETS["PLANTED_3_API_KEY"]} if name == "show_file" else given)
+    used = ToolUse(id="1", kind="execute", title=f"echo {ALL}", paths=(SECRETS["PLANTED_7_API_KEY"],))
+    people = People(desk, "en", (), (), partial(hide_secrets, environment=os.environ))
+    request = PermissionRequest(tool=used, name="Bash", key="k", command=f"echo {ALL}", diff=f"+{ALL}")
+    assert await people.permit(request)
+    assert len(desk.told) > 12
+    assert count_leaks(str(desk.told)) == []

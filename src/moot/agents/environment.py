@@ -2,8 +2,12 @@
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+
+from msgspec.structs import replace
+
+from moot.core.session.tool_use import ToolUse
 
 # Not secret; without them most programs do not find their files or the user's language.
 PLAIN_NAMES = (
@@ -44,6 +48,11 @@ def hide_secrets(text: str, environment: Mapping[str, str]) -> str:
         if len(value) >= _SHORTEST_SECRET and value in text and _is_secret(name):
             text = text.replace(value, f"[{name}]")
     return text
+
+
+def hide_in_tool(tool: ToolUse, hide: Callable[[str], str]) -> ToolUse:
+    """Return the use of a tool without secrets: commands and paths are the agent's words."""
+    return replace(tool, title=hide(tool.title), paths=tuple(map(hide, tool.paths)))
 
 
 def count_secret_start(text: str, environment: Mapping[str, str]) -> int:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from moot.agents.environment import hide_secrets
 from moot.core import limits
 from moot.core.errors import Refused
 from moot.core.flows.turns import TurnInput
@@ -59,22 +60,22 @@ class MemberTools:
         self._hidden = hidden
 
     async def ask_human(self, question: str, options: list[str] | None = None, to: str = "") -> str:
-        return await self._desk.ask_human(question, options or (), to)
+        return await self._desk.ask_human(_hide(question), tuple(map(_hide, options or ())), to)
 
     async def ask_member(self, member: str, question: str) -> str:
-        return await self._desk.ask_member(member, question)
+        return await self._desk.ask_member(member, _hide(question))
 
     async def hand_over(self, member: str, reason: str = "") -> str:
-        return await self._desk.hand_over(member, reason)
+        return await self._desk.hand_over(member, _hide(reason))
 
     async def report_blocked(self, reason: str) -> str:
-        return await self._desk.report_blocked(reason)
+        return await self._desk.report_blocked(_hide(reason))
 
     async def show_file(self, path: str, caption: str = "") -> str:
         data = await asyncio.to_thread(read_file, self._folder, path, self._hidden)
         shown = Path(path)
         name = shown.relative_to(self._folder) if shown.is_absolute() else shown
-        return await self._desk.show_file(name.as_posix(), data, caption)
+        return await self._desk.show_file(_hide(name.as_posix()), data, _hide(caption))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool by its name. Raises ToolProblem with a sentence for the member."""
@@ -84,6 +85,11 @@ class MemberTools:
         except Refused as refusal:
             raise ToolProblem(explain(refusal, self._turn.language)) from None
         return str(result)
+
+
+def _hide(text: str) -> str:
+    """Remove secrets of this process from what a member tells by a tool, as from all that it says."""
+    return hide_secrets(text, os.environ)
 
 
 class ToolProblem(Exception):

@@ -1,4 +1,4 @@
-"""Limits what an agent's program may output, and removes the secrets that it was given."""
+"""Limits what an agent's program may output, and removes secrets of this process, some of which it was given."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -6,11 +6,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from moot.agents.environment import count_secret_start, find_secrets, hide_secrets
+from moot.agents.environment import count_secret_start, find_secrets, hide_in_tool, hide_secrets
 from moot.agents.tool_steps import localize
 from moot.core import limits
 from moot.core.errors import AgentError
-from moot.core.session.tool_use import ToolUse
 from moot.runtime.ports import Delta, Output, Result, Step, Thinking
 
 PartialOutput = Step | Delta | Thinking  # what comes before the result
@@ -77,7 +76,7 @@ class Censor:
         match output:
             case Delta(text=text) | Thinking(text=text):
                 self._kind = type(output)
-                text = hide_secrets(self._held + text, self._environment)
+                text = self._hide(self._held + text)
                 shown = len(text) - count_secret_start(text, self._environment)
                 self._held = text[shown:]
                 if shown:
@@ -85,17 +84,20 @@ class Censor:
             case Step():
                 output = localize(output, self._folder)
                 texts = (output.thought, output.action, output.observation)
-                thought, action, observation = (text and hide_secrets(text, self._environment) for text in texts)
+                thought, action, observation = (text and self._hide(text) for text in texts)
                 yield replace(
                     output,
                     thought=thought,
                     action=action,
                     observation=observation,
-                    tool=output.tool and self._hide_in_tool(output.tool),
-                    diff=output.diff and hide_secrets(output.diff, self._environment),
+                    tool=output.tool and hide_in_tool(output.tool, self._hide),
+                    diff=output.diff and self._hide(output.diff),
                 )
             case Result():
                 yield self._hide_in_result(output)
+
+    def _hide(self, text: str) -> str:
+        return hide_secrets(text, self._environment)
 
     def _hide_in_result(self, result: Result) -> Result:
         if not self._environment:
@@ -106,17 +108,13 @@ class Censor:
     def _hide_deep(self, value: Any) -> Any:
         match value:
             case str():
-                return hide_secrets(value, self._environment)
+                return self._hide(value)
             case dict():
                 return {self._hide_deep(key): self._hide_deep(each) for key, each in value.items()}
             case list() | tuple():
                 return type(value)(map(self._hide_deep, value))
             case _:
                 return value
-
-    def _hide_in_tool(self, tool: ToolUse) -> ToolUse:
-        paths = tuple(hide_secrets(path, self._environment) for path in tool.paths)
-        return replace(tool, title=hide_secrets(tool.title, self._environment), paths=paths)
 
 
 def censor_error(error: AgentError, environment: Mapping[str, str]) -> AgentError:

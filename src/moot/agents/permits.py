@@ -13,6 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from moot.agents.environment import hide_in_tool
 from moot.agents.member_tools import NAMES, SERVER, ToolProblem, check_arguments
 from moot.core import limits
 from moot.core.session.events import Option
@@ -158,7 +159,7 @@ class People:
             [Option(id=name, label=label) for name, label in options],
             key=request.key,
             default=REJECT_ONCE,
-            tool=request.tool,
+            tool=hide_in_tool(request.tool, self._hide),
             diff=self._hide(request.diff) or None,
             grant=Grant(tool=request.name, pattern=self._hide(request.grant.pattern)),
         )

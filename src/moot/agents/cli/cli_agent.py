@@ -5,6 +5,7 @@ A preset's program may stay between turns (`LiveMember`); otherwise each turn ha
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from pathlib import Path
@@ -252,7 +253,7 @@ class CliMember:
 
     async def _run(self, turn: TurnInput, known: Conversation | None, program: Program) -> AsyncGenerator[Output, None]:
         reading = _Reading(self._spec, known.spent if known else Usage())
-        censor = Censor(self._environment, program.folder)
+        censor = Censor(os.environ, program.folder)
         try:
             async with start(program, self._bounds, self._run_environment.book) as child:
                 async with aclosing(_listen(child, reading, turn.language)) as outputs:
@@ -285,7 +286,7 @@ class CliMember:
         except AgentError as error:
             if is_resumed and _is_lost(f"{error} {ended.stderr}"):
                 raise AgentError("lost", str(error)) from None
-            raise censor_error(error, self._environment) from None
+            raise censor_error(error, os.environ) from None
 
 
 @contextmanager

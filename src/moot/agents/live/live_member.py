@@ -5,6 +5,7 @@ through anything but a new session: a turn that was cancelled or failed, a crash
 """
 
 import asyncio
+import os
 import uuid
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, aclosing, suppress
@@ -111,7 +112,7 @@ class LiveMember:
         return self._act(turn, permit_own_tools(permit), desk, asks_people=asks_people)
 
     def _choose_permit(self, turn: TurnInput, desk: Desk | None) -> Permit:
-        setup, hide = self._seat.setup, partial(hide_secrets, environment=self._seat.environment)
+        setup, hide = self._seat.setup, partial(hide_secrets, environment=os.environ)
         return choose_permit(setup.permissions, setup.allow, desk, turn.language, turn.grants, hide)
 
     async def steer(self, turn: TurnInput, message: Message) -> Delivery | None:
@@ -177,7 +178,7 @@ class LiveMember:
                 stack.enter_context(lease.link.socket.serve(tools, turn.language))
             playing = _Playing(lease, seat, turn, permit, asks_people=asks_people)
             steered = self._steered[turn.session_id, turn.turn_id]
-            censor = Censor(seat.environment, folder)
+            censor = Censor(os.environ, folder)
             is_over = False
             try:
                 self._keep(turn, lease, is_cut=True)
@@ -195,7 +196,7 @@ class LiveMember:
                 if playing.is_unread:
                     error = AgentError(DIED, str(error))
                 error.usage = await add_cost(error.usage, seat.setup.model)
-                raise censor_error(error, seat.environment) from None
+                raise censor_error(error, os.environ) from None
             finally:
                 steered.playing = None
                 was_cut = bool(known and known.is_cut) if playing.is_unread else not is_over
@@ -266,9 +267,9 @@ class LiveMember:
         try:
             remembers = await link.open(begun)
         except AgentError as error:
-            raise censor_error(error, seat.environment) from None
+            raise censor_error(error, os.environ) from None
         except (ConnectionError, EOFError):
-            raise censor_error(await explain_end(seat.name, child), seat.environment) from None
+            raise censor_error(await explain_end(seat.name, child), os.environ) from None
         if socket:
             await socket.wait_until_listed()
         return link, remembers
@@ -306,7 +307,7 @@ class LiveMember:
             self._protocol.is_id,
             tree=find_tree(turn),
             is_cut=is_cut,
-            doing=hide_secrets(doing, seat.environment),
+            doing=hide_secrets(doing, os.environ),
             takeover=takeover,
             folder=str(lease.link.folder),
         )
