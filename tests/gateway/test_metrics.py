@@ -4,6 +4,7 @@ from pathlib import Path
 
 from moot.core.session.principal import Role
 from moot.gateway.metrics import Metrics
+from moot.runtime.cluster import Sample
 from tests.gateway.sites import OWNER, count, open_site
 from tests.runtime.apps import run
 
@@ -58,3 +59,17 @@ def test_servers_do_not_share_their_counters() -> None:
     assert b'moot_closes_total{code="4408"} 1.0' in one.render()
     assert b'moot_resumes_total{outcome="diverged"} 1.0' in one.render()
     assert b"moot_connections 0.0" in other.render()
+
+
+def test_a_series_that_a_shared_store_has_no_more_is_gone() -> None:
+    """A pool without workers and jobs is not shown with what it had before; what counts is a counter."""
+    metrics = Metrics()
+    metrics.of_cluster.latest = [Sample("workers", 2, {"pool": "far"}), Sample("workers", 1, {"pool": "near"})]
+    metrics.of_node.latest = [Sample("takeovers_total", 3, {"why": "dead"})]
+    shown = metrics.render().decode()
+    assert 'moot_workers{pool="far"} 2.0' in shown
+    assert '# TYPE moot_takeovers_total counter\nmoot_takeovers_total{why="dead"} 3.0' in shown
+    metrics.of_cluster.latest = [Sample("workers", 1, {"pool": "near"})]
+    shown = metrics.render().decode()
+    assert 'moot_workers{pool="near"} 1.0' in shown
+    assert "far" not in shown

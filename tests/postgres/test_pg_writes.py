@@ -9,7 +9,7 @@ import pytest
 
 from moot.core.codec import Event, Head
 from moot.core.errors import ConfigError, Conflict, Diverged, Fenced, LogError, NotFound, Unusable
-from moot.runtime.cluster import News, Stake, Standing
+from moot.runtime.cluster import News, PoolStatus, Stake, Standing
 from moot.runtime.ports import CommandKey
 from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
@@ -367,11 +367,12 @@ async def test_a_restored_database_belongs_to_nobody(pg_url: str) -> None:
         job = Job(session_id="a", turn_id="t1", kind="turn", pool="far", team="team", member="bob", input=b"{}")
         await log.jobs.offer(job)
         before = await store.read_status()
-        assert (before.jobs, before.unowned_due, len(before.nodes)) == (1, 0, 1)
+        assert before.pools == [PoolStatus("far", workers=0, waiting=1, under_way=0)]
+        assert (before.unowned_due, len(before.nodes)) == (0, 1)
         log.node._tasks[0].cancel()  # it is gone, without a word
         await store.initialise(after_restore=True)
         status = await store.read_status()
-        assert (status.jobs, status.due, status.unowned_due, status.nodes) == (0, 1, 1, [])
+        assert (status.pools, status.due, status.unowned_due, status.nodes) == ([], 1, 1, [])
         assert status.lineage != before.lineage
         assert await verify(log, "a") == events[-1].head
         late, stake = make_events("a", events[-1].head), Stake(due=True, epoch=standing.epoch)

@@ -15,7 +15,7 @@ from moot.core.flows.plan.plan_events import LeaseExpired
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Answer, CompleteTurn
 from moot.core.session.events import TurnCompleted
-from moot.runtime.cluster import cluster_of
+from moot.runtime.cluster import Sample, cluster_of
 from moot.runtime.ports import CommandKey, Desk, Output, Result
 from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
@@ -36,7 +36,7 @@ CUT = Pace(beat_s=0.1, suspect_s=0.3, lease_s=3.0, worker_lease_s=60.0)
 
 def has_lost_its_lease(server: ServedNode) -> bool:
     cluster = cluster_of(server.app.log)
-    return cluster is not None and not cluster.measure()["lease_left_seconds"]
+    return cluster is not None and Sample("lease_left_seconds", 0.0) in cluster.measure()
 
 
 async def is_over(server: ServedNode, session: object) -> None:
@@ -268,7 +268,8 @@ async def test_a_job_that_is_over_is_withdrawn_without_its_owner(pg_url: str, tm
         await is_over(b, there)
 
         async def count_jobs() -> int:
-            return (await PostgresStore(pg_url).read_status()).jobs
+            pools = (await PostgresStore(pg_url).read_status()).pools
+            return sum(pool.waiting + pool.under_way for pool in pools)
 
         while await count_jobs():  # noqa: ASYNC110
             await asyncio.sleep(0.02)

@@ -118,7 +118,10 @@ def _describe(status: ClusterStatus) -> list[str]:
         lines.append(
             f"worker {worker.name} of {', '.join(worker.pools)}: at node {worker.host}, has {worker.jobs} jobs"
         )
-    return [*lines, *([f"{status.waiting_jobs} jobs wait for a worker"] if status.waiting_jobs else [])]
+    for pool in status.pools:
+        if pool.waiting:
+            lines.append(f"pool {pool.name}: {pool.waiting} jobs wait for a worker, {pool.workers} are connected")
+    return lines
 
 
 async def maintain(options: Namespace) -> int:

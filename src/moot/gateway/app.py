@@ -57,7 +57,7 @@ from moot.gateway.team_sources import TeamSources
 from moot.gateway.workers import WorkerEndpoint
 from moot.protocol.protocol_errors import ProtocolError
 from moot.protocol.worker_frames import PATH
-from moot.runtime.cluster import ClusterStatus, cluster_of
+from moot.runtime.cluster import ClusterStatus, Sample, cluster_of
 from moot.runtime.ports import Log, Takeover
 
 logger = logging.getLogger(__name__)
@@ -125,11 +125,11 @@ class Watch:
         if cluster is None:
             await self._count_sessions()
         else:
-            self._metrics.measure(cluster.measure())
+            self._metrics.of_node.latest = cluster.measure()
             if time.monotonic() >= self._counted_until:  # every server is asked, and all count the same
                 self._counted_until = time.monotonic() + COUNTED_S
                 await self._count_sessions()
-                self._metrics.measure(_measure_all(await cluster.read_status()))
+                self._metrics.of_cluster.latest = _measure_all(await cluster.read_status())
         return Response(self._metrics.render(), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
     async def _count_sessions(self) -> None:
@@ -140,19 +140,21 @@ class Watch:
         self._metrics.events_logged.set(sum(listing.head.seq for listing in listings))
 
 
-def _measure_all(status: ClusterStatus) -> dict[str, float]:
+def _measure_all(status: ClusterStatus) -> list[Sample]:
     """What every server reports alike, because it is about all of them."""
-    return {
-        "nodes": sum(node.lease_left_s > 0 for node in status.nodes),
-        "due_sessions": status.due,
-        "unowned_due_sessions": status.unowned_due,
-        "notify_queue_usage": status.notify_queue_usage,
-        "oldest_transaction_seconds": status.oldest_transaction_s,
-        "sync_standbys": status.sync_standbys,
-        "workers": len(status.workers),
-        "jobs": status.jobs,
-        "waiting_jobs": status.waiting_jobs,
-    }
+    samples = [
+        Sample("nodes", sum(node.lease_left_s > 0 for node in status.nodes)),
+        Sample("due_sessions", status.due),
+        Sample("unowned_due_sessions", status.unowned_due),
+        Sample("notify_queue_usage", status.notify_queue_usage),
+        Sample("oldest_transaction_seconds", status.oldest_transaction_s),
+        Sample("sync_standbys", status.sync_standbys),
+    ]
+    for pool in status.pools:
+        samples.append(Sample("workers", pool.workers, {"pool": pool.name}))
+        samples.append(Sample("jobs", pool.waiting, {"pool": pool.name, "state": "offered"}))
+        samples.append(Sample("jobs", pool.under_way, {"pool": pool.name, "state": "claimed"}))
+    return samples
 
 
 class Gateway:

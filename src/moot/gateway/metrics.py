@@ -1,9 +1,13 @@
 """Prometheus metrics of the server. Label values come from fixed lists, so that clients cannot create new series."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 from prometheus_client.exposition import generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from moot.runtime.cluster import Sample
 
 _SHARED = "Of a store that several machines share; docs/how-to/several-machines.md"
 
@@ -13,7 +17,7 @@ class Metrics:
 
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
-        self._shared: dict[str, Gauge] = {}
+        self.of_node, self.of_cluster = _Samples(registry), _Samples(registry)
 
         def counter(name: str, text: str, *labels: str) -> Counter:
             return Counter(f"moot_{name}", text, labels, registry=registry)
@@ -40,13 +44,6 @@ class Metrics:
         )
         self.unauthenticated = counter("unauthenticated_requests", "Requests without a valid token")
 
-    def measure(self, values: Mapping[str, float]) -> None:
-        """Show values of a store that several machines share, each as a series of its own."""
-        for name, value in values.items():
-            if name not in self._shared:
-                self._shared[name] = Gauge(f"moot_{name}", _SHARED, registry=self._registry)
-            self._shared[name].set(value)
-
     def closed(self, code: int) -> None:
         self.closes.labels(str(code)).inc()
 
@@ -59,3 +56,20 @@ class Metrics:
     def render(self) -> bytes:
         """Return all metrics in the Prometheus text format."""
         return generate_latest(self._registry)
+
+
+class _Samples(Collector):
+    """The latest samples from one source; a series that the source no longer has is gone."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.latest: Sequence[Sample] = ()
+        registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        families: dict[str, CounterMetricFamily | GaugeMetricFamily] = {}
+        for sample in self.latest:
+            if sample.name not in families:
+                make = CounterMetricFamily if sample.name.endswith("_total") else GaugeMetricFamily
+                families[sample.name] = make(f"moot_{sample.name}", _SHARED, labels=list(sample.labels))
+            families[sample.name].add_metric(list(sample.labels.values()), sample.value)
+        yield from families.values()

@@ -125,8 +125,8 @@ class Cluster(Protocol):
     async def read_status(self) -> "ClusterStatus":
         """Return the state of all nodes, for operators. Raises LogError."""
 
-    def measure(self) -> dict[str, float]:
-        """Return this node's counters and measurements by name."""
+    def measure(self) -> "list[Sample]":
+        """Return this node's counters and measurements."""
 
     async def join(
         self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str = "", place: str = ""
@@ -168,6 +168,14 @@ class Cluster(Protocol):
         """Say that nothing is due in a session that this node owns, unless it has another head by now."""
 
 
+class Sample(Struct, frozen=True):
+    """A measurement. One whose name ends in `_total` counts."""
+
+    name: str
+    value: float
+    labels: dict[str, str] = {}
+
+
 class NodeStatus(Struct, frozen=True):
     """A node as the others see it. `owned`: sessions with work under way that it acts for.
 
@@ -193,12 +201,20 @@ class WorkerStatus(Struct, frozen=True):
     jobs: int
 
 
+class PoolStatus(Struct, frozen=True):
+    """A pool of workers: how many are connected, and how many turns and tasks wait for one or are under way."""
+
+    name: str
+    workers: int
+    waiting: int
+    under_way: int
+
+
 class ClusterStatus(Struct, frozen=True, kw_only=True):
     """`unowned_due`: sessions in which work is due and no live node acts; above 0 for long is an alarm.
 
     `notify_queue_usage`: how full the queue of wake-ups is, 0 to 1. `oldest_transaction_s`: a transaction that is
-    open for long keeps the server from cleaning up. `jobs`: turns and tasks for workers, `waiting_jobs`: those of them
-    that none has claimed.
+    open for long keeps the server from cleaning up. `pools`: those with a worker or a job.
     """
 
     server: str
@@ -215,8 +231,7 @@ class ClusterStatus(Struct, frozen=True, kw_only=True):
     oldest_transaction_s: float
     nodes: list[NodeStatus]
     workers: list[WorkerStatus] = []
-    jobs: int = 0
-    waiting_jobs: int = 0
+    pools: list[PoolStatus] = []
 
 
 class SharedStore(Store):

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOCK_CLASS = 0x4D4F  # of the advisory locks by which a node shows that its process lives
+TAKEN_OVER = ("unowned", "dead")  # what was claimed: what had been handed over; what a node that is gone acted for
 FENCE = 0.75  # of the lease
 PING_S = 2.0
 FORGET_S = 60.0  # after its lease a dead node that owns nothing due is forgotten
@@ -52,10 +53,12 @@ _OWNERLESS = (
     " OR NOT EXISTS (SELECT 1 FROM moot.nodes n WHERE n.id = h.owner))"
 )
 _CLAIM = f"""
-WITH free AS (SELECT h.session, s.id FROM moot.heads h JOIN moot.sessions s ON s.key = h.session
+WITH free AS (SELECT h.session, s.id, CASE WHEN h.owner IS NULL THEN 'unowned' ELSE 'dead' END AS why
+   FROM moot.heads h JOIN moot.sessions s ON s.key = h.session
    WHERE {_OWNERLESS} AND (h.place IS NULL OR h.place = $4)
    LIMIT 100 FOR NO KEY UPDATE OF h SKIP LOCKED)
-UPDATE moot.heads h SET owner = $1, epoch = h.epoch + 1 FROM free WHERE h.session = free.session RETURNING free.id
+UPDATE moot.heads h SET owner = $1, epoch = h.epoch + 1 FROM free WHERE h.session = free.session
+RETURNING free.id, free.why
 """
 # Those among them whose trees are where no node lives.
 _MISSED = f"""
@@ -152,7 +155,10 @@ class Node:
         self._pinged: asyncio.Event | None = None
         self._is_leaving = False
         self._tasks: list[asyncio.Task[None]] = []
-        self.counts = {"claimed": 0, "fenced": 0, "rejoined": 0}
+        self.counts = dict.fromkeys((*TAKEN_OVER, "fenced", "rejoined"), 0)
+        self.owned = 0  # sessions with work that this node acts for
+        self._wake_lag_s = 0.0
+        self._pinged_at: float | None = None  # while a ping is on its way
 
     @property
     def is_lost(self) -> bool:
@@ -163,6 +169,18 @@ class Node:
     def lease_left_s(self) -> float:
         """Return for how many seconds this node may act without another heartbeat."""
         return self._renewed_at + self.pace.lease_s - boottime() if self.id is not None else 0.0
+
+    @property
+    def wake_lag_s(self) -> float:
+        """Return how long the last wake-up to oneself took, or takes so far."""
+        pending_s = 0.0 if self._pinged_at is None else time.monotonic() - self._pinged_at
+        return max(self._wake_lag_s, pending_s)
+
+    def ping(self, send: Callable[[], None]) -> None:
+        """Send a wake-up to oneself. The time of one that was lost goes on with it."""
+        if self._pinged_at is None:
+            self._pinged_at = time.monotonic()
+        send()
 
     async def listen(self) -> None:
         """Connect if necessary, and listen for wake-ups. Raises LogError."""
@@ -216,9 +234,12 @@ class Node:
             missed = await self._use(lambda connection: connection.fetch(_MISSED, self.place, *values))
             self._tell_missed(listener, [(row["id"], row["place"], row["epoch"]) for row in missed])
         for row in claimed:
-            logger.info("node %s takes over session %s", self.name, row["id"])
-            self.counts["claimed"] += 1
+            logger.info("node %s takes over session %s (%s)", self.name, row["id"], row["why"])
+            self.counts[row["why"]] += 1
+        if dead := sum(row["why"] == "dead" for row in claimed):
+            logger.warning("node %s takes over %d sessions of a node that is gone", self.name, dead)
         mine = await self._use(lambda connection: connection.fetch(_MINE, me))
+        self.owned = len(mine)
         if self.id == me:
             for row in mine:
                 listener.take_over(row["id"])
@@ -284,7 +305,7 @@ class Node:
 
     async def _ping(self, connection: "asyncpg.Connection") -> None:
         """Check that notifications arrive: a pooler in transaction mode accepts LISTEN and delivers nothing."""
-        self._pinged = asyncio.Event()
+        self._pinged, self._pinged_at = asyncio.Event(), time.monotonic()
         [payload] = wakes.make_payloads(self._sender, "p", [("", 0)])
         await connection.execute("SELECT pg_notify($1, $2)", wakes.CHANNEL, payload)
         try:
@@ -302,12 +323,18 @@ class Node:
             return
         sender, kind, items = wake
         if kind == "p":
-            if sender == self._sender and self._pinged:
-                self._pinged.set()
+            if sender == self._sender:
+                self._hear_ping()
         elif sender != self._sender:
             if kind == "o":
                 asyncio.get_running_loop().create_task(self._claim_quietly())
             self._on_wake(kind, items)
+
+    def _hear_ping(self) -> None:
+        if self._pinged_at is not None:
+            self._wake_lag_s, self._pinged_at = time.monotonic() - self._pinged_at, None
+        if self._pinged:
+            self._pinged.set()
 
     async def _claim_quietly(self) -> None:
         try:
@@ -378,7 +405,7 @@ class Node:
             await asyncio.sleep(max(0.01, min(left_s if self.id is not None else 0.25, self.pace.lease_s / 20)))
 
     def _lose(self, why: str) -> None:
-        self.id = None
+        self.id, self.owned = None, 0
         self.counts["fenced"] += 1
         logger.warning("node %s stops its agents: %s", self.name, why)
         if self._listener:

@@ -12,20 +12,20 @@ from moot.core import limits
 from moot.core.codec import Event, Head
 from moot.core.errors import Diverged, LogError, NotFound, Unusable
 from moot.core.search_words import Term
-from moot.runtime.cluster import ClusterListener, ClusterStatus, Hold, News, Stake, Standing
+from moot.runtime.cluster import ClusterListener, ClusterStatus, Hold, News, Sample, Stake, Standing
 from moot.runtime.ports import CommandKey, Listing, Place, Project, Receipt, Snapshot, Summary
 from moot.runtime.stores.postgres import statements, tables
 from moot.runtime.stores.postgres.documents import PgDocuments
 from moot.runtime.stores.postgres.holding import held
 from moot.runtime.stores.postgres.links import Address, Pool
-from moot.runtime.stores.postgres.nodes import FENCE, Node, Pace
+from moot.runtime.stores.postgres.nodes import FENCE, TAKEN_OVER, Node, Pace
 from moot.runtime.stores.postgres.pg_jobs import PgJobs
 from moot.runtime.stores.postgres.pieces import Pieces
 from moot.runtime.stores.postgres.reader import Reader
 from moot.runtime.stores.postgres.search import search
 from moot.runtime.stores.postgres.status import read_status
 from moot.runtime.stores.postgres.wakes import Teller
-from moot.runtime.stores.postgres.writer import Append, Statement, Writer
+from moot.runtime.stores.postgres.writer import CONFLICTS, Append, Statement, Writer
 from moot.runtime.stores.tails import Tails
 
 logger = logging.getLogger(__name__)
@@ -343,6 +343,8 @@ class PgLog:
             await asyncio.sleep(min(POLL_S, 2 * self.node.pace.beat_s))
             try:
                 await self.node.listen()
+                if self.node.others:
+                    self.node.ping(lambda: self._teller.tell("p", ("", 0)))
                 followed = {*self._tails.list_followed(), *(self._listener.list_followed() if self._listener else ())}
                 self.pieces.want(self._tails.list_followed())
                 if followed:
@@ -386,24 +388,27 @@ class PgCluster:
         async with self._log._pool.taken() as link, link.connected() as connection:
             return await read_status(connection)
 
-    def measure(self) -> dict[str, float]:
-        node, log = self.node, self._log
-        return {
-            "lease_left_seconds": max(node.lease_left_s, 0.0),
-            "clock_offset_seconds": node.offset_s,
-            "takeovers_total": node.counts["claimed"],
+    def measure(self) -> list[Sample]:
+        node, log, writer = self.node, self._log, self._log._writer
+        counts = {
             "fenced_total": node.counts["fenced"],
             "rejoined_total": node.counts["rejoined"],
             "store_commits_total": log.commit_count,
-            "store_commit_seconds_total": log._writer.commit_s,
-            "store_appends_total": log._writer.append_count,
-            "store_conflicts_total": log._writer.conflict_count,
+            "store_commit_seconds_total": writer.commit_s,
+            "store_appends_total": writer.append_count,
             "store_locked_decisions_total": log.locked_count,
             "log_diverged_total": log.diverged_count,
             "store_in_doubt_total": log.in_doubt_count,
             "pieces_dropped_total": log.pieces.dropped,
+            "lease_left_seconds": max(node.lease_left_s, 0.0),
+            "clock_offset_seconds": node.offset_s,
+            "wake_lag_seconds": node.wake_lag_s,
+            "owned_sessions": node.owned,
             "followed_sessions": len(log._tails.list_followed()),
         }
+        takeovers = [Sample("takeovers_total", node.counts[why], {"why": why}) for why in TAKEN_OVER]
+        conflicts = [Sample("store_conflicts_total", writer.conflicts[kind], {"kind": kind}) for kind in CONFLICTS]
+        return [*(Sample(name, value) for name, value in counts.items()), *takeovers, *conflicts]
 
     @property
     def node(self) -> Node:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from moot.runtime.cluster import ClusterStatus, NodeStatus, WorkerStatus
+from moot.runtime.cluster import ClusterStatus, NodeStatus, PoolStatus, WorkerStatus
 from moot.runtime.stores.postgres import tables
 from moot.runtime.stores.postgres.statements import COUNT_STANDBYS
 
@@ -19,8 +19,6 @@ SELECT current_setting('server_version') AS server, m.lineage::text AS lineage,
     (SELECT 1 FROM moot.nodes n WHERE n.id = h.owner AND n.lease_until > clock_timestamp())) AS unowned_due,
   (SELECT count(*) FROM pg_inherits WHERE inhparent = 'moot.appends'::regclass) AS partitions,
   ({COUNT_STANDBYS}) AS sync_standbys,
-  (SELECT count(*) FROM moot.jobs) AS jobs,
-  (SELECT count(*) FROM moot.jobs WHERE worker IS NULL) AS waiting_jobs,
   pg_notification_queue_usage()::float8 AS notify_queue_usage,
   coalesce((SELECT max(extract(epoch FROM clock_timestamp() - xact_start)) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()), 0)::float8 AS oldest_transaction_s
@@ -37,6 +35,13 @@ SELECT w.name, w.pools, w.host, extract(epoch FROM w.lease_until - clock_timesta
   (SELECT count(*) FROM moot.jobs j WHERE j.worker = w.id) AS jobs
 FROM moot.workers w WHERE w.lease_until > clock_timestamp() ORDER BY w.name, w.id
 """
+_POOLS = """
+SELECT name, sum(workers)::int AS workers, sum(waiting)::int AS waiting, sum(under_way)::int AS under_way FROM (
+  SELECT unnest(pools) AS name, 1 AS workers, 0 AS waiting, 0 AS under_way FROM moot.workers
+    WHERE lease_until > clock_timestamp()
+  UNION ALL SELECT pool, 0, (worker IS NULL)::int, (worker IS NOT NULL)::int FROM moot.jobs) each
+GROUP BY name ORDER BY name
+"""
 
 
 async def read_status(connection: "asyncpg.Connection") -> ClusterStatus:
@@ -44,5 +49,6 @@ async def read_status(connection: "asyncpg.Connection") -> ClusterStatus:
     row = await connection.fetchrow(_COUNTS)
     nodes = [NodeStatus(**dict(node)) for node in await connection.fetch(_NODES)]
     workers = [WorkerStatus(**dict(worker)) for worker in await connection.fetch(_WORKERS)]
+    pools = [PoolStatus(**dict(pool)) for pool in await connection.fetch(_POOLS)]
     version = await tables.find_version(connection)
-    return ClusterStatus(**dict(row), version=version, nodes=nodes, workers=workers)
+    return ClusterStatus(**dict(row), version=version, nodes=nodes, workers=workers, pools=pools)

@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 
 BATCH = 256
 LOCK_WAIT_MS = 5_000  # for a session that another node decides about
+# Why appends were refused: their head has another seq, or another hash; the epoch or the job of what was reported is
+# over; the command was logged before; others kept the row locked; the session is in the trash.
+CONFLICTS = ("seq", "hash", "fenced", "command", "locked", "removed")
 
 
 class Append(Struct, frozen=True, kw_only=True):
@@ -140,7 +143,7 @@ class Writer:
         self.commit_count = 0
         self.commit_s = 0.0  # how long all of them took
         self.append_count = 0  # which went with them
-        self.conflict_count = 0
+        self.conflicts = dict.fromkeys(CONFLICTS, 0)
         self.in_doubt_count = 0
 
     def submit(self, change: Change, then: Callable[[], None] = lambda: None) -> "asyncio.Future[Standing]":
@@ -293,10 +296,9 @@ class Writer:
         for job, append in zip(jobs, appends, strict=True):
             outcome = self._judge(append, found[append.session_id])
             if outcome is not None:
-                self.conflict_count += isinstance(outcome, Conflict)
                 job.settle(outcome)
             elif link is self._slow_link:
-                job.settle(Conflict(f"session {append.session_id} is being written by others; try again"))
+                job.settle(self._refuse("locked", append, "is being written by others; try again"))
             else:
                 self._slow_ids.add(append.session_id)
                 self._slow.append(job)
@@ -312,17 +314,22 @@ class Writer:
         if row["removed"]:
             if append.expected.seq:
                 return NotFound(f"no session {session_id}")
-            return Conflict(f"session {session_id} is in the trash; restore it, or delete it for good")
+            return self._refuse("removed", append, "is in the trash; restore it, or delete it for good")
         if epoch is not None and (row["epoch"] != epoch or row["owner"] != self._node_id()):
-            return Fenced(f"session {session_id} is in the hands of another node since epoch {row['epoch']}")
+            return self._refuse("fenced", append, f"is in the hands of another node since epoch {row['epoch']}")
         if not row["is_held"]:
-            return Fenced(f"session {session_id}: the job of this report was taken from its worker")
+            return self._refuse("fenced", append, "has given the job of this report to another worker")
         head = Head(row["seq"], row["hash"].hex())
         if head != append.expected:
+            self.conflicts["hash" if head.seq == append.expected.seq else "seq"] += 1
             return Conflict(explain_conflict(session_id, head, append.expected))
         if row["taken"] and append.command:
-            return Conflict(f"session {session_id} has taken command {append.command.command_id} before; look it up")
+            return self._refuse("command", append, f"has taken command {append.command.command_id} before; look it up")
         return None
+
+    def _refuse(self, kind: str, append: Append, why: str) -> Conflict:
+        self.conflicts[kind] += 1
+        return (Fenced if kind == "fenced" else Conflict)(f"session {append.session_id} {why}")
 
     async def _run_slow(self) -> None:
         """Append to sessions that others have locked, one after the other, each when its row is free."""
