@@ -24,6 +24,7 @@ class Proxy:
         self.cancel_requests = 0
         self.drops_answer_to: Callable[[bytes], bool] = lambda _: False  # then the connection is cut before the answer
         self.cuts = 0
+        self.swallows: Callable[[bytes], bool] = lambda _: False  # what a client sends; it waits for an answer
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -82,6 +83,8 @@ class Proxy:
                     self.cancel_requests += data.startswith(_CANCEL_REQUEST)
                     if self.drops_answer_to(data):
                         is_doomed.set()
+                    if self.swallows(data):
+                        continue
                 elif is_doomed.is_set():
                     self.cuts += 1
                     return  # the server has answered; the client does not hear it

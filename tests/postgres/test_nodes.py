@@ -430,3 +430,15 @@ def test_a_node_is_dead_when_it_is_silent_and_gone() -> None:
     fresh = Suspicion(5.0)
     fresh.look(0.0, [(1, 5, True)], 1.0)
     assert fresh.look(1000.0, [(1, 5, True)], 1.0) == set()  # the server was away for long: nobody is dead
+
+
+@run
+async def test_a_peer_that_never_answers_does_not_keep_a_node_away(pg_url: str) -> None:
+    """A connection that is made and then says nothing is given up, also by a node that has lost its lease."""
+    pace = Pace(beat_s=0.1, suspect_s=0.3, lease_s=1.0)
+    async with node(pg_url, "a", pace=pace) as a:
+        a.proxy.swallows = lambda data: b"LISTEN" in data
+        a.proxy.reset_all()
+        await until(lambda: a.log.node.is_lost)
+        a.proxy.swallows = lambda _: False
+        await until(lambda: a.log.node.id is not None)

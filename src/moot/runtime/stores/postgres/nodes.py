@@ -184,8 +184,7 @@ class Node:
 
     async def listen(self) -> None:
         """Connect if necessary, and listen for wake-ups. Raises LogError."""
-        async with self._using:
-            await self._connect()
+        await self._use(_do_nothing)
 
     async def join(
         self, listener: ClusterListener, teams: Callable[[], Collection[str]], version: str, place: str
@@ -261,41 +260,41 @@ class Node:
     async def _use(self, call: Callable[["asyncpg.Connection"], Any]) -> Any:
         async with self._using:
             connection = await self._connect()
+            # Some peers take what is sent and never answer. To cancel would be to send a CancelRequest.
+            patience = asyncio.get_running_loop().call_later(self.pace.lease_s, self._drop)
             try:
+                if not self.is_listening:
+                    await self._begin_listening(connection)
                 return await call(connection)
             except asyncio.CancelledError:
                 self._drop()
                 raise
             except Exception as error:
                 translated = error if isinstance(error, LogError) else translate(error, self._address)
-                if isinstance(translated, BrokenLink) or connection.is_closed() or connection.is_in_transaction():
+                is_unfit = connection.is_closed() or connection.is_in_transaction() or not self.is_listening
+                if isinstance(translated, BrokenLink) or is_unfit:
                     self._drop()
                 raise translated from error
+            finally:
+                patience.cancel()
 
     async def _connect(self) -> "asyncpg.Connection":
-        """The connection, made anew and listening if it broke."""
+        """The connection, made anew if it broke."""
         connection = self._connection
-        if connection is not None and not connection.is_closed():
-            return connection
-        self.is_listening = False
-        connection = await connect(self._address)
-        try:
-            await check_durability(connection, self._address)
-            await tables.check(connection, self._address)
-            self.log_version = await connection.fetchval(_LOG_VERSION, LOG_VERSION)
-            await connection.add_listener(wakes.CHANNEL, self._hear)
-            await self._ping(connection)
-            if self.id is not None:
-                await connection.execute("SELECT pg_try_advisory_lock($1, $2)", LOCK_CLASS, self.id)
-        except (LogError, asyncio.CancelledError):
-            connection.terminate()
-            raise
-        except Exception as error:
-            connection.terminate()
-            raise translate(error, self._address) from error
-        self._connection = connection
-        self.is_listening = True
+        if connection is None or connection.is_closed():
+            self.is_listening = False
+            connection = self._connection = await connect(self._address)
         return connection
+
+    async def _begin_listening(self, connection: "asyncpg.Connection") -> None:
+        await check_durability(connection, self._address)
+        await tables.check(connection, self._address)
+        self.log_version = await connection.fetchval(_LOG_VERSION, LOG_VERSION)
+        await connection.add_listener(wakes.CHANNEL, self._hear)
+        await self._ping(connection)
+        if self.id is not None:
+            await connection.execute("SELECT pg_try_advisory_lock($1, $2)", LOCK_CLASS, self.id)
+        self.is_listening = True
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -412,3 +411,6 @@ class Node:
             self._listener.let_go()
         self._drop()  # what hangs, hangs no longer; whatever was sent is sent again
         self._cut()
+
+
+async def _do_nothing(_connection: "asyncpg.Connection") -> None: ...
