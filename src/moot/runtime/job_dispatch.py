@@ -6,17 +6,17 @@ that some worker has it, and withdraws it when it is no longer wanted.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any
 
 import msgspec
 
 from moot.core.errors import LogError, NotFound
 from moot.core.flows.turns import TurnInput
-from moot.core.session.commands import CompleteTool, FailTurn, NackDispatch, WorkerCommand
+from moot.core.session.commands import WorkerCommand
 from moot.core.session.state import Message
 from moot.runtime.ports import Dispatch, Handle, Report, Show, ToolJob, Worker
-from moot.runtime.worker_jobs import Bell, Job, JobRef, Jobs, JobStanding, Kind
+from moot.runtime.worker_jobs import Bell, Job, JobRef, Jobs, JobStanding, Kind, make_failure
 
 logger = logging.getLogger(__name__)
 
@@ -117,29 +117,31 @@ class JobDispatch:
         try:
             while self._handles or self._unwanted:
                 await self._bell.wait(self._look_s)
+                unwanted, self._unwanted = self._unwanted, []
+                await asyncio.gather(*map(self._withdraw, unwanted))
+                await asyncio.gather(*(self._offer(each) for each in self._handles.values() if each.ref is None))
                 try:
-                    await self._withdraw_all()
-                    await self._offer_all()
                     await self._look()
                 except LogError as error:
                     logger.info("jobs cannot be looked after now: %s", error)
         finally:
             self.jobs.listeners.discard(self._bell.ring)
 
-    async def _withdraw_all(self) -> None:
-        while self._unwanted:
-            handle = self._unwanted[0]
-            await self.jobs.withdraw(handle.job.session_id, handle.job.turn_id)
-            self._unwanted.remove(handle)
+    async def _withdraw(self, handle: JobHandle) -> None:
+        job = handle.job
+        try:
+            await self.jobs.withdraw(job.session_id, job.turn_id)
+        except LogError as error:  # of this job alone, perhaps
+            logger.info("a job of session %s cannot be withdrawn now: %s", job.session_id, error)
+            self._unwanted.append(handle)
 
-    async def _offer_all(self) -> None:
-        for handle in [handle for handle in self._handles.values() if handle.ref is None]:
-            try:
-                ref = await self.jobs.offer(handle.job)
-            except NotFound:
-                self.forget(handle)  # the session was removed
-            else:
-                handle.ref = ref
+    async def _offer(self, handle: JobHandle) -> None:
+        try:
+            handle.ref = await self.jobs.offer(handle.job)
+        except NotFound:
+            self.forget(handle)  # the session was removed
+        except LogError as error:
+            logger.info("a job of session %s cannot be offered now: %s", handle.job.session_id, error)
 
     async def _look(self) -> None:
         offered = [handle for handle in self._handles.values() if handle.ref]
@@ -173,18 +175,11 @@ class JobDispatch:
         self.withdraw(handle)
         job = handle.job
         reason = f"no worker of pool {job.pool} that plays team {job.team} is connected"
-        end: WorkerCommand
-        if job.kind == "task":
-            end = NackDispatch(dispatch_id=job.turn_id, reason=reason)
-        elif job.kind == "tool":
-            end = CompleteTool(call_id=job.turn_id, error=reason)
-        else:
-            end = FailTurn(turn_id=job.turn_id, error_type="network", message=reason)
-        self._spawn(_send(handle.report, end))
+        self._spawn(_send(handle.report, make_failure(job, "network", reason)))
 
 
-async def _send(report: Report, end: WorkerCommand) -> None:
-    await report(end)
+async def _send(report: Report, commands: Sequence[WorkerCommand]) -> None:
+    await report(*commands)
 
 
 class RoutedDispatch:

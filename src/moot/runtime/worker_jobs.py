@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from moot.core.session.commands import CompleteTool, FailTurn, NackDispatch, WorkerCommand
 from moot.runtime.ports import Clock
 
 Kind = Literal["turn", "task", "tool"]
@@ -39,6 +40,18 @@ class Job(Struct, frozen=True, kw_only=True):
     member: str
     input: bytes
     ref: JobRef = JobRef(0, 0)
+
+
+def make_failure(job: Job, error_type: str, reason: str) -> list[WorkerCommand]:
+    """What ends a job that cannot be played. Of a task it is not known whether it has begun: one of the two counts."""
+    failed = FailTurn(turn_id=job.turn_id, error_type=error_type, message=reason)
+    match job.kind:
+        case "turn":
+            return [failed]
+        case "task":
+            return [failed, NackDispatch(dispatch_id=job.turn_id, reason=reason)]
+        case "tool":
+            return [CompleteTool(call_id=job.turn_id, error=reason)]
 
 
 class WorkerCard(Struct, frozen=True, kw_only=True):
