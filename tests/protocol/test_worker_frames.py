@@ -3,7 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from moot.core.session.commands import AckDispatch, CompleteTurn, ReportStep, StartTask
+from moot.core.session.commands import AckDispatch, CompleteTurn, ReportSpending, ReportStep, StartTask
+from moot.core.session.usage import Usage
 from moot.core.session.workspace_commands import ReportChange, ReportTree
 from moot.protocol.worker_frames import (
     CHUNK_CHARS,
@@ -29,21 +30,27 @@ def test_a_long_frame_is_sent_in_parts_and_put_together() -> None:
     read = read_from_worker(texts[-1] or "")
     assert read == frame
     assert isinstance(read, ReportJob)
-    assert read_commands(read.commands, "t1") == [long]
+    assert read_commands(read.commands, "t1", "bob") == [long]
 
 
 def test_a_worker_reports_about_its_own_turn_only() -> None:
     """Whatever else it sends is refused: another turn, a command of people, nothing."""
-    mine = (AckDispatch(dispatch_id="d1"), StartTask(dispatch_id="d1"), ReportStep(turn_id="d1", action="look"))
-    assert read_commands(write_commands(mine), "d1") == list(mine)
+    mine = (
+        AckDispatch(dispatch_id="d1"),
+        StartTask(dispatch_id="d1"),
+        ReportStep(turn_id="d1", action="look"),
+        ReportSpending(turn_id="d1", member="bob", usage=Usage(cost_usd=1.0)),
+    )
+    assert read_commands(write_commands(mine), "d1", "bob") == list(mine)
     for wrong in (
         write_commands([CompleteTurn(turn_id="t2", text="")]),
+        write_commands([ReportSpending(turn_id="d1", member="eve", usage=Usage(cost_usd=1.0))]),
         ({"type": "Post", "text": "hello"},),
         ({"type": "CompleteTurn", "turn_id": "d1", "text": 5},),
         (),
     ):
         with pytest.raises(ValueError, match=r".+"):
-            read_commands(wrong, "d1")
+            read_commands(wrong, "d1", "bob")
 
 
 @pytest.mark.parametrize("name", ["--output=/etc/x", "HEAD", "", "a" * 39, f"{'a' * 40} "])
@@ -52,10 +59,10 @@ def test_a_worker_names_commits_by_their_hash(name: str) -> None:
     commit = "a" * 40
     tree = ReportTree(turn_id="t1", tree="main", branch="b", base=commit)
     change = ReportChange(turn_id="t1", tree="main", commit=commit, parent=commit, files=())
-    assert read_commands(write_commands([tree, change]), "t1") == [tree, change]
+    assert read_commands(write_commands([tree, change]), "t1", "bob") == [tree, change]
     for wrong in (replace(tree, base=name), replace(change, commit=name), replace(change, parent=name)):
         with pytest.raises(ValueError, match="commit"):
-            read_commands(write_commands([wrong]), "t1")
+            read_commands(write_commands([wrong]), "t1", "bob")
 
 
 @pytest.mark.parametrize("message", ["", "{}", ".", ".[]", '.{"event":"worker.nothing"}', '.{"event":"job.report"}'])

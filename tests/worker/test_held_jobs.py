@@ -6,7 +6,7 @@ import msgspec
 
 from moot.core.session.events import ToolCall
 from moot.core.session.state import Message
-from moot.protocol.worker_frames import AnswerJob, Held, OfferJob
+from moot.protocol.worker_frames import AnswerJob, DeclineJob, FromWorker, Held, OfferJob
 from moot.runtime.ports import ToolJob
 from moot.worker.held_jobs import HeldJobs
 
@@ -52,3 +52,13 @@ def test_a_newer_claim_of_a_job_ends_the_older_one() -> None:
     assert (older.is_cancelled, older.told) == (True, [])
     assert (newer.is_cancelled, newer.told) == (False, ["allow"])
     assert list(jobs) == [Held(7, 2)]
+
+
+def test_a_job_that_cannot_be_decoded_is_declined() -> None:
+    """A server of another version offers it: people hear of it, instead of waiting for somebody who does not play."""
+    sent: list[FromWorker] = []
+    jobs = HeldJobs(cast("Any", _Dispatch()), sent.append)
+    jobs.take(OfferJob(job=7, attempt=1, kind="turn", team="pair", input=msgspec.Raw(b'{"session_id": 1}')))
+    [declined] = sent
+    assert isinstance(declined, DeclineJob)
+    assert (declined.job, declined.attempt, list(jobs)) == (7, 1, [])

@@ -1,25 +1,33 @@
 """Members that run on another machine: their turns are played there, and the session is none the worse for it."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from websockets.asyncio.client import connect
+from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
+from moot.client.address import read_address
 from moot.core.errors import ConfigError
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Answer, CancelTurn, Post
 from moot.core.session.desk_events import FileShown
-from moot.core.session.events import MessagePosted, TurnCompleted, TurnFailed, TurnStepped
+from moot.core.session.events import MessagePosted, TurnCancelled, TurnCompleted, TurnFailed, TurnSpent, TurnStepped
 from moot.core.session.principal import Principal, Role
-from moot.protocol.worker_frames import PATH, Hello, encode
+from moot.core.session.usage import Usage
+from moot.gateway.auth import TOKENS_FILE
+from moot.gateway.token_file import TokenFile
+from moot.protocol.worker_frames import PATH, DeclineJob, Hello, ReportJob, Welcome, encode
 from moot.runtime.ports import Delta, Desk, Output, Result, Step
+from moot.worker.worker_link import WorkerLink, WorkerSettings
 from tests.gateway.sites import OWNER
 from tests.postgres.test_pg_writes import until
-from tests.runtime.apps import Puppet, facts, run
+from tests.runtime.apps import Puppet, facts, has, run
 from tests.worker.crews import FAR_PAIR, POOL, ServedNode, make_token, served, working
 
 ALICE = Principal(token_id="t", role=Role.OWNER, member="alice")
@@ -189,6 +197,9 @@ async def test_a_token_of_a_worker_is_good_for_nothing_else(tmp_path: Path) -> N
         with pytest.raises(ConfigError, match="role worker"):
             async with working(FAR_PAIR, OWNER, node.url):
                 pass
+        with pytest.raises(ConfigError, match=f"not for pool {POOL}"):
+            async with working(FAR_PAIR, token, node.url):
+                pass
         hello = Hello(worker="w", name="w", pools=(POOL,), teams=("t",), at_once=1)
         url = node.url.replace("http", "ws") + PATH
         async with connect(url, additional_headers=headers, proxy=None) as socket:
@@ -196,4 +207,112 @@ async def test_a_token_of_a_worker_is_good_for_nothing_else(tmp_path: Path) -> N
             with pytest.raises(ConnectionClosed) as closed:
                 await socket.recv()
             assert closed.value.rcvd
-            assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4400, f"this token is not for pool {POOL}")
+            assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4403, f"this token is not for pool {POOL}")
+
+
+class Spending(Puppet):
+    """An agent that notes what it has spent, and goes on."""
+
+    async def act_asking(self, turn: TurnInput, desk: Desk) -> AsyncGenerator[Output, None]:
+        desk.spend(Usage(cost_usd=0.5))
+        async for output in self.act(turn):
+            yield output
+
+
+@run
+async def test_what_a_stopped_turn_had_cost_is_counted(store: str, tmp_path: Path) -> None:
+    """As for a member on a server; the worker keeps nothing of the turn."""
+    bob = Spending()
+    async with (
+        served(tmp_path, FAR_PAIR, store) as node,
+        working(FAR_PAIR, make_token(tmp_path), node.url, agents={"bob": bob}),
+    ):
+        session = await node.app.session()
+        await session.submit(post("[NEXT: bob] hello"))
+        await bob.is_called()
+        await session.submit(CancelTurn(principal=ALICE))
+        await has(node.app, session, "turn.spent")
+        spent = await facts(node.app, session, TurnSpent)
+        assert [(fact.member, fact.usage.cost_usd) for fact in spent] == [("bob", 0.5)]
+        [cancelled] = await facts(node.app, session, TurnCancelled)
+        assert spent[0].turn_id == cancelled.turn_id
+
+
+NONSENSE = ({"type": "Nonsense"},)
+TWO_STEPS = [({"type": "ReportStep", "turn_id": "t1", "action": action},) for action in ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("frames", "why"),
+    [
+        ([(1, NONSENSE)], "no command 'Nonsense' of a worker"),
+        ([(1, TWO_STEPS[0]), (1, TWO_STEPS[1])], "was used before with another body"),
+        ([], "no such kind"),
+    ],
+    ids=["unreadable", "another under its number", "declined"],
+)
+@run
+async def test_a_job_whose_worker_makes_no_sense_fails(
+    frames: list[tuple[int, tuple[dict[str, str], ...]]], why: str, tmp_path: Path
+) -> None:
+    """Nobody waits for a worker that does not play, or that no server understands."""
+    bob = Puppet()
+    async with (
+        served(tmp_path, FAR_PAIR) as node,
+        working(FAR_PAIR, make_token(tmp_path), node.url, agents={"bob": bob}) as link,
+    ):
+        session = await node.app.session()
+        await session.submit(post("[NEXT: bob] hello"))
+        await bob.is_called()
+        [ref] = link.jobs
+        for number, commands in frames:
+            link._send(ReportJob(job=ref.job, attempt=ref.attempt, number=number, commands=commands))
+        if not frames:
+            link._send(DeclineJob(job=ref.job, attempt=ref.attempt, reason=why))
+        await until(lambda: is_settled(node, session))
+        [failed] = await facts(node.app, session, TurnFailed)
+        assert why in failed.message
+        await until(lambda: not len(link.jobs))
+        assert bob.killed
+
+
+@run
+async def test_a_worker_whose_token_is_revoked_ends_and_says_why(tmp_path: Path) -> None:
+    """No server will ever take it again."""
+    token = make_token(tmp_path)
+    async with served(tmp_path, FAR_PAIR) as node:
+        settings = WorkerSettings(id="w", name="w", pools=(POOL,), teams=(FAR_PAIR.name,))
+        nothing: Any = None  # there are no jobs to play
+        link = WorkerLink([read_address(node.url, token)], settings, nothing)
+        running = asyncio.create_task(link.run(asyncio.Event()))
+        await link.is_welcome.wait()
+        tokens = TokenFile(tmp_path / TOKENS_FILE)
+        [known] = tokens.read()
+        tokens.revoke(known.token_id)
+        with pytest.raises(ConfigError, match=r"its token was revoked|needs a token"):
+            await running
+
+
+async def _refuse(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    writer.close()
+
+
+async def _babble(socket: ServerConnection) -> None:
+    await socket.send(encode(Welcome(lease_s=30.0))[0])
+    await socket.send("what?")
+    await socket.wait_closed()
+
+
+@run
+async def test_a_worker_goes_on_after_what_can_heal(tmp_path: Path) -> None:
+    """A proxy that refuses, and a server that talks nonsense: it tries the next address."""
+    token = make_token(tmp_path)
+    async with (
+        served(tmp_path, FAR_PAIR) as node,
+        await asyncio.start_server(_refuse, "127.0.0.1", 0) as refusing,
+        serve(_babble, "127.0.0.1", 0) as babbling,
+    ):
+        odd = [f"http://127.0.0.1:{next(iter(each.sockets)).getsockname()[1]}" for each in (refusing, babbling)]
+        async with working(FAR_PAIR, token, *odd, node.url):
+            await until(lambda: node.app.sessions.foreman.count() == 1)

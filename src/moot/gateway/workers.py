@@ -15,6 +15,7 @@ from moot.core.errors import Fenced, LogError, NotFound, Refused
 from moot.core.session.principal import Principal
 from moot.core.session.state import Message
 from moot.gateway.auth import Tokens, TooManyTries, address_of, find_credentials, pick_subprotocol
+from moot.gateway.ws import reject
 from moot.protocol.worker_frames import (
     AnswerJob,
     Assembly,
@@ -22,6 +23,7 @@ from moot.protocol.worker_frames import (
     BringMessage,
     Bye,
     CancelJob,
+    DeclineJob,
     FileReply,
     FromWorker,
     GetFile,
@@ -59,9 +61,14 @@ UNREAD = 10_000  # frames for a worker that does not read, which is then sent aw
 HELLO_CHARS = 256 * 1024
 NAME_CHARS = 100
 NAMES = 500  # pools of one worker, and teams
+REASON_CHARS = 1_000  # why it cannot play a job
 AT_ONCE = 1_000
 REASON_BYTES = 123  # of a close frame
 RESTART, BAD_FRAME, UNAUTHENTICATED, FORBIDDEN, SLOW = 1012, 4400, 4401, 4403, 4408
+
+
+class _Forbidden(Exception):
+    """The worker's token is not for what it asks."""
 
 
 class _Gone(Exception):
@@ -74,7 +81,7 @@ class ServerLink:
     def __init__(self, card: WorkerCard, token_id: str) -> None:
         self.card = card
         self.token_id = token_id
-        self.code = RESTART  # to close with
+        self.code, self.reason = RESTART, ""  # to close with
         self.handing = asyncio.Lock()  # one file at a time: it is in memory until the worker has read it
         self._frames: asyncio.Queue[tuple[ToWorker, asyncio.Event] | None] = asyncio.Queue()
         self._is_closing = False
@@ -88,11 +95,11 @@ class ServerLink:
             self._frames.put_nowait((frame, written))
         return written
 
-    def close(self, code: int = RESTART) -> None:
+    def close(self, code: int = RESTART, reason: str = "") -> None:
         """Say nothing more: above all not that jobs are over because this server stops."""
         if not self._is_closing:
             self._is_closing = True
-            self.code = code
+            self.code, self.reason = code, reason
             self._frames.put_nowait(None)
 
     async def write(self, send: Send) -> None:
@@ -148,12 +155,13 @@ class WorkerEndpoint:
             credentials = find_credentials(scope, self._tokens.cookie_name)
             principal = self._tokens.authenticate(credentials, address_of(scope))
         except TooManyTries:
-            principal = None
-        if principal is None or not principal.is_worker:
-            code = UNAUTHENTICATED if principal is None else FORBIDDEN
-            await send({"type": "websocket.close", "code": code})  # before accepting: HTTP 403
+            await reject(send, 429, "too many wrong tokens from this address; try again later")
             return
         await send({"type": "websocket.accept", "subprotocol": pick_subprotocol(scope)})
+        if principal is None or not principal.is_worker:
+            code = UNAUTHENTICATED if principal is None else FORBIDDEN
+            await send({"type": "websocket.close", "code": code, "reason": "this needs a token of the role worker"})
+            return
         if self._is_closing or self._connections >= WORKERS:
             await send({"type": "websocket.close", "code": RESTART, "reason": "try another server"})
             return
@@ -173,7 +181,7 @@ class WorkerEndpoint:
     def close_token(self, token_id: str) -> None:
         for link in self._links:
             if link.token_id == token_id:
-                link.close(UNAUTHENTICATED)
+                link.close(UNAUTHENTICATED, "its token was revoked")
 
     def count(self) -> int:
         return len(self._links)
@@ -191,9 +199,12 @@ class WorkerEndpoint:
             self._are_gone.clear()
             await self._attend(link, hello, receive, send)
         except _Gone:
-            code = link.code if link else RESTART
+            if link:
+                code, reason = link.code, link.reason
         except TimeoutError:
             code, reason = BAD_FRAME, f"a worker says hello within {HELLO_S:.0f} s"
+        except _Forbidden as error:
+            code, reason = FORBIDDEN, str(error)
         except ValueError as error:
             code, reason = BAD_FRAME, str(error)
             logger.warning("a worker is sent away: %s", error)
@@ -242,20 +253,28 @@ class WorkerEndpoint:
             match frame:
                 case ReportJob():
                     await start(self._report(link, frame))
-                case ShowPiece(what=what, text=text):
-                    piece = Delta(text) if what == "delta" else Thinking(text)
-                    self._foreman.show(link, JobRef(frame.job, frame.attempt), piece)
+                case DeclineJob():
+                    await start(self._decline(link, frame))
+                case ShowPiece():
+                    self._show(link, frame)
                 case Beat():
                     await start(self._renew(link, frame.number))
                 case GetFile():
                     await start(self._hand_out(link, frame))
                 case PutFile():
                     await start(self._keep(link, frame), uploads)
-                case Bye():
-                    await self._foreman.part(link, for_good=True)
-                    raise _Gone
-                case Hello():
-                    raise ValueError("a worker says hello once")
+                case Bye() | Hello():
+                    await self._end(link, frame)
+
+    async def _end(self, link: ServerLink, frame: Bye | Hello) -> None:
+        if isinstance(frame, Hello):
+            raise ValueError("a worker says hello once")  # noqa: TRY004 - of the protocol
+        await self._foreman.part(link, for_good=True)
+        raise _Gone
+
+    def _show(self, link: ServerLink, frame: ShowPiece) -> None:
+        piece = Delta(frame.text) if frame.what == "delta" else Thinking(frame.text)
+        self._foreman.show(link, JobRef(frame.job, frame.attempt), piece)
 
     async def _renew(self, link: ServerLink, number: int) -> None:
         link.send(Renewed(number=number, holds=_name(await self._foreman.renew(link))))
@@ -265,15 +284,19 @@ class WorkerEndpoint:
         digest = hashlib.sha256(msgspec.json.encode(frame.commands)).hexdigest()
         key = CommandKey(f"job/{frame.job}/{frame.attempt}/{frame.number}", digest)
         try:
-            refused = await self._foreman.report(link, ref, key, lambda job: read_commands(frame.commands, job.turn_id))
+            refused = await self._foreman.report(
+                link, ref, key, lambda job: read_commands(frame.commands, job.turn_id, job.member)
+            )
         except Fenced:
             link.cancel(ref)
             return
-        except ValueError as error:
-            logger.warning("a report of worker %s cannot be read: %s", link.card.name, error)
-            link.cancel(ref)
-            return
         link.send(Receipt(job=frame.job, attempt=frame.attempt, number=frame.number, refused=_describe(refused)))
+
+    async def _decline(self, link: ServerLink, frame: DeclineJob) -> None:
+        reason = frame.reason[:REASON_CHARS]
+        logger.warning("worker %s cannot play job %s: %s", link.card.name, frame.job, reason)
+        with suppress(Fenced):  # others have it by now
+            await self._foreman.decline(link, JobRef(frame.job, frame.attempt), reason)
 
     async def _hand_out(self, link: ServerLink, frame: GetFile) -> None:
         """Send a file of a session whose job the worker has. The next one is read when this one was taken."""
@@ -316,14 +339,14 @@ class WorkerEndpoint:
 
 
 def _read_card(hello: Hello, principal: Principal) -> WorkerCard:
-    """Raises ValueError for pools that the token is not for, and for names that nobody should be shown."""
+    """Raises _Forbidden for pools that the token is not for, ValueError for names that nobody should be shown."""
     texts = (hello.worker, hello.name, *hello.pools, *hello.teams)
     if not all(text.isprintable() for text in texts):
         raise ValueError("a name has a character that is not printable")
-    strange = set(hello.pools) - set(principal.pools) if principal.pools else set()
-    if strange or not hello.pools:
-        raise ValueError(f"this token is not for pool {', '.join(sorted(strange)) or 'nothing'}")
-    is_named = all(0 < len(text) <= NAME_CHARS for text in texts) and max(len(hello.pools), len(hello.teams)) <= NAMES
+    if strange := set(hello.pools) - set(principal.pools) if principal.pools else set():
+        raise _Forbidden(f"this token is not for pool {', '.join(sorted(strange))}")
+    is_named = all(0 < len(text) <= NAME_CHARS for text in texts)
+    is_named = is_named and 0 < len(hello.pools) <= NAMES and len(hello.teams) <= NAMES
     if not is_named or not 0 < hello.at_once <= AT_ONCE:
         raise ValueError("a worker has a name, pools, teams and room for at least one job")
     return WorkerCard(

@@ -110,10 +110,10 @@ class WebSocketEndpoint:
         try:
             principal = tokens.authenticate(find_credentials(scope, tokens.cookie_name), address_of(scope))
         except TooManyTries:
-            await _reject(send, 429, "too many wrong tokens from this address; try again later")
+            await reject(send, 429, "too many wrong tokens from this address; try again later")
             return
         if self._is_closing:
-            await _reject(send, 503, "the server restarts; try again later")
+            await reject(send, 503, "the server restarts; try again later")
             return
         accept = {"type": "websocket.accept", "subprotocol": pick_subprotocol(scope)}
         if principal is None:
@@ -129,7 +129,7 @@ class WebSocketEndpoint:
             try:
                 place.enter_context(self._bounds.stream(principal))
             except ProtocolError as refusal:
-                await _reject(send, STATUS[refusal.code], refusal.explain(_language(query) or DEFAULT_LANGUAGE))
+                await reject(send, STATUS[refusal.code], refusal.explain(_language(query) or DEFAULT_LANGUAGE))
                 return
             await send(accept)
             await self._serve(scope["extensions"][WIRE], receive, send, principal, query)
@@ -265,7 +265,7 @@ async def _read(connection: Connection, receive: Receive) -> None:
             raise Close(RATE, "too many messages") from None
 
 
-async def _reject(send: Send, status: int, reason: str) -> None:
+async def reject(send: Send, status: int, reason: str) -> None:
     await send(
         {
             "type": "websocket.http.response.start",

@@ -26,6 +26,7 @@ from moot.core.session.commands import (
     OfferReport,
     ReportBlocked,
     ReportDelivery,
+    ReportSpending,
     ReportStep,
     ShowFile,
     StartTask,
@@ -46,6 +47,7 @@ COMMANDS: dict[str, type[WorkerCommand]] = {
     for command in (
         *(AckDispatch, NackDispatch, StartTask, ReportStep, ReportDelivery, CompleteTurn, FailTurn, CompleteTool),
         *(AskHuman, AskPeople, AskMember, AwaitAnswer, HandOver, ReportBlocked, ShowFile, ReportTree, ReportChange),
+        ReportSpending,
     )
 }
 
@@ -91,6 +93,14 @@ class ReportJob(Struct, frozen=True, kw_only=True, tag_field="event", tag="job.r
     attempt: int
     number: int
     commands: tuple[dict[str, Any], ...]
+
+
+class DeclineJob(Struct, frozen=True, kw_only=True, tag_field="event", tag="job.decline"):
+    """The worker cannot play what it was offered."""
+
+    job: int
+    attempt: int
+    reason: str
 
 
 class ShowPiece(Struct, frozen=True, kw_only=True, tag_field="event", tag="job.show"):
@@ -172,7 +182,7 @@ class FileReply(Struct, frozen=True, kw_only=True, tag_field="event", tag="job.f
     refused: Refusal | None = None
 
 
-FromWorker = Hello | Beat | Bye | ReportJob | ShowPiece | GetFile | PutFile
+FromWorker = Hello | Beat | Bye | ReportJob | DeclineJob | ShowPiece | GetFile | PutFile
 ToWorker = Welcome | Renewed | OfferJob | AnswerJob | BringMessage | CancelJob | Receipt | FileReply
 
 _from_worker: msgspec.json.Decoder[FromWorker] = msgspec.json.Decoder(FromWorker)
@@ -222,8 +232,11 @@ def write_commands(commands: Sequence[WorkerCommand]) -> tuple[dict[str, Any], .
     return tuple({"type": type(command).__name__, **msgspec.to_builtins(command)} for command in commands)
 
 
-def read_commands(written: Sequence[dict[str, Any]], turn_id: str) -> list[WorkerCommand]:
-    """Read the commands of a report about one turn. Raises ValueError for an unknown kind, or another turn."""
+def read_commands(written: Sequence[dict[str, Any]], turn_id: str, member: str) -> list[WorkerCommand]:
+    """Read the commands of a report about a member's turn.
+
+    Raises ValueError if one is of no known kind, or about another turn or member.
+    """
     commands: list[WorkerCommand] = []
     for fields in written:
         kind = COMMANDS.get(str(fields.get("type")))
@@ -232,6 +245,8 @@ def read_commands(written: Sequence[dict[str, Any]], turn_id: str) -> list[Worke
         command = msgspec.convert({name: value for name, value in fields.items() if name != "type"}, kind)
         if _find_turn(command) != turn_id:
             raise ValueError(f"{kind.__name__} is about another turn than {turn_id}")
+        if isinstance(command, ReportSpending) and command.member != member:
+            raise ValueError(f"{kind.__name__} is about another member than {member}")
         if not all(_COMMIT.fullmatch(each) for each in _find_commits(command)):
             raise ValueError(f"{kind.__name__} names something else than a commit")
         commands.append(command)
@@ -256,6 +271,8 @@ def _find_turn(command: WorkerCommand) -> str:
         case OfferReport(dispatch_id=turn_id):
             return turn_id
         case TurnReport(turn_id=turn_id) | ReportTree(turn_id=turn_id) | ReportChange(turn_id=turn_id):
+            return turn_id
+        case ReportSpending(turn_id=turn_id):
             return turn_id
         case CompleteTool(call_id=call_id):
             return call_id

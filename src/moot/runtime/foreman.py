@@ -9,19 +9,21 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Protocol
+from weakref import WeakValueDictionary
 
-from moot.core.errors import CommandReused, Fenced, LogError, NotFound, Refused
-from moot.core.session.commands import FailTurn, WorkerCommand
+from moot.core.errors import CommandReused, Corrupt, Fenced, LogError, NotFound, Refused
+from moot.core.session.commands import ReportSpending, WorkerCommand
 from moot.core.session.state import Message
 from moot.runtime.engine import Engine, Spawn
 from moot.runtime.ports import CommandKey, Delta, Thinking
 from moot.runtime.streams import Streams
-from moot.runtime.worker_jobs import Bell, Job, JobRef, Jobs, LocalJobs, WorkerCard
+from moot.runtime.worker_jobs import Bell, Job, JobRef, Jobs, LocalJobs, WorkerCard, make_failure
 
 logger = logging.getLogger(__name__)
 
 POLL_S = 2.0  # for jobs, in case a wake-up was lost
 RETRY_S = 0.5
+MAX_OVER = 100  # jobs that a worker had, whose cost may still be reported
 
 
 class WorkerLink(Protocol):
@@ -69,11 +71,21 @@ class _HostedWorker:
 
 
 class _Station:
-    """A link with the jobs that its worker has."""
+    """A link with the jobs that its worker has, and those that it had last."""
 
     def __init__(self, link: WorkerLink) -> None:
         self.link = link
         self.jobs: dict[JobRef, Job] = {}
+        self.over: dict[JobRef, Job] = {}
+
+    def let_go(self, ref: JobRef) -> Job | None:
+        """Return the job that the worker does not have any more, if it had it."""
+        job = self.jobs.pop(ref, None)
+        if job:
+            self.over[ref] = job
+            if len(self.over) > MAX_OVER:
+                del self.over[next(iter(self.over))]
+        return job
 
 
 class Foreman:
@@ -91,6 +103,7 @@ class Foreman:
         self._streams = streams
         self._spawn = spawn
         self._stations: dict[str, _Station] = {}  # by the worker's id
+        self._greeting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # while a worker is greeted
         self._bell = Bell()
         self._loop: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -104,6 +117,11 @@ class Foreman:
 
     async def greet(self, link: WorkerLink, held: Sequence[JobRef]) -> list[JobRef]:
         """Register a connected worker. Return those of its claims that are still valid. Raises LogError."""
+        lock = self._greeting.setdefault(link.card.id, asyncio.Lock())
+        async with lock:  # a worker that connects twice has its newer link in the end
+            return await self._greet(link, held)
+
+    async def _greet(self, link: WorkerLink, held: Sequence[JobRef]) -> list[JobRef]:
         before = self._stations.pop(link.card.id, None)
         if before:
             await self._leave(before)
@@ -136,9 +154,7 @@ class Foreman:
         before = set(station.jobs)
         kept = await self._jobs.renew(link.card.id, before)
         for ref in before - kept:
-            if job := station.jobs.pop(ref, None):
-                await self._unhost(job)
-                link.cancel(ref)
+            await self._take_away(station, ref)
         self._bell.ring()
         return list(station.jobs)
 
@@ -147,32 +163,61 @@ class Foreman:
     ) -> Refused | None:
         """Log what a worker reports, as soon as the log takes it. Returns why the last of it was refused.
 
-        Raises:
-            Fenced: the worker has lost the job.
-            ValueError: `read` does not understand the report.
+        A report that `read` does not understand (ValueError) fails its job. Raises Fenced if the worker has lost it.
         """
         while True:
-            job = self._station(link).jobs.get(ref)
-            if job is None or (isinstance(self._jobs, LocalJobs) and not self._jobs.holds(ref)):
-                raise Fenced(f"job {ref.job} was taken from its worker")
+            station = self._station(link)
             try:
-                return await self._log(job, key, read(job))
-            except (Fenced, NotFound) as error:
+                return await self._report(station, ref, key, read)
+            except (Fenced, NotFound, Corrupt) as error:  # a damaged log stays so: its worker has better to do
+                await self._take_away(station, ref)
                 raise Fenced(str(error)) from error
             except LogError as error:
-                logger.info("session %s cannot log a report of a worker now: %s", job.session_id, error)
+                logger.info("a report of worker %s cannot be logged now: %s", link.card.name, error)
                 await asyncio.sleep(RETRY_S)
+
+    async def decline(self, link: WorkerLink, ref: JobRef, reason: str) -> None:
+        """Fail a job that its worker cannot play, so that people hear of it. Raises Fenced."""
+        key = CommandKey(f"job/{ref.job}/{ref.attempt}/declined", "")
+        await self.report(link, ref, key, lambda job: make_failure(job, "agent", reason))
+
+    async def _report(
+        self, station: _Station, ref: JobRef, key: CommandKey, read: Callable[[Job], list[WorkerCommand]]
+    ) -> Refused | None:
+        if ref in station.over:
+            await self._charge(station.over[ref], key, read)
+            return None
+        job = station.jobs.get(ref)
+        if job is None or (isinstance(self._jobs, LocalJobs) and not self._jobs.holds(ref)):
+            raise Fenced(f"job {ref.job} was taken from its worker")
+        try:
+            commands = read(job)
+        except ValueError as error:
+            logger.warning("a report of worker %s cannot be read: %s", station.link.card.name, error)
+            commands = make_failure(job, "agent", f"its worker's report cannot be read: {error}")
+        return await self._log(job, key, commands)
+
+    async def _charge(self, job: Job, key: CommandKey, read: Callable[[Job], list[WorkerCommand]]) -> None:
+        """Count what a job had cost when it was stopped. Nothing else that is reported about it counts."""
+        try:
+            spent = [command for command in read(job) if isinstance(command, ReportSpending)]
+            if spent:
+                await (await self._open(job.session_id)).submit(spent[-1], key)
+        except (ValueError, CommandReused, Refused) as error:
+            raise Fenced(str(error)) from error
 
     async def _log(self, job: Job, key: CommandKey, commands: Sequence[WorkerCommand]) -> Refused | None:
         engine = await self._open(job.session_id)
         try:
             return await engine.report_job(job.ref, key, commands)
-        except (LogError, CommandReused):
+        except CommandReused as error:
+            why, key = str(error), CommandKey(f"{key.command_id}/reused", "")
+        except LogError:
             raise
         except Exception as error:  # a result that cannot be processed fails its turn, not the server
             logger.exception("session %s cannot take a report of a worker", job.session_id)
-            failed = FailTurn(turn_id=job.turn_id, error_type="agent", message=f"{type(error).__name__}: {error}")
-            return await engine.report_job(job.ref, key, [failed])
+            why = f"{type(error).__name__}: {error}"
+        return await engine.report_job(job.ref, key, make_failure(job, "agent", why))
 
     def show(self, link: WorkerLink, ref: JobRef, piece: Delta | Thinking) -> None:
         station = self._stations.get(link.card.id)
@@ -255,8 +300,13 @@ class Foreman:
             logger.info("a job of session %s is left for now: %s", job.session_id, error)
 
     def _drop(self, station: _Station, ref: JobRef) -> None:
-        if station.jobs.pop(ref, None):
+        if station.let_go(ref):
             self._bell.ring()
+
+    async def _take_away(self, station: _Station, ref: JobRef) -> None:
+        if job := station.let_go(ref):
+            await self._unhost(job)
+            station.link.cancel(ref)
 
     async def _leave(self, station: _Station) -> None:
         for job in list(station.jobs.values()):

@@ -15,6 +15,7 @@ from moot.protocol.worker_frames import (
     AnswerJob,
     BringMessage,
     CancelJob,
+    DeclineJob,
     FromWorker,
     Held,
     OfferJob,
@@ -44,14 +45,19 @@ class HeldJob:
         self._turn = asyncio.Lock()  # of those who report
         self._number = 0
         self._waiting: tuple[ReportJob, asyncio.Future[Refused | None]] | None = None
+        self._is_stopped = False
         self._brought: set[int] = set()
 
     async def report(self, *commands: WorkerCommand) -> Refused | None:
+        """Report until there is a receipt. What a stopped job had cost is sent once, if a server is there."""
         async with self._turn:
             self._number += 1
             frame = ReportJob(
                 job=self.ref.job, attempt=self.ref.attempt, number=self._number, commands=write_commands(commands)
             )
+            if self._is_stopped:
+                self._send(frame)
+                return None
             receipt: asyncio.Future[Refused | None] = asyncio.get_running_loop().create_future()
             self._waiting = frame, receipt
             self._send(frame)
@@ -86,6 +92,7 @@ class HeldJob:
 
     def stop(self) -> None:
         """Stop a job that has ended or belongs to another worker."""
+        self._is_stopped = True
         if self.handle:
             self.handle.cancel()
         self._settle(None)  # who waits for a receipt waits no longer
@@ -126,7 +133,15 @@ class HeldJobs:
                     confirmed.confirm(frame)
 
     def start(self, offer: OfferJob) -> None:
-        """Play offered jobs. A job that cannot be decoded is skipped; its lease expires."""
+        """Play an offered job. One that cannot be decoded, as of a server of another version, is declined."""
+        try:
+            self._start(offer)
+        except msgspec.ValidationError as error:
+            reason = f"this worker does not understand the job: {error}"
+            logger.warning("job %s is declined: %s", offer.job, reason)
+            self._send(DeclineJob(job=offer.job, attempt=offer.attempt, reason=reason))
+
+    def _start(self, offer: OfferJob) -> None:
         ref = Held(offer.job, offer.attempt)
         if ref in self._jobs:
             return

@@ -13,13 +13,14 @@ from random import SystemRandom
 
 from msgspec import Struct
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from moot.client.address import Address
 from moot.client.link import OneServer
 from moot.client.link_errors import describe_trouble
 from moot.core.codec import Event
 from moot.core.errors import ConfigError, LogError, NotFound, Refused
+from moot.protocol.client import FATAL
 from moot.protocol.worker_frames import (
     MESSAGE_CHARS,
     AnswerJob,
@@ -53,6 +54,10 @@ RETRY_S = (0.1, 0.2, 0.5, 1.0, 2.0)
 FENCE = 0.75  # of the lease, as for nodes
 PING_S = 20.0
 BEATS = 3  # in a lease
+
+
+class _Refusal(Exception):
+    """A server says why it does not take this worker."""
 
 
 class WorkerSettings(Struct, frozen=True, kw_only=True):
@@ -166,17 +171,19 @@ class WorkerLink:
                 await socket.close()
 
     async def _keep_connected(self) -> None:
-        failures = 0
+        """Connect again and again, also after an answer that may come from a proxy in front of the server."""
+        failures, refusing = 0, set[Address]()
         while True:
             address = self._addresses[failures % len(self._addresses)]
             try:
                 await self._connect(address)
                 failures = 0
-            except InvalidStatus as error:
-                if error.response.status_code in (401, 403):
-                    raise ConfigError(f"{address} does not take this token; it needs one of the role worker") from None
-                trouble = f"it answered {error.response.status_code}"
-                logger.info("%s: %s", address, trouble)
+                refusing.clear()
+            except _Refusal as refusal:
+                refusing.add(address)
+                logger.warning("%s refuses this worker: %s", address, refusal)
+                if refusing.issuperset(self._addresses):
+                    raise ConfigError(f"{address} refuses this worker: {refusal}") from None
             except (OSError, WebSocketException, ValueError) as error:
                 if not failures:
                     logger.warning("no connection to %s: %s", address, describe_trouble(error))
@@ -199,15 +206,25 @@ class WorkerLink:
         self._socket = socket
         try:
             await self._greet(socket)
-            async with asyncio.TaskGroup() as tasks:
-                others = [tasks.create_task(self._write(socket)), tasks.create_task(self._keep_beating())]
-                await self._read(socket)
-                for task in others:
-                    task.cancel()
+            await self._attend(socket)
+        except ConnectionClosed as closed:
+            if closed.rcvd and closed.rcvd.code in FATAL:
+                raise _Refusal(closed.rcvd.reason or FATAL[closed.rcvd.code]) from None
+            if not self.is_welcome.is_set():
+                raise
         finally:
             self.is_welcome.clear()
             self._socket = None
             socket.transport.abort()
+
+    async def _attend(self, socket: ClientConnection) -> None:
+        others = [asyncio.create_task(self._write(socket)), asyncio.create_task(self._keep_beating())]
+        try:
+            await self._read(socket)
+        finally:
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others)
 
     async def _greet(self, socket: ClientConnection) -> None:
         settings, began = self._settings, boottime()
@@ -240,13 +257,10 @@ class WorkerLink:
 
     async def _read(self, socket: ClientConnection) -> None:
         assembly = Assembly()
-        try:
-            while True:
-                text = assembly.take(str(await socket.recv()))
-                if text is not None:
-                    self._take(read_to_worker(text))
-        except ConnectionClosed:
-            return
+        while True:
+            text = assembly.take(str(await socket.recv()))
+            if text is not None:
+                self._take(read_to_worker(text))
 
     def _take(self, frame: ToWorker) -> None:
         match frame:
