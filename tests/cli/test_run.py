@@ -129,6 +129,14 @@ REFUSED = {
 }
 
 
+def test_a_session_in_which_nothing_was_said_is_not_kept(moot: Moot) -> None:
+    """Its id was printed already, so that its end is told too."""
+    said = moot("run", CHAT, "--say", "alice: /nonsense")
+    first, *_, last = said.err.splitlines()
+    assert last == f"{first} was not kept: nothing was said in it"
+    assert not moot("sessions", "list").out
+
+
 @pytest.mark.parametrize("refused", REFUSED)
 def test_a_refused_text_does_not_stop_the_others(refused: str, moot: Moot) -> None:
     """It is explained on stderr, the rest is said, and the exit code is 1."""

@@ -52,7 +52,9 @@ async def run_lines(options: Namespace) -> int:
             return await mode.run(is_new=is_new, is_scripted=(await session.view()).team in await host.scripted_teams())
         finally:
             await _cancel(link_task)
-            if not mode.is_over and mode.is_used:
+            if not mode.is_used:
+                print(Words(mode.language)("goodbye.unused", id=session.id), file=sys.stderr)
+            elif not mode.is_over:
                 say_where(session.id, resume_command(session.id, options), Words(mode.language))
 
 
@@ -72,8 +74,9 @@ class LineMode:
         self._typed_at = monotonic()
 
     async def run(self, *, is_new: bool, is_scripted: bool) -> int:
-        print(f"session {self._session.id}", file=sys.stderr, flush=True)
-        self._prompt.greet(await self._session.view(), is_scripted=is_scripted)
+        view = await self._session.view()
+        print(Words(view.language)("goodbye.session", id=self._session.id), file=sys.stderr, flush=True)
+        self._prompt.greet(view, is_scripted=is_scripted)
         if not is_new:
             await self._recall()
         try:

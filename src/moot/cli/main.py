@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from moot import __version__
 from moot.cli import exits
-from moot.cli.parser import Parser, list_subparsers
+from moot.cli.parser import WORDS, Parser, list_subparsers
 
 GREETING = """\
 Moot: sessions in which people and AI agents work together. The floor always comes back to a human.
@@ -44,7 +44,6 @@ COMMANDS: dict[str, str] = {
     "mcp-member": "internal: give an agent its member's tools; agents start it themselves",
 }
 
-WORDS = {"help": "--help", "version": "--version"}  # what people type instead
 DEBUG = ("-v", "--verbose", "--debug")
 HOSTS = (["chat"], ["run"], ["serve"], ["worker"])  # commands that start agents' programs
 

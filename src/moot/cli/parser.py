@@ -16,6 +16,7 @@ from moot.cli import exits
 
 MAX_PORT = 65_535
 
+WORDS = {"help": "--help", "version": "--version"}  # what people type instead
 # what people know from other programs, by the command where they type it
 INSTEAD = {
     ("run", "--as"): "name who speaks in the text: --say 'ann: hello'",
@@ -54,14 +55,15 @@ class Parser(argparse.ArgumentParser):
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             kind = "option" if unknown[0].startswith("-") else "argument"
-            self._refuse(kind, unknown[0], [name for action in list_actions(self) for name in action.option_strings])
+            known = [name for action in list_actions(self) for name in action.option_strings]
+            self._refuse(kind, *unknown, known=known)
         return options, unknown
 
     def check_option(self, written: str) -> None:
         """Refuse an option that this parser does not have, before it asks for the command that is missing too."""
         known = [name for action in list_actions(self) for name in action.option_strings]
         if written.partition("=")[0] not in known:
-            self._refuse("option", written, known)
+            self._refuse("option", written, known=known)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
@@ -70,9 +72,11 @@ class Parser(argparse.ArgumentParser):
         if action.option_strings:
             several = "one of " if len(choices) > 1 else ""
             self.error(f"{action.option_strings[0]} is {several}{', '.join(choices)}, not {value!r}")
-        self._refuse(_name(action).lower(), value, choices)
+        self._refuse(_name(action).lower(), value, known=[*choices, *([] if self._command else WORDS)])
 
-    def _refuse(self, kind: str, value: str, known: Sequence[str]) -> NoReturn:
+    def _refuse(self, kind: str, *values: str, known: Sequence[str]) -> NoReturn:
+        """Refuse the first of these values, which nothing here takes. Names what is near, or else what is known."""
+        value = values[0]
         from moot.config.message_format import shorten, suggest  # here, because only wrong command lines need it
 
         subject = f"{self._command} has no" if self._command else "there is no"
@@ -81,7 +85,8 @@ class Parser(argparse.ArgumentParser):
             import shlex
 
             is_text = "--say" in known and not os.path.exists(value)
-            instead = f"did you mean --say {shlex.quote(value)}?" if is_text else "leave it out"
+            text = shlex.quote(" ".join(values))
+            instead = f"did you mean --say {text}?" if is_text else "leave it out"
         elif kind == "option" and not self._command and not instead.endswith("?"):
             instead = "options of a command stand behind its name"
         self.error(f"{subject} {kind} {shorten(value)}; {instead}")
@@ -139,3 +144,10 @@ def read_number(text: str) -> float:
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number, 0 or more")
     return number
+
+
+def read_timeout(text: str) -> float:
+    """Parse a number of seconds that leaves some time."""
+    if (seconds := read_number(text)) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} leaves no time; use more than 0, or no --timeout to wait for ever")
+    return seconds

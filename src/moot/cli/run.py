@@ -17,7 +17,7 @@ from moot.cli.attaching import Attached, open_or_attach
 from moot.cli.changing import HeldSessions, kept_if_used
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.holding import shared
-from moot.cli.parser import read_number
+from moot.cli.parser import read_timeout
 from moot.cli.projects import OwnTeam, find_here, load_own
 from moot.cli.usage import UsageError
 from moot.cli.user_settings import read_kept_programs
@@ -76,7 +76,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--session", metavar="ID", help="continue this session instead of starting a new one")
     parser.add_argument("--title", default="", help="title of a new session")
     parser.add_argument("--json", action="store_true", help="print events as JSON, one frame per line")
-    parser.add_argument("--timeout", type=read_number, metavar="S", help="give up after S seconds (exit 7)")
+    parser.add_argument("--timeout", type=read_timeout, metavar="S", help="give up after S seconds (exit 7)")
     parser.add_argument(
         "--fail-on", choices=["agent"], help="exit 8 if a turn or a task failed, or a plan was only partly done"
     )
@@ -99,6 +99,7 @@ async def run(options: Namespace) -> int:
         options.say = [sys.stdin.read() if text == "-" else text for text in options.say]
     options.file = options.file or find_here()
     options.attach = [read_attached(file) for file in options.attach]
+    options.input = read_inputs(options.input)
     if options.attach and not options.say:
         raise UsageError("--attach goes with a text: add --say TEXT")
     if not options.say and not options.session:
@@ -116,8 +117,8 @@ async def run_stoppably(options: Namespace) -> int:
                 return await run_there(options)
             return await run_here(options, ends_now=lambda: signal.SIGTERM in caught)
         except TimeoutError:
-            on = f"`--session {options.session}` goes on" if options.session else "no session was started"
-            raise TimeoutError(f"--timeout {options.timeout:g} is over; {on}") from None
+            on = f"; `--session {options.session}` goes on" if options.session else ", and nothing was said yet"
+            raise TimeoutError(f"--timeout {options.timeout:g} is over{on}") from None
         except asyncio.CancelledError:
             if not caught:
                 raise
@@ -162,11 +163,12 @@ async def run_here(options: Namespace, *, ends_now: Callable[[], bool]) -> int:
 
 
 def forgetting(options: Namespace, delete: Callable[[str], Awaitable[None]]) -> Callable[[str], Awaitable[None]]:
-    """Return `delete` for an unused session: the sentence about a timeout then names none."""
+    """Return `delete` for an unused session, which tells that the id printed before is gone."""
 
     async def forget(session_id: str) -> None:
         await delete(session_id)
         options.session = None
+        print(f"session {session_id} was not kept: nothing was said in it", file=sys.stderr)
 
     return forget
 
@@ -246,7 +248,7 @@ class Run:
         self._session = session
         self._options = options
         self._answers: list[str] = list(options.answer)
-        self._inputs = read_inputs(options.input)
+        self._inputs: dict[str, Any] = options.input
         self._refusals = 0
         self._failures = 0
         self._teller = Teller()
