@@ -244,6 +244,10 @@ async def test_unknown_teams_are_refused_with_those_there_are() -> None:
     with pytest.raises(ConfigError, match="no team to open"):
         async with moot.open():
             pass
+    for wrong in (None, 3, [chat_team()], b"team.yaml"):
+        with pytest.raises(TypeError, match="a team is a path, the name of a built-in team, or a mapping, not "):
+            async with moot.open(wrong):  # type: ignore[arg-type]
+                pass
     async with moot.open(chat_team()) as app:
         with pytest.raises(Refused) as caught:
             await app.session(team="zzz")

@@ -36,7 +36,10 @@ class InvalidTeam(ConfigError):
 
 
 def read_team(target: TeamTarget) -> Source:
-    """Read the data of a team, with its short forms written out. Raises ConfigError if there is nothing to read."""
+    """Read the data of a team, with its short forms written out.
+
+    Raises ConfigError if there is nothing to read, TypeError if the target is of another type.
+    """
     source = _read(target)
     return msgspec.structs.replace(source, data=expand(source.data))
 
@@ -86,6 +89,8 @@ def _read(target: TeamTarget) -> Source:
     if isinstance(target, Mapping):
         # what only files need may be left out here
         return msgspec.structs.replace(read_object({"moot": 1, "name": "team", **target}), folder=Path())
+    if not isinstance(target, str | os.PathLike):
+        raise TypeError(f"a team is a path, the name of a built-in team, or a mapping, not {shorten(target)}")
     from moot.config.yaml_source import read_yaml  # only now: starting the program must not wait for PyYAML
 
     # a bare name means the built-in team, whatever lies in the current folder; `./name` means the file

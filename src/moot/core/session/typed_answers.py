@@ -14,6 +14,10 @@ NO = frozenset({"no", "n", "reject", "不", "不行", "拒绝", "否"})
 _TAIL = re.compile(r"[\s.。!！]+\Z")
 _COMMAS = re.compile(r"[,、;]")
 _LIST = re.compile(r"[\s,，、;；]+")
+_NUMBER = re.compile(
+    r"(?:option|选项?|第)?\s*[(\[#]?(\d{1,3})[)\].、]?(?:个|项)?"
+)  # "2", "(2)", "2)", "#2", "option 2", "第2个"
+_DIGITS = str.maketrans("一二三四五六七八九", "123456789")
 
 
 class Asked(Protocol):
@@ -41,10 +45,12 @@ def read_answer(question: Asked, typed: str, members: Iterable[Member] = ()) -> 
     members = tuple(members)
     if _is_confirmation(question) and text in ("approve", "reject"):
         return {"confirmed": text == "approve"}
-    for number, option in enumerate(question.options, 1):
+    for option in question.options:
         labels = (option_label(question.code, option, members, language) for language in LANGUAGES)
-        if text in {_normalise(name) for name in (option.id, option.label, str(number), *labels)}:
+        if text in {_normalise(name) for name in (option.id, option.label, *labels)}:
             return {"choice": option.id}
+    if numbered := _read_number(text, question.options):
+        return {"choice": numbered.id}
     if question.selection == "multiple" and (ids := _read_numbers(text, question.options)):
         return {"selected_ids": ids}
     if _is_confirmation(question) and (is_yes := _read_yes_or_no(text)) is not None:
@@ -73,11 +79,15 @@ def _read_yes_or_no(text: str) -> bool | None:
     return True if words <= YES else False if words <= NO else None
 
 
+def _read_number(text: str, options: Sequence[Option]) -> Option | None:
+    """Return the option whose number a text is, as people write numbers in a list."""
+    match = _NUMBER.fullmatch(text.translate(_DIGITS))
+    return options[int(match[1]) - 1] if match and 0 < int(match[1]) <= len(options) else None
+
+
 def _read_numbers(text: str, options: Sequence[Option]) -> tuple[str, ...]:
-    parts = [part for part in _LIST.split(text) if part]
-    if not parts or not all(part.isascii() and part.isdigit() and 0 < int(part[:4]) <= len(options) for part in parts):
-        return ()
-    return tuple(dict.fromkeys(options[int(part) - 1].id for part in parts))
+    chosen = [_read_number(part, options) for part in _LIST.split(text) if part]
+    return tuple(dict.fromkeys(option.id for option in chosen if option)) if all(chosen) else ()
 
 
 def _normalise(text: str) -> str:
