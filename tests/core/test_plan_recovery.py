@@ -1,6 +1,7 @@
 """What becomes of failures: retries, delays, and the human's decision."""
 
 import pytest
+from msgspec.structs import replace
 
 from moot.core.flows.plan import recovery
 from moot.core.flows.plan.plan_commands import EndWait
@@ -233,10 +234,19 @@ def test_reassign_needs_an_ai(name: str, code: str) -> None:
     assert scenario.step("task_failed")
 
 
-def test_reassign_needs_somebody_else() -> None:
-    """A team with one executor cannot reassign."""
-    scenario = solving(ONE, task("a")).task_fails("a", "auth")
-    scenario.answers("task_failed", "reassign").refused("nobody_else")
+def test_reassign_finds_any_other_ai() -> None:
+    """A team with one executor gives it to whoever is left."""
+    assert (
+        solving(ONE, task("a")).task_fails("a", "auth").answers("task_failed", "reassign").run("a").member == "planner"
+    )
+
+
+def test_reassign_is_not_offered_where_nobody_else_is() -> None:
+    """A team of one AI, which plans and works: the numbers of the options are those that are there."""
+    alone = replace(ONE, members=tuple(each for each in ONE.members if each.id != "planner"))
+    scenario = solving(alone, task("a")).task_fails("a", "auth")
+    assert [option.id for option in scenario.step("task_failed").options] == ["retry", "skip", "replan", "abort"]
+    scenario.answers("task_failed", "reassign").refused("bad_answer")
     assert scenario.answers("task_failed", "retry").offered == ["a"]
 
 

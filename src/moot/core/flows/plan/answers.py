@@ -134,21 +134,19 @@ def _replan_reason(step: StepAsked) -> str:
 
 
 def find_other(draft: Draft, task_id: str, name: str) -> str:
-    """Return the member of that name; without a name the first other member who may run the task.
+    """Return the AI of that name; without a name the other one who suits the task best, or its own if it is alone.
 
-    Raises Refused if there is none.
+    Raises Refused if the name is none.
     """
     run = controls.find_run(draft, task_id)
-    able = [*candidates(run.task, draft.team), *executors(draft.team)]
-    others = [member for member in dict.fromkeys(able) if member.id != run.member]
+    suited = [*candidates(run.task, draft.team), *executors(draft.team), *draft.team.ais]
+    others = [member.id for member in dict.fromkeys(suited) if member.id != run.member]
     if name.strip():
         named = draft.team.find(name)
         if named is None or named.is_human:
-            raise Refused("no_such_member", detail=name[:80], available=[member.id for member in others])
+            raise Refused("no_such_member", detail=name[:80], available=others)
         return named.id
-    if not others:
-        raise Refused("nobody_else", detail=run.task.title)
-    return others[0].id
+    return next(iter(others), run.member)
 
 
 def _cancel_dependants(draft: Draft, task_id: str) -> None:

@@ -20,11 +20,12 @@ def ask_whether_to_replan(draft: Draft, input_: Input) -> None:
 
 
 def ask_about_failure(draft: Draft, failure: Evaluation, title: str) -> None:
-    """Ask what to do about a task that failed for good."""
+    """Ask what to do about a task that failed for good. It can be given to another AI if the team has one."""
+    is_alone = len(draft.team.ais) == 1
     steps.ask(
         draft,
         failure.code,
-        FAILURE_OPTIONS,
+        tuple(option for option in FAILURE_OPTIONS if option != "reassign" or not is_alone),
         task_id=failure.task_id,
         error_type=failure.error_type,
         who=title,
