@@ -535,6 +535,37 @@ def test_a_change_of_finished_work_continues_it() -> None:
     assert solver.before == "a long report"
 
 
+def asked() -> PlanScenario:
+    """A question about finished work."""
+    return finished().says("why is it so long?").understands("same_task_no_change", action="query")
+
+
+def test_a_question_about_finished_work_is_answered_without_a_plan() -> None:
+    """One task with the result at hand; the goal stays, and nobody is asked to approve anything."""
+    scenario = asked()
+    assert only(scenario.new, RoutingDecided)[0].message_code == "route_asks_back"
+    assert (scenario.offered, scenario.work.question) == (["answer"], "write a report")
+    solver = task_input("session-1", scenario.state, scenario.run("answer")).assignment
+    assert solver is not None
+    assert solver.task is not None
+    assert (solver.task.title, solver.before) == ("why is it so long?", "a long report")
+    assert [fact.text for fact in only(scenario.completes("answer").aggregates("sorry").facts, FinalAnswered)][
+        -1
+    ] == "sorry"
+
+
+def test_the_result_stays_at_hand_after_a_question_about_it() -> None:
+    """What is changed next is the report, and not what was said about it."""
+    scenario = asked().completes("answer").aggregates("it had to be")
+    scenario.says("make it shorter").understands("same_task_minor_change")
+    given = turn_input("session-1", scenario.state, scenario.turn("plan")).assignment
+    assert given is not None
+    assert (given.question, given.before) == (
+        "write a report\nChange: make it shorter",
+        "a long report\n\nit had to be",
+    )
+
+
 def test_another_task_after_finished_work_is_its_own() -> None:
     """It gets its own goal; the planner may look at the last result, in case the person meant it."""
     scenario = finished().says("a poem").understands("different_task")

@@ -503,8 +503,31 @@ def test_another_goal_after_finished_work_is_its_own(text: str) -> None:
     assert decide_route(read(text, "completed"), "completed").message_code != "route_follow_up"
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["why did you choose this order?", "who wrote the second task?", "你为什么用这个字段？", "第二个任务是谁做的？"],
+)
+def test_a_question_about_finished_work_is_answered(text: str) -> None:
+    """It is no new goal."""
+    decision = decide_route(read(text, "completed"), "completed")
+    assert (decision.route, decision.message_code) == ("new_task", "route_asks_back")
+
+
+@pytest.mark.parametrize("text", ["what is the capital of France?", "How do I cook rice?", "法国的首都是哪里？"])
+def test_a_question_about_something_else_is_a_new_goal(text: str) -> None:
+    """Nothing ties it to the finished work."""
+    assert decide_route(read(text, "completed"), "completed").message_code == "route_new_task"
+
+
+@pytest.mark.parametrize("text", ["thanks!", "ok, great", "谢谢", "好的，辛苦了"])
+def test_thanks_for_finished_work_begin_nothing(text: str) -> None:
+    """People are told where it stands; while nothing was done it is a goal like any other."""
+    decision = decide_route(read(text, "completed"), "completed")
+    assert (decision.route, decision.payload.control_action) == ("control_action", "status_query")
+
+
 @pytest.mark.parametrize("status", [each for each in get_args(WorkflowStatus) if each not in ACTIVE])
-@pytest.mark.parametrize("text", ["add an index", "thanks", "write a poem", "继续做", "进度条改成蓝色"])
+@pytest.mark.parametrize("text", ["add an index", "write a poem", "继续做", "进度条改成蓝色"])
 def test_without_work_everything_is_a_new_goal(status: WorkflowStatus, text: str) -> None:
     """With nothing under way there is nothing to relate to."""
     analysis = read(text, status)

@@ -1828,6 +1828,7 @@ declare namespace Wire {
     asked_by?: string;
     is_deferred?: boolean;
     follows?: boolean;
+    asks_back?: boolean;
   }
 
   /** What a turn did to its tree, recorded as a commit. `more` counts the files that are not listed. `total`: how much the tree differs from what it started from, without what it got from other tasks. `is_outside`: a person or a program did it outside of turns, before this turn, or before the work was taken: then there is no turn. */

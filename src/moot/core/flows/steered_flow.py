@@ -16,7 +16,7 @@ from moot.core.facts import Fact
 from moot.core.flows.flow import Flow
 from moot.core.intake import front_door
 from moot.core.intake.intent import ControlAction, RoutingDecision
-from moot.core.intake.intent_routing import FOLLOW_UP
+from moot.core.intake.intent_routing import ASKS_BACK, FOLLOW_UP
 from moot.core.intake.markers import Markers
 from moot.core.machines.interrupt import STOPPED
 from moot.core.machines.interrupt import State as Interrupt
@@ -87,6 +87,10 @@ class SteeredFlow(Flow):
     def follow_up(self, draft: Draft, input_: Input) -> None:
         """Begin work that continues the last one, which is complete."""
         self.begin(draft, input_.text, input_.member)
+
+    def answer_back(self, draft: Draft, input_: Input) -> None:
+        """Have a question about the last work answered, which is complete."""
+        self.follow_up(draft, input_)
 
     def choices_for_new_task(self, _state: State) -> tuple[str, ...]:
         """What a human may choose for an input that looks like another task."""
@@ -181,6 +185,8 @@ class SteeredFlow(Flow):
                 steps.ask_about_input(draft, "ask_unsure", _with_guess(guess, choices), input_)
             case _ if not is_active and decision.message_code == FOLLOW_UP:
                 self.follow_up(draft, input_)
+            case _ if not is_active and decision.message_code == ASKS_BACK:
+                self.answer_back(draft, input_)
             case _ if not is_active:
                 self.begin(draft, input_.text, input_.member)
             case "new_task":

@@ -26,7 +26,8 @@ ACTIVE: frozenset[WorkflowStatus] = frozenset(
 
 
 THRESHOLDS = RouteThresholds()
-FOLLOW_UP = "route_follow_up"  # the text of a new task that continues the work that is complete
+# the texts of new tasks about the work that is complete: one continues it, the other answers a question about it
+FOLLOW_UP, ASKS_BACK = "route_follow_up", "route_asks_back"
 
 
 # A control action may be named by the field, by the first words of the goal, or by the intent's action.
@@ -109,8 +110,8 @@ def decide_route(
         return _go(analysis, "control_action", language)
     if status not in ACTIVE:  # no work that the input could interrupt
         new_task = _go(analysis, "new_task", language)
-        is_change = relation in ("same_task_minor_change", "same_task_major_change")
-        return tell_route(new_task, FOLLOW_UP, language) if status == "completed" and is_change else new_task
+        code = _find_follow_up(analysis) if status == "completed" else ""
+        return tell_route(new_task, code, language) if code else new_task
     if is_unsure:
         return _ask(confidence, "route_unsure", language, question)
     if relation == "same_task_minor_change" and confidence <= settings.minor_change:
@@ -119,6 +120,15 @@ def decide_route(
     if analysis.suggested_route.requires_user_confirmation and not asks_by_itself:
         return _ask(confidence, "route_confirm", language, question)
     return _go(analysis, _ROUTES[relation], language, asks=asks_by_itself)
+
+
+def _find_follow_up(analysis: IntentAnalysis) -> str:
+    """Return the text of an input about complete work: it changes the result, or asks something about it."""
+    relation = analysis.task_relation.type
+    if relation in ("same_task_minor_change", "same_task_major_change"):
+        return FOLLOW_UP
+    is_question = relation == "same_task_no_change" and analysis.normalized_intent.action == "query"
+    return ASKS_BACK if is_question else ""
 
 
 def tell_route(decision: RoutingDecision, code: str, language: Language) -> RoutingDecision:

@@ -115,6 +115,7 @@ class WorkflowChanged(Fact, frozen=True, kw_only=True):
     asked_by: str | None = None
     is_deferred: bool = False  # the first of those that were put off
     follows: bool = False  # it continues the work before it, which is complete
+    asks_back: bool = False  # it answers a question about that work
 
 
 class EvaluationStarted(Fact, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ from moot.core.flows.plan.plan_lines import PLAN_LINES
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import TaskRun
 from moot.core.flows.plan.plan_view import project_work
-from moot.core.flows.plan.tasks import LEADING_ROLES, InvalidPlan, read_tasks
+from moot.core.flows.plan.tasks import LEADING_ROLES, InvalidPlan, executors, read_tasks
 from moot.core.flows.plan.verdicts import Verdict, read_verdict
 from moot.core.flows.steered_flow import SteeredFlow
 from moot.core.flows.turns import TurnInput, plain_input
@@ -114,6 +114,13 @@ class PlanFlow(SteeredFlow):
             steering.follow_up(draft, input_)
         else:
             self.begin(draft, input_.text, input_.member)
+
+    def answer_back(self, draft: Draft, input_: Input) -> None:
+        work = find_work(draft.state)
+        if work is not None and work.status is WorkflowState.COMPLETED and executors(draft.team):
+            steering.answer_back(draft, input_)
+        else:
+            self.follow_up(draft, input_)
 
     def abandon(self, draft: Draft, reason: str) -> None:
         finishing.interrupt(draft, reason)

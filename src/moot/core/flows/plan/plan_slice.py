@@ -128,7 +128,10 @@ def _begin(state: State, fact: plan_events.WorkflowChanged) -> State:
     work = Work(
         question=fact.question or "",
         asked_by=fact.asked_by or "",
-        before=before.answer[: limits.HISTORY_CHARS] if before and before.status is WorkflowState.COMPLETED else "",
+        before=_join_answers(before)[: limits.HISTORY_CHARS]
+        if before and before.status is WorkflowState.COMPLETED
+        else "",
+        asks_back=fact.asks_back,
         trigger=fact.trigger,
         counts=before.counts if before else Counts(),
         latest_execution_snapshot_id=before.latest_execution_snapshot_id if before else "",
@@ -136,6 +139,11 @@ def _begin(state: State, fact: plan_events.WorkflowChanged) -> State:
     left = state.door.deferred[1:] if fact.is_deferred else state.door.deferred
     door = replace(state.door.move(input_routing.begin_work), deferred=left)
     return _note_decisions(replace(_with_work(state, work, door), interrupt=INTERRUPT.initial))
+
+
+def _join_answers(work: Work) -> str:
+    """Return the answer of complete work; one about earlier work is given after the answer that it is about."""
+    return f"{work.before}\n\n{work.answer}" if work.asks_back else work.answer
 
 
 @fold.on(plan_events.PlanStarted)

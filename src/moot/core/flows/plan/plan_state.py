@@ -141,6 +141,7 @@ class Work(Struct, frozen=True, kw_only=True, gc=False):
     question: str
     asked_by: str
     before: str = ""  # the answer of the work before it in this session, if that is complete
+    asks_back: bool = False  # it answers a question about that work
     status: workflow.WorkflowState = workflow.WorkflowState.PLAN_LOOP
     trigger: str = ""  # of the last phase transition
     replan_reason: str | None = None

@@ -7,7 +7,7 @@ from moot.core.flows.plan.jobs import work_of
 from moot.core.flows.plan.plan_events import GoalChanged
 from moot.core.flows.plan.plan_slice import PlanSlice, find_work
 from moot.core.flows.plan.plan_state import Evaluation
-from moot.core.flows.plan.tasks import InvalidPlan
+from moot.core.flows.plan.tasks import InvalidPlan, read_tasks
 from moot.core.intake.intent import Route, RoutingDecision
 from moot.core.intake.intent_routing import tell_route
 from moot.core.machines.interrupt import State as Interrupt
@@ -132,6 +132,15 @@ def follow_up(draft: Draft, input_: Input) -> None:
     """Begin work that continues the complete one: the same goal with the change, planned with the finished result."""
     workflow.begin(draft, _reword(draft, input_), input_.member, follows=True)
     planning.start_planning(draft, input_.text)
+
+
+def answer_back(draft: Draft, input_: Input) -> None:
+    """Have a question about complete work answered: one task with the result at hand, without a plan to approve."""
+    objective = render("answer_back", draft.state.language)
+    title = " ".join(input_.text.split())[: limits.TITLE_CHARS]
+    tasks = read_tasks([{"id": "answer", "title": title, "objective": objective}], draft.team)
+    workflow.begin(draft, work_of(draft).question, input_.member, follows=True, asks_back=True)
+    planning.approve(draft, tasks, input_.member, Trigger.PLAN_APPROVED)
 
 
 def _reword(draft: Draft, input_: Input) -> str:

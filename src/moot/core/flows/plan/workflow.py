@@ -8,7 +8,15 @@ from moot.core.flows.plan.plan_state import Work
 from moot.core.machines.workflow import WORKFLOW, Trigger, WorkflowState
 
 
-def begin(draft: Draft, question: str, asked_by: str, *, is_deferred: bool = False, follows: bool = False) -> None:
+def begin(
+    draft: Draft,
+    question: str,
+    asked_by: str,
+    *,
+    is_deferred: bool = False,
+    follows: bool = False,
+    asks_back: bool = False,
+) -> None:
     draft.add(
         WorkflowChanged(
             state=WORKFLOW.initial,
@@ -17,6 +25,7 @@ def begin(draft: Draft, question: str, asked_by: str, *, is_deferred: bool = Fal
             asked_by=asked_by,
             is_deferred=is_deferred,
             follows=follows,
+            asks_back=asks_back,
         )
     )
 

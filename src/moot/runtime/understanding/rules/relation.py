@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from moot.core.intake.intent import Action, ControlAction, Relation, WorkflowStatus
 from moot.core.intake.intent_routing import ACTIVE
@@ -48,6 +49,7 @@ _CONTROLS: dict[Act, tuple[ControlAction, Action]] = {
 }
 _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
 _RELATIVE = re.compile(r"(\b(?:a|an|some) (?:\S+ ){1,3}?)that ")  # "a script that …" points to nothing
+_YOU = re.compile(r"\b(?:you|your)\b|你")
 _AGAIN = re.compile(r"from scratch|\bover $|\bagain $")
 _AGAIN_TOKENS = tokens_of(
     "start write rewrite redo build do begin plan over again from scratch create out can could completely"
@@ -392,7 +394,7 @@ def _match_question(message: Message) -> Reading | None:
     overlap = message.overlap
     work = message.context.work
     unrelated = is_unrelated(overlap.tokens, work) or is_private(overlap.tokens, work)
-    is_trivia = question.has("trivia")
+    is_trivia = question.has("trivia") and not mentions_task(question.text)  # "who wrote the second task?"
     if overlap.work < 0.2 and (is_trivia or (unrelated and not _refers_to_work(question, message.context))):
         is_certain = is_trivia and (unrelated or overlap.work == 0)
         return _different(0.78 if is_certain else 0.6, "other_field", "query")
@@ -479,18 +481,35 @@ def relate(message: Message) -> Reading:
     if message.status in ACTIVE:
         return _read(message)
     control = _match_control(message) or _match_idle_control(message)
-    return control or _match_follow_up(message) or _different(0.9, "no_work", "create")
+    return control or _match_finished_work(message) or _different(0.9, "no_work", "create")
 
 
 def _read(message: Message) -> Reading:
     return next(reading for rule in _RULES if (reading := rule(message)))
 
 
-def _match_follow_up(message: Message) -> Reading | None:
-    """A change of finished work: "make it shorter". What nothing ties to that work is a new goal."""
+def _match_finished_work(message: Message) -> Reading | None:
+    """Thanks for finished work, a question about it, or a change of it. What nothing ties to it is a new goal."""
     if message.status != "completed":
         return None
     reading = _read(message)
+    if reading.reason == "agreement":  # nothing is wanted: people are shown where the work stands
+        return replace(_control(Act.STATUS, 0.9), reason=reading.reason)
+    return _match_question_back(message, reading) or _match_follow_up(message, reading)
+
+
+def _match_question_back(message: Message, reading: Reading) -> Reading | None:
+    """A question about finished work, or to those who did it: "why did you choose Sunday?"."""
+    asked = [clause for clause in message.clauses if clause.act in (Act.QUERY, Act.EXPLAIN)]
+    if reading.reason != "question" or message.orders():
+        return None
+    refers = any(_refers_to_work(clause, message.context) or _YOU.search(clause.text) for clause in asked)
+    is_tied = refers or message.overlap.work >= 0.2 or mentions_task(message.prose.text)
+    return reading if is_tied else None
+
+
+def _match_follow_up(message: Message, reading: Reading) -> Reading | None:
+    """A change of finished work: "make it shorter"."""
     is_change = reading.relation in (MINOR, MAJOR) and reading.confidence > CERTAIN_CHANGE
     refers = any(_refers_to_work(clause, message.context) for clause in message.orders())
     is_tied = refers or message.overlap.work >= 0.2 or len(message.overlap.tokens) <= 1
