@@ -32,7 +32,7 @@ from moot.runtime.workspaces.tree_files import escape, exclude, is_inside, measu
 CLONE = ".repository"
 OWN = ".moot"  # what git reads for Moot's own commands in place of settings that a member may have changed
 LOCK = ".lock"
-READY, FORKED = "ready", "forked"  # marks of trees
+READY, FORKED, NARROW = "ready", "forked", "narrow"  # marks of trees
 COPIED = "copied"  # names of the copied files, for callers that do not know the team file
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
@@ -268,6 +268,7 @@ class SessionTrees:
         seconds = int(datetime.fromisoformat(at).timestamp()) if at else 0
         if self.exists:
             self._write_excludes()
+            self._restore_base()
             return self.git.run("rev-parse", f"{self.refs}/base").text
         new = self.folder / f"{CLONE}.new"
         shutil.rmtree(new, ignore_errors=True)
@@ -381,6 +382,31 @@ class SessionTrees:
             (place / "commondir").write_text("../..\n")
             (place / "gitdir").write_text(f"{path / '.git'}\n")
             self.git_in(name).run("read-tree", f"refs/heads/{self.branch(name)}")
+        for each in (MAIN, name):  # a task is counted and merged by comparing it with the whole
+            if self.is_ready(each) and not self._has_ref(f"{self.refs}/trees/{each}"):
+                self._restore_refs(each)
+
+    def _has_ref(self, ref: str) -> bool:
+        """Look for a ref without a command of git."""
+        return (self.clone / ref).is_file() or f" {ref}\n".encode() in read(self.clone / "packed-refs")
+
+    def _restore_base(self) -> None:
+        """Name again what the session started from, if a member's git removed that."""
+        base = f"{self.refs}/base"
+        if not self._has_ref(base):
+            start = self.repository.git.find(base)
+            if start is None:
+                raise WorkspaceError(f"{base} is gone, and with it what the session started from: a member removed it")
+            self.git.update_refs(f"update {base} {start}")
+
+    def _restore_refs(self, name: str) -> None:
+        """Make the refs of a tree again that a member's git removed, and record what lies in the tree as one change."""
+        self._restore_base()
+        branch = f"refs/heads/{self.branch(name)}"
+        start = self.git.find(branch) or self.find_start(name)
+        self.git.update_refs(f"update {branch} {start}", f"update {self.refs}/trees/{name} {start}")
+        message = write_message("What was found in the tree", session=self.session_id)
+        self.record(name, Author(name="Moot", id="moot", at=""), message, f"left/{name}", moves_branch=True)
 
     def _check_room(self, new: str) -> None:
         """Make room for one more tree: those of merged tasks go first.
@@ -481,7 +507,20 @@ class SessionTrees:
             copy = index.with_suffix(".copy")
             shutil.copy2(staged, copy)  # with its time: git looks again at files that changed in the same instant
             copy.replace(index)
+        if (self._place(name) / "info" / "sparse-checkout").is_file() or self._mark(name, NARROW).exists():
+            self._copy_skipped(name, index)
         return index
+
+    def _copy_skipped(self, name: str, index: Path) -> None:
+        """Have the private index skip what the member's sparse checkout leaves out: it is not deleted."""
+        own, git = self.git_in(name).run("ls-files", "-t", "-z").parts, self.git_in(name, index)
+        wanted = {entry[2:] for entry in own if entry.startswith("S")}
+        self._mark(name, NARROW).touch()  # until the tree is reset: git removes the patterns when all is wanted again
+        known = {entry[2:]: entry.startswith("S") for entry in git.run("ls-files", "-t", "-z").parts}
+        for option, is_skipped in (("--skip-worktree", True), ("--no-skip-worktree", False)):
+            paths = [path for path, was in known.items() if (path in wanted) is is_skipped is not was]
+            data = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
+            git.run("update-index", option, "-z", "--stdin", data=data)
 
     def _adopt_index(self, name: str) -> None:
         """Make the tree's own index that of the recording: nothing is staged, nothing is changed."""
@@ -540,7 +579,8 @@ class SessionTrees:
         kept = [part for copied in self.settings.copy for part in ("-e", f"/{copied}")]
         git.run("read-tree", "--reset", "-u", commit)
         git.run("clean", "--quiet", "-f", "-d", *kept)
-        self._mark(name, "index").unlink(missing_ok=True)
+        for mark in ("index", NARROW):
+            self._mark(name, mark).unlink(missing_ok=True)
         if head != commit:
             git.run("read-tree", head)
 
