@@ -14,7 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from moot.runtime.workspaces.trees import Author, SessionTrees, write_message
+from moot.runtime.workspaces.recordings import Author, write_message
+from moot.runtime.workspaces.trees import SessionTrees
 
 FILES, ROUNDS, CHANGED = 50_000, 5, 20
 BOUND = 1.5

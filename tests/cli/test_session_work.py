@@ -69,7 +69,7 @@ def test_a_server_shows_and_gives_the_work_too(moot: Moot, team: Path) -> None:
         connect = "--connect", server.url.strip()
         assert moot("sessions", "diff", session_id, *connect).out.endswith(DIFF)
         stat = moot("sessions", "diff", session_id, "--stat", *connect).lines
-        assert stat == ["modified         +4 −0  calc.py", "1 files, +4 −0"]
+        assert stat == ["modified         +4 −0  calc.py", "1 file, +4 −0"]
         assert moot("sessions", "diff", session_id).out.endswith(DIFF)
         assert moot("sessions", "take", session_id, "--keep").code == 0
         branches = git(team.parent, "for-each-ref", "--format=%(refname:short)", "refs/heads")

@@ -22,6 +22,7 @@ from moot.core.session.workspace_commands import (
     RemoveTrees,
     ReportChange,
     ReportEdits,
+    ReportMerge,
     ReportRemoved,
     ReportReverted,
     ReportTaken,
@@ -258,6 +259,15 @@ def test_what_a_member_has_half_done_is_not_taken() -> None:
     """While somebody works in a tree, what lies there is theirs."""
     chat = _edited_chat().says("[NEXT: bob] more").when(Take(how="keep"))
     assert [job.is_idle for job in jobs_of(chat.state) if isinstance(job, TakeWork)] == [False]
+
+
+def test_work_that_was_undone_is_nothing_to_take() -> None:
+    """Nobody is asked what is to become of nothing, and the trees go when the session ends."""
+    plan = trees_given(coders()).plan_of(task("a")).edits("a", "c1")
+    plan.when(ReportMerge(task_id="a", number=1, commit="m1", parent="b0", total=LineCounts())).aggregates()
+    assert [step.code for step in plan.state.open_steps.values()] == []
+    plan.when(Take(how="apply")).refused("nothing_to_take")
+    assert jobs_of(plan.when(End()).state) == [RemoveTrees(trees=("main", "a"))]
 
 
 def test_work_that_does_not_fit_is_asked_about_again() -> None:

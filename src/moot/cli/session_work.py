@@ -90,7 +90,7 @@ def _print_files(files: Sequence[FileChange]) -> None:
         counts = "binary" if file.is_binary else f"+{file.added} −{file.removed}"
         print(f"{file.status:9} {counts:>12}  {file.path}" + (f" (was {file.was})" if file.was else ""))
     added, removed = sum(file.added for file in files), sum(file.removed for file in files)
-    print(f"{len(files)} files, +{added} −{removed}")
+    print(f"{len(files)} {'file' if len(files) == 1 else 'files'}, +{added} −{removed}")
 
 
 async def _print_diffs(files: Sequence[FileChange], read: Callable[..., Awaitable[FileDiff]]) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,7 +104,7 @@ async def test_refs_that_a_member_removed_are_made_again(tmp_path: Path, refs: s
 async def test_a_plan_goes_on_after_a_member_removed_all_refs(tmp_path: Path) -> None:
     """What was merged before is not lost: it lies in the tree of the whole."""
     top = make_repository(tmp_path / "repo")
-    tasks = [{"id": "a", "title": "a"}, {"id": "b", "title": "b", "depends_on": ["a"]}]
+    tasks: list[dict[str, Any]] = [{"id": "a", "title": "a"}, {"id": "b", "title": "b", "depends_on": ["a"]}]
     team = plan_team(tasks, {})
     team["members"][2]["agent"] = {"type": "python", "call": "played:elsewhere"}
 

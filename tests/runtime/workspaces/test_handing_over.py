@@ -11,7 +11,8 @@ from moot.app import open_app
 from moot.core.codec import Event
 from moot.core.errors import Refused
 from moot.core.session.workspace_events import WorkspaceChanged, WorkspaceFailed, WorkspaceTaken
-from moot.runtime.workspaces.trees import Author, SessionTrees
+from moot.runtime.workspaces.recordings import Author
+from moot.runtime.workspaces.trees import SessionTrees
 from tests.core.teams import only
 from tests.runtime.workspaces.repositories import (
     BOTH,

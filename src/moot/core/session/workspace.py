@@ -104,7 +104,8 @@ class Workspace(Struct, frozen=True, kw_only=True, gc=False):
     """All trees by name.
 
     `head` is the newest state of the work as a whole, `taken` the one that a person took last, `received` the one that
-    is in their own files or branch: a kept branch is in neither.
+    is in their own files or branch: a kept branch is in neither. `is_undone`: the whole holds again just what the
+    session started from.
     """
 
     trees: dict[str, Tree] = {}
@@ -112,6 +113,7 @@ class Workspace(Struct, frozen=True, kw_only=True, gc=False):
     head: str = ""
     added: int = 0  # lines of the work as a whole
     removed: int = 0
+    is_undone: bool = False
     taken: str = ""
     received: str = ""
     how: str = ""  # it was taken
@@ -128,7 +130,8 @@ class Workspace(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def has_work(self) -> bool:
         """Whether there is something that nobody has taken."""
-        return bool(self.head) and self.head not in (self.base, self.taken)
+        is_nothing = self.is_undone and not self.taken
+        return bool(self.head) and self.head not in (self.base, self.taken) and not is_nothing
 
     @property
     def is_only_kept(self) -> bool:

@@ -85,8 +85,12 @@ def _comment(workspace: Workspace, fact: events.LinesCommented) -> Workspace:
 
 def _advance(workspace: Workspace, fact: events.WorkspaceChanged | events.WorkspaceMerged) -> Workspace:
     """Move the head of the work to the commit of a fact, and count its lines."""
-    total = fact.total or LineCounts(added=workspace.added + fact.added, removed=workspace.removed + fact.removed)
-    return replace(workspace, head=fact.commit, added=total.added, removed=total.removed)
+    added, removed = workspace.added + fact.added, workspace.removed + fact.removed
+    return _become(workspace, fact.commit, fact.total or LineCounts(files=1, added=added, removed=removed))
+
+
+def _become(workspace: Workspace, head: str, total: LineCounts) -> Workspace:
+    return replace(workspace, head=head, added=total.added, removed=total.removed, is_undone=total.files == 0)
 
 
 def _check(workspace: Workspace, fact: events.WorkspaceChecked) -> Workspace:
@@ -152,8 +156,7 @@ def _take(workspace: Workspace, fact: events.WorkspaceTaken) -> Workspace:
         name: replace(tree, commit=fact.restored) if name == MAIN else replace(tree, is_discarded=tree.is_unmerged)
         for name, tree in workspace.trees.items()
     }
-    total = fact.total or LineCounts()
-    return replace(done, trees=trees, head=fact.restored, added=total.added, removed=total.removed)
+    return _become(replace(done, trees=trees), fact.restored, fact.total or LineCounts())
 
 
 def _revert(workspace: Workspace, fact: events.WorkspaceReverted) -> Workspace:
@@ -162,8 +165,8 @@ def _revert(workspace: Workspace, fact: events.WorkspaceReverted) -> Workspace:
     reverted = replace(_with_tree(workspace, replace(_recount(tree, total), commit=fact.commit)), pending=None)
     if fact.tree != MAIN:
         return reverted
-    known = fact.total or LineCounts(added=workspace.added, removed=workspace.removed)
-    return replace(reverted, head=fact.commit, added=known.added, removed=known.removed)
+    known = fact.total or LineCounts(files=1, added=workspace.added, removed=workspace.removed)
+    return _become(reverted, fact.commit, known)
 
 
 def _fail(workspace: Workspace, fact: events.WorkspaceFailed) -> Workspace:

@@ -44,8 +44,9 @@ from moot.runtime.workspaces import handing_over
 from moot.runtime.workspaces.diffs import read_patch
 from moot.runtime.workspaces.git import Watch, ignore
 from moot.runtime.workspaces.merging import Conflict, Merged, Merger, Unchecked, is_conflict, revert
+from moot.runtime.workspaces.recordings import Author, Recording, write_message
 from moot.runtime.workspaces.repository import WORKING_TREE
-from moot.runtime.workspaces.trees import Author, Recording, SessionTrees, Settings, name_tree, write_message
+from moot.runtime.workspaces.trees import SessionTrees, Settings, name_tree
 from moot.runtime.workspaces.work_changes import Span, find_span
 
 R = TypeVar("R")

@@ -14,7 +14,8 @@ from moot.core.errors import WorkspaceError
 from moot.core.session.workspace import MAIN, LineCounts
 from moot.runtime.workspaces.git import Git, GitFailed
 from moot.runtime.workspaces.merging import merge_three
-from moot.runtime.workspaces.trees import Author, SessionTrees, write_message
+from moot.runtime.workspaces.recordings import Author, write_message
+from moot.runtime.workspaces.trees import SessionTrees
 
 LINK, EXECUTABLE, MODULE = "120000", "100755", "160000"
 UNFINISHED = {  # files of git's folder that say what a person has begun

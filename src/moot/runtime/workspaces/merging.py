@@ -11,7 +11,8 @@ from msgspec import Struct
 from moot.core.errors import WorkspaceError
 from moot.core.session.workspace import MAIN, FileChange, LineCounts
 from moot.core.session.workspace_commands import MergeTask
-from moot.runtime.workspaces.trees import Author, Recording, SessionTrees, name_tree, write_message
+from moot.runtime.workspaces.recordings import Author, Recording, write_message
+from moot.runtime.workspaces.trees import SessionTrees, name_tree
 
 _MARK = re.compile(rb"^(?:<<<<<<<|>>>>>>>)(?: .*)?$", re.MULTILINE)
 

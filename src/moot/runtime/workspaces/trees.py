@@ -21,45 +21,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from moot.core.errors import WorkspaceError
-from moot.core.session.workspace import MAIN, FileChange, LineCounts
+from moot.core.session.workspace import MAIN, LineCounts
 from moot.runtime.workspaces import guard
 from moot.runtime.workspaces.diffs import compare
 from moot.runtime.workspaces.git import NO_LFS, Git, Watch, ignore
 from moot.runtime.workspaces.nested import add_all
-from moot.runtime.workspaces.repository import Repository, identify
+from moot.runtime.workspaces.private_index import PrivateIndex
+from moot.runtime.workspaces.recordings import Author, Recording, write_message
+from moot.runtime.workspaces.repository import Repository
 from moot.runtime.workspaces.tree_files import escape, exclude, is_inside, measure, read
 
 CLONE = ".repository"
 OWN = ".moot"  # what git reads for Moot's own commands in place of settings that a member may have changed
 LOCK = ".lock"
-READY, FORKED, NARROW = "ready", "forked", "narrow"  # marks of trees
+READY, FORKED = "ready", "forked"  # marks of trees
 COPIED = "copied"  # names of the copied files, for callers that do not know the team file
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _NAME_CHARS = 60
 _SHARED = ("objects", "refs", "packed-refs", "worktrees")
 _HEAD = re.compile(rb"ref: refs/\S+\s*|[0-9a-f]{40,64}\s*")
 MEGABYTE = 1_048_576
-
-
-class Author(Struct, frozen=True, kw_only=True):
-    """Who made a change, and when their turn started: the commit has this date."""
-
-    name: str
-    id: str
-    at: str  # RFC 3339
-
-    def environment(self) -> dict[str, str]:
-        seconds = int(datetime.fromisoformat(self.at).timestamp()) if self.at else 0
-        return identify(self.name, self.id, f"@{seconds} +0000")
-
-
-class Recording(Struct, frozen=True, kw_only=True):
-    """What a turn did to its tree. `total` counts what the tree holds besides what it started from."""
-
-    commit: str
-    parent: str
-    files: tuple[FileChange, ...]
-    total: LineCounts
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -79,16 +60,6 @@ def name_tree(task_id: str) -> str:
         return name
     digest = hashlib.sha256(task_id.encode(errors="replace")).hexdigest()[:6]
     return f"{name.replace('..', '-').removesuffix('.lock')}-{digest}".lstrip("-")
-
-
-def write_message(subject: str, *lines: str, **trailers: object) -> bytes:
-    """A commit message: its subject, further lines, and trailers that say which session, turn and event it is from."""
-    first = " ".join(subject.split())[:200] or "Work"
-    body = "".join(f"{line}\n" for line in lines) + "\n" if lines else ""
-    named = "".join(
-        f"Moot-{name.capitalize()}: {value}\n" for name, value in trailers.items() if value not in ("", None)
-    )
-    return f"{first}\n\n{body}{named}".encode(errors="surrogateescape")
 
 
 class SessionTrees:
@@ -232,16 +203,17 @@ class SessionTrees:
         whole = ("-c", "core.sparseCheckout=false")  # a file that is not checked out is not there
         return replace(own, environment=environment, options=(*self._lfs, *whole))
 
-    def git_in(self, name: str, index: Path | None = None) -> Git:
+    def git_in(self, name: str) -> Git:
         """Git for a tree. A `.git` that a member puts there is not looked at."""
         environment = {
             "GIT_DIR": str(self._place(name)),
             "GIT_COMMON_DIR": str(self._common),
             "GIT_WORK_TREE": str(self.path(name)),
         }
-        if index:
-            environment["GIT_INDEX_FILE"] = str(index)
         return self._git(self.path(name), environment)
+
+    def _index(self, name: str) -> PrivateIndex:
+        return PrivateIndex(self.git_in(name), self._place(name), self.clone / "moot" / name)
 
     def _git(self, folder: Path, environment: dict[str, str]) -> Git:
         return Git(
@@ -468,7 +440,7 @@ class SessionTrees:
                 "The next turn finds it as it was recorded last"
             )
         self.mend(name)
-        git = self.git_in(name, self._private_index(name))
+        git = self._index(name).open()
         last = self.git.run("rev-parse", f"{self.refs}/trees/{name}", f"{self.refs}/trees/{name}^{{tree}}").lines
         tree = self._write_tree(git)
         head = git.find("HEAD")
@@ -481,7 +453,7 @@ class SessionTrees:
         moved = [f"update refs/heads/{self.branch(name)} {commit}"] if moves_branch else []
         self.git.update_refs(f"update {self.refs}/{ref} {commit}", f"update {self.refs}/trees/{name} {commit}", *moved)
         if moves_branch:
-            self._adopt_index(name)
+            self._index(name).give()
         return self.describe(name, commit, last[0])
 
     def describe(self, name: str, commit: str, parent: str) -> Recording:
@@ -498,35 +470,6 @@ class SessionTrees:
         files = compare(self.git, base, commit)
         added, removed = sum(file.added for file in files), sum(file.removed for file in files)
         return LineCounts(files=len(files), added=added, removed=removed)
-
-    def _private_index(self, name: str) -> Path:
-        """An index of Moot's own: what a member staged stays staged, and known files are not read again."""
-        index = self._mark(name, "index")
-        if not index.exists():
-            staged = self._place(name) / "index"
-            copy = index.with_suffix(".copy")
-            shutil.copy2(staged, copy)  # with its time: git looks again at files that changed in the same instant
-            copy.replace(index)
-        if (self._place(name) / "info" / "sparse-checkout").is_file() or self._mark(name, NARROW).exists():
-            self._copy_skipped(name, index)
-        return index
-
-    def _copy_skipped(self, name: str, index: Path) -> None:
-        """Have the private index skip what the member's sparse checkout leaves out: it is not deleted."""
-        own, git = self.git_in(name).run("ls-files", "-t", "-z").parts, self.git_in(name, index)
-        wanted = {entry[2:] for entry in own if entry.startswith("S")}
-        self._mark(name, NARROW).touch()  # until the tree is reset: git removes the patterns when all is wanted again
-        known = {entry[2:]: entry.startswith("S") for entry in git.run("ls-files", "-t", "-z").parts}
-        for option, is_skipped in (("--skip-worktree", True), ("--no-skip-worktree", False)):
-            paths = [path for path, was in known.items() if (path in wanted) is is_skipped is not was]
-            data = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
-            git.run("update-index", option, "-z", "--stdin", data=data)
-
-    def _adopt_index(self, name: str) -> None:
-        """Make the tree's own index that of the recording: nothing is staged, nothing is changed."""
-        copy = self._place(name) / "index.moot"
-        shutil.copy2(self._private_index(name), copy)
-        copy.replace(self._place(name) / "index")
 
     def record_between(
         self, name: str, key: str, author: Author, message: bytes, *, moves_branch: bool
@@ -579,8 +522,7 @@ class SessionTrees:
         kept = [part for copied in self.settings.copy for part in ("-e", f"/{copied}")]
         git.run("read-tree", "--reset", "-u", commit)
         git.run("clean", "--quiet", "-f", "-d", *kept)
-        for mark in ("index", NARROW):
-            self._mark(name, mark).unlink(missing_ok=True)
+        self._index(name).remove()
         if head != commit:
             git.run("read-tree", head)
 
@@ -603,7 +545,7 @@ class SessionTrees:
 
     def _find_unsaved(self, name: str) -> str | None:
         """The files that lie in a tree, as git's tree, if no recording has them."""
-        tree = self._write_tree(self.git_in(name, self._private_index(name)))
+        tree = self._write_tree(self._index(name).open())
         return tree if tree != self.git.tree(f"{self.refs}/trees/{name}") else None
 
     def _write_tree(self, git: Git) -> str:
@@ -614,7 +556,7 @@ class SessionTrees:
     def remove_tree(self, name: str) -> None:
         """Remove a tree; its branch and what was recorded stay."""
         self._mark(name, READY).unlink(missing_ok=True)
-        self._mark(name, "index").unlink(missing_ok=True)
+        self._index(name).remove()
         for removed in (self.path(name), self._place(name)):
             shutil.rmtree(removed, ignore_errors=True)
 
