@@ -123,3 +123,18 @@ def test_objects_that_are_not_plain_data() -> None:
         "team: supervisor.state.x: found a set; expected plain data",
         "team: supervisor.state: a key is a tuple; expected text",
     ]
+
+
+def test_members_with_trees_do_not_run_on_workers() -> None:
+    """A tree lies on the machine of a server: a worker would work in another one, or in none."""
+    bob = {"id": "b", "kind": "ai", "runs_on": "far", "agent": {"type": "script"}}
+    team = TEAM | {"members": [{"id": "a", "kind": "human", "runs_on": "far"}, bob]}
+    refusal = (
+        "team: members[1].runs_on: a member with trees works where they are, not on a worker; "
+        "leave runs_on out, or set workspace.type to shared or none"
+    )
+    for workspace in ({}, {"type": "worktree"}):
+        assert say(team | {"workspace": workspace}) == [refusal]
+    for other in ("shared", "none"):
+        assert say(team | {"workspace": {"type": other}}) == []
+    assert say(team) == []

@@ -8,11 +8,13 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from moot.client.address import read_address
+from moot.config.workspace import WorkspaceSpec
 from moot.core.errors import ConfigError
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Answer, CancelTurn, Post
@@ -316,3 +318,20 @@ async def test_a_worker_goes_on_after_what_can_heal(tmp_path: Path) -> None:
         odd = [f"http://127.0.0.1:{next(iter(each.sockets)).getsockname()[1]}" for each in (refusing, babbling)]
         async with working(FAR_PAIR, token, *odd, node.url):
             await until(lambda: node.app.sessions.foreman.count() == 1)
+
+
+@run
+async def test_a_worker_has_an_empty_folder_for_a_member(store: str, tmp_path: Path) -> None:
+    """A team without trees that shares no folder: the folder is the worker's."""
+    team, bob = replace(FAR_PAIR, workspace=WorkspaceSpec(type="none")), Puppet()
+    async with (
+        served(tmp_path, team, store) as node,
+        working(team, make_token(tmp_path), node.url, agents={"bob": bob}),
+    ):
+        session = await node.app.session()
+        await session.submit(post("[NEXT: bob] hello"))
+        turn = await bob.is_called()
+        assert turn.folder
+        bob.replies("done")
+        await until(lambda: is_settled(node, session))
+        assert "done" in await texts(node, session)

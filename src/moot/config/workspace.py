@@ -55,7 +55,9 @@ def check_workspace(data: Mapping[str, object]) -> Iterator[Problem]:
     entry = data.get("workspace")
     if not isinstance(entry, dict):
         return
-    if entry.get("type", "worktree") != "worktree":
+    if entry.get("type", "worktree") == "worktree":
+        yield from _check_places(data.get("members"))
+    else:
         for name in _FOR_TREES:
             if name in entry:
                 yield Problem(path=("workspace", name), text=Phrase("team.workspace.trees_only", value=name))
@@ -66,6 +68,17 @@ def check_workspace(data: Mapping[str, object]) -> Iterator[Problem]:
                 path=("workspace", "copy", position),
                 text=Phrase("team.workspace.leads_out", value=shorten(name)),
                 hint=Phrase("team.workspace.leads_out.hint"),
+            )
+
+
+def _check_places(members: object) -> Iterator[Problem]:
+    """Trees lie where a server runs: a worker on another machine has them not."""
+    for position, member in enumerate(members if isinstance(members, list) else []):
+        if isinstance(member, dict) and member.get("kind") == "ai" and member.get("runs_on"):
+            yield Problem(
+                path=("members", position, "runs_on"),
+                text=Phrase("team.workspace.runs_on"),
+                hint=Phrase("team.workspace.runs_on.hint"),
             )
 
 
