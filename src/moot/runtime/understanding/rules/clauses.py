@@ -107,7 +107,15 @@ def _read_clause(written: str, context: Context, *, is_question: bool) -> Clause
     act, names_goal = _find_act(text, core, lexicon, context)
     if act is Act.FACT and not lexicon.has_spaces:  # "commit 一下", "about us 吧"
         act, names_goal = _find_act(f"{text} ", f"{core} ", load("en"), context)
-    return Clause(text, core, _adjust(act, text, core, lexicon, is_question=is_question), lexicon, names_goal)
+    act = _adjust(act, text, core, lexicon, is_question=is_question)
+    if act is Act.SUGGEST and lexicon["hypothesis"].match(text) and _looks_for_a_cause(context):
+        act = Act.QUERY  # "could it be the index?"
+    return Clause(text, core, act, lexicon, names_goal)
+
+
+def _looks_for_a_cause(context: Context) -> bool:
+    goal = context.goal_text.lower()
+    return find_lexicon(goal)["inquiry"].match(goal)
 
 
 def _find_act(text: str, core: str, lexicon: Lexicon, context: Context) -> tuple[Act, bool]:

@@ -358,6 +358,8 @@ def _read_new_thing(clause: Clause, overlap: Overlap, message: Message) -> Readi
         return _different(0.7, "other_field")
     if _brings_material(clause, message):
         return _different(0.6, "nothing_shared")
+    if clause.has("other matter") and overlap.goal < 0.2 and not clause.has("additive"):
+        return _different(0.62, "nothing_shared")
     is_later = any(part.has("later") for part in message.clauses)
     if not clause.has("new thing") and not (is_later and overlap.work == 0):
         return None
