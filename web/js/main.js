@@ -5,9 +5,10 @@ import { App } from "./app.js";
 import { hear } from "./dom.js";
 import "./elements/all.js";
 import { bindDialogs } from "./elements/later.js";
+import { showPane } from "./elements/pane-tabs.js";
 import { pickLanguage } from "./i18n.js";
 import { bindKeys } from "./keys.js";
-import { notify } from "./notify.ts";
+import { notify, onNotificationClick } from "./notify.ts";
 import { Part } from "./part.js";
 import { recall, remember } from "./prefs.js";
 import { countNeeds } from "./view/needs.ts";
@@ -38,7 +39,7 @@ function render() {
   const title = app.tape ? view?.title || view?.team || "" : "";
   document.title = `${waits ? `(${waits}) ` : ""}${title ? `${title} · ` : ""}Moot`;
   badge(waits);
-  if (app.sessions.length) notify(app, (id) => app.open(id));
+  if (app.sessions.length) notify(app);
   document.documentElement.toggleAttribute("data-home", !app.tape || (app.tape.ended !== null && !app.tape.view)); // nothing to stand beside
   shell.querySelector(".skip")?.replaceChildren(t("skip_link"));
   document.getElementById("sessions")?.setAttribute("aria-label", t("sessions"));
@@ -57,7 +58,7 @@ function badge(count) {
 /** With the next frame; later while nobody looks, or while history comes, until all of it is there. */
 function schedule() {
   const waits = document.hidden || app.isBehind;
-  if (isScheduled && (!isLate || waits)) return;
+  if (isScheduled && (isLate ? waits : !document.hidden)) return; // no frame comes to who is hidden
   isScheduled = true;
   isLate = waits;
   if (waits) setTimeout(() => isLate && render(), 100);
@@ -96,6 +97,7 @@ addEventListener("hashchange", () => readToken() && location.reload()); // a lin
 setInterval(() => document.hidden || parts.forEach((part) => part.app && part.tick()), 1000); // those that are drawn
 bindKeys(app);
 bindDialogs(app);
+onNotificationClick((id) => { showPane("talk"); app.open(id); });
 
 /** So that the page opens without a network. Browsers offer this on https and on this machine only. */
 function keepShell() {

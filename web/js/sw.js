@@ -19,6 +19,19 @@ scope.addEventListener("fetch", (/** @type {any} */ event) => {
   else if (pathname.startsWith("/static/")) event.respondWith(keep(request));
 });
 
+scope.addEventListener("notificationclick", (/** @type {any} */ event) => {
+  event.notification.close();
+  event.waitUntil(show(event.notification.data));
+});
+
+/** The session of a notification: where the page is open, else in a window of its own. @param {string} path */
+async function show(path) {
+  const [page] = await scope.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (!page) return scope.clients.openWindow(path);
+  page.postMessage(path);
+  await page.focus();
+}
+
 /** A file of the page never changes under its address. @param {Request} request */
 async function keep(request) {
   const kept = await caches.match(request);

@@ -52,6 +52,6 @@ export class SettingsDialog extends LitPart {
     const isAllowed = box.checked && (await Notification.requestPermission()) === "granted";
     remember("notify", isAllowed ? "on" : null);
     if (box.checked && !isAllowed) this.app.toast(this.app.t("settings.notify.refused"), "error");
-    this.draw();
+    box.checked = isAllowed;
   }
 }
