@@ -1,36 +1,15 @@
 """For everybody: axe finds nothing in both themes and languages; small screens and large letters work."""
 
 import math
-from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.web.axe import find_violations
 from tests.web.conftest import Open
-from tests.web.node import AXE, needs_axe
+from tests.web.node import needs_axe
 from tests.web.server import Server
 from tests.web.talking import card, say
-
-
-def find_violations(page: Page, where: str) -> list[str]:
-    """What axe has to say in both themes, a line each; in the second one only colours can be different."""
-    if not page.evaluate("() => 'axe' in window"):
-        cdp = page.context.new_cdp_session(page)
-        cdp.send("Runtime.evaluate", {"expression": AXE.read_text(encoding="utf-8")})
-    found: list[str] = []
-    themes: tuple[tuple[Literal["light", "dark"], dict[str, Any]], ...] = (
-        ("dark", {"runOnly": ["color-contrast"]}),
-        ("light", {}),
-    )
-    for theme, options in themes:
-        page.emulate_media(color_scheme=theme)
-        said = page.evaluate("async each => await axe.run(document, {resultTypes: ['violations'], ...each})", options)
-        found += [
-            f"{where}, {theme}: {each['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
-            for each in said["violations"]
-            for node in each["nodes"]
-        ]
-    return found
 
 
 @needs_axe
@@ -76,6 +55,7 @@ def test_axe_finds_nothing(open_page: Open, server: Server, language: str) -> No
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_axe_finds_nothing_in_dialogs_and_on_small_screens(open_page: Open, server: Server, language: str) -> None:
     """0 violations where less fits: keys, a new session, the drawer, each pane alone, no token."""
+    server.client.delete(f"/api/sessions/{server.create('talk', 'Thrown away')}").raise_for_status()
     session_id = server.create("failing")
     tasks = [{"id": "bad", "title": "Ask the oracle"}, {"id": "long", "title": "Wait for rain"}]
     server.command(session_id, "user.solve_tasks", tasks=tasks)
@@ -90,6 +70,13 @@ def test_axe_finds_nothing_in_dialogs_and_on_small_screens(open_page: Open, serv
     page.locator("session-list .gear").click()
     violations += find_violations(page, "settings")
     page.keyboard.press("Escape")
+    page.locator("session-list .shelf.trash").click()
+    expect(page.locator("session-list .name", has_text="Thrown away").first).to_be_visible()
+    page.locator("session-list .select").click()
+    page.locator("session-list .choose input").first.check()
+    violations += find_violations(page, "trash, some are selected")
+    page.locator("session-list .bulk button").last.click()
+    page.locator("session-list .shelf.trash").click()
     page.go_back()
     page.locator("top-bar .share").click()
     violations += find_violations(page, "share")

@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.cli.command import MOOT
 from tests.cli.serving import Serving, serving
 from tests.runtime.workspaces.repositories import BOTH, CALC, MUL, SUB, chat_team, git, make_repository, plan_team
+from tests.web.axe import PHONE, find_violations
+from tests.web.node import needs_axe
 from tests.web.talking import card, say
 
 TASKS = [{"id": "mul", "title": "add mul"}, {"id": "sub", "title": "add sub"}]
@@ -141,3 +143,29 @@ def test_turns_are_looked_at_commented_undone_and_taken(look: Page, chatting: Se
     panel.get_by_role("button", name="Merge").click()
     expect(panel.locator(".taken")).to_have_text("in your branch")
     assert git(repository, "ls-files").split() == [".hidden", "calc.py", "large.txt", "last.txt"]
+
+
+@needs_axe
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_axe_finds_nothing_in_changes(look: Page, planning: Serving, language: str) -> None:
+    """0 violations: files, a diff in both looks, a comment being written, one that was collected; on a phone, too."""
+    session_id = planning.create()
+    planning.say(session_id, "extend the calculator")
+    planning.has(session_id, "session.paused")
+    look.goto(f"{planning.base}/s/{session_id}?lang={language}#token={planning.token}")
+    look.locator("#tab-changes").click()
+    panel = look.locator("changes-panel")
+    panel.locator(".file").click()
+    for name in ("keep", "send"):
+        panel.locator("button.no").last.click()
+        panel.locator(".comment textarea").fill("Why?")
+        if name == "keep":
+            panel.locator("[name=keep]").click()
+            expect(panel.locator(".comments li")).to_have_count(1)
+    violations = find_violations(look, "changes")
+    look.set_viewport_size(PHONE)
+    look.locator("pane-tabs button").nth(2).click()
+    violations += find_violations(look, "changes on a phone")
+    panel.locator(".how button").click()
+    violations += find_violations(look, "side by side on a phone")
+    assert not violations, "\n".join(violations)

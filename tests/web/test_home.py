@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import FilePayload, expect
 
+from tests.web.axe import PHONE, find_violations
 from tests.web.conftest import Open
+from tests.web.node import needs_axe
 from tests.web.server import Server
 
 
@@ -80,3 +82,21 @@ def test_how_to_make_a_team(open_page: Open) -> None:
     page = open_page()
     page.locator("start-page .new-team").click()
     expect(page.get_by_role("dialog", name="New team")).to_contain_text("moot init")
+
+
+@needs_axe
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_axe_finds_nothing_in_the_demo(open_page: Open, language: str) -> None:
+    """0 violations while it tells, with a plan to be approved, and on a phone."""
+    page = open_page(query=f"?demo=plan&lang={language}", ignore="inline style")
+    bar = page.locator("demo-bar")
+    bar.locator(".pause").click()
+    violations = find_violations(page, "demo")
+    bar.locator(".next").click()
+    expect(page.locator("confirm-cards .card.plan")).to_be_visible()
+    page.set_viewport_size(PHONE)
+    violations += find_violations(page, "demo on a phone, a plan")
+    page.locator("pane-tabs button").nth(2).click()
+    violations += find_violations(page, "demo on a phone, the work")
+    bar.locator(".end").evaluate("button => button.click()")
+    assert not violations, "\n".join(violations)

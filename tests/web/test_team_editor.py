@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.web.axe import PHONE, find_violations
 from tests.web.conftest import Open
+from tests.web.node import needs_axe
 from tests.web.server import TEAMS, Server
 
 
@@ -75,3 +77,27 @@ def test_what_is_not_saved_is_not_lost_by_a_key(open_page: Open) -> None:
     expect(editor.get_by_role("dialog")).to_be_visible()
     editor.get_by_role("button", name="Close").click()
     expect(editor.get_by_role("dialog")).to_be_hidden()
+
+
+@needs_axe
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_axe_finds_nothing_in_the_editor(open_page: Open, language: str) -> None:
+    """0 violations: the form, the text with a problem, what is different; on a phone, too."""
+    page = open_page(query=f"?lang={language}", ignore="inline style")
+    page.locator("start-page .edit-team").click(force=True)
+    editor = page.locator("team-editor")
+    editor.locator("textarea").first.fill("For everything.")
+    editor.locator("textarea").first.press("Tab")
+    violations: list[str] = []
+    for size in (None, PHONE):
+        if size:
+            page.set_viewport_size(size)
+        for tab in ("form", "text", "changes"):
+            editor.locator(f"[data-tab={tab}]").click()
+            if tab == "text" and not size:
+                editor.locator(".cm-content").click()
+                page.keyboard.press("Control+Home")
+                page.keyboard.type("nonsense: 1\n")
+                expect(editor.locator(".problems")).to_contain_text("nonsense")
+            violations += find_violations(page, f"{tab}, {size}")
+    assert not violations, "\n".join(violations)

@@ -60,7 +60,7 @@ export class TeamEditor extends LitPart {
       ${source ? html`<div class="segments tabs" role="group" aria-label=${t("team.file")}>${TABS.map((each) => html`<button data-tab=${each} aria-pressed=${each === this.#tab} @click=${() => this.#turnTo(each)}>${t(`team.tab.${each}`)}</button>`)}</div>` : this.#problem ? nothing : html`<p class="hint">${t("loading")}</p>`}
       <div class="code-place" ?hidden=${!source || this.#tab === "form"}></div>
       ${source && this.#tab === "form" ? this.#form(app) : nothing}
-      ${this.#problems.length ? html`<ul class="problems" role="status">${this.#problems.map((each) => html`<li><button class="ghost" @click=${() => { this.#turnTo("text"); this.#editor?.goTo(each.line ?? 1); }}>${icon("alert")}<b>${t("team.line", { n: each.line ?? 1 })}</b> <code>${each.path}</code> <span>${each.text}</span></button></li>`)}</ul>` : nothing}
+      ${this.#problems.length ? html`<div role="status"><ul class="problems">${this.#problems.map((each) => html`<li><button class="ghost" @click=${() => { this.#turnTo("text"); this.#editor?.goTo(each.line ?? 1); }}>${icon("alert")}<b>${t("team.line", { n: each.line ?? 1 })}</b> <code>${each.path}</code> <span>${each.text}</span></button></li>`)}</ul></div>` : nothing}
       <p class="problem" role="alert" ?hidden=${!this.#problem}>${this.#problem}</p>
       ${this.#savedAs ? html`<div class="saved" role="status"><p>${icon("check")}${t("team.saved")}</p><p class="copyable"><code>${this.#savedAs}</code>${copyButton(() => this.#savedAs, t)}</p></div>` : nothing}
       ${source ? html`<footer><span class="tally">${this.#problems.length ? t("team.problems", { count: this.#problems.length }) : this.#isChanged ? t("team.changed") : t("team.unchanged")}</span><span class="space"></span>

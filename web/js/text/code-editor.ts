@@ -64,7 +64,7 @@ export function openEditor(place: HTMLElement, text: string, given: { label: str
     const rest = before === null ? [] : [unifiedMergeView({ original: before, mergeControls: false, gutter: true, highlightChanges: false, collapseUnchanged: { margin: 3, minSize: 6 } })];
     const state = EditorState.create({ doc, extensions: [
       EditorState.phrases.of({ "$ unchanged lines": given.unchanged }), basicSetup, yaml(), syntaxHighlighting(colours), look, check, autocompletion({ override: [complete] }), ...rest, EditorView.lineWrapping,
-      EditorView.contentAttributes.of({ "aria-label": given.label }),
+      EditorView.contentAttributes.of({ "aria-label": given.label, tabindex: "0" }),
       EditorView.updateListener.of((update) => update.docChanged && given.changed(update.state.doc.toString())),
     ] });
     view = new EditorView({ state, parent: root, root });
