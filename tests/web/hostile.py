@@ -1,5 +1,11 @@
 """A hundred strings that would like to be something else: markup, script, addresses, directions, very long words."""
 
+from collections.abc import AsyncIterator
+
+from moot.core.flows.turns import TurnInput
+from moot.core.session.tool_use import ToolUse
+from moot.runtime.ports import Output, Step, Thinking
+
 _CALL = "window.pwned=1"
 _TAGS = [
     f"<script>{_CALL}</script>",
@@ -111,3 +117,16 @@ _MARKERS = [
 ]
 HOSTILE = [*_TAGS, *_LINKS, *_TEXTS, *_MARKERS]
 assert len(HOSTILE) == len(set(HOSTILE)) == 100
+
+
+async def act(turn: TurnInput) -> AsyncIterator[Output | str]:
+    """A member whose every thought, tool, diff and file name is one of them."""
+    for at, text in enumerate(HOSTILE):
+        first, *rest = text.splitlines()
+        head = [f"--- a/{first}", f"+++ b/{first}", f"@@ -1 +1,{1 + len(rest)} @@ {first}"]
+        diff = "\n".join([*head, *(f"+{line}" for line in (first, *rest))])
+        tool = ToolUse(id=str(at), kind="edit", title=text, paths=(text,), status="failed", exit=1)
+        yield Thinking(text)
+        yield Step(thought=text)
+        yield Step(tool=tool, observation=text, diff=diff)
+    yield "done"
