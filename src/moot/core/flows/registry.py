@@ -1,9 +1,9 @@
-"""The registry of flows. A new flow is a package beside this file; its name and one line here register it.
+"""The registry of flows. A new flow is a package beside this file; its import and its entry in `FLOWS` register it.
 
 Importing `moot.core` imports this module, so that all flows are always registered.
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 
@@ -22,8 +22,12 @@ from moot.core.session.session_lines import SESSION_LINES
 from moot.core.session.state import State
 from moot.core.session.team import Language
 
-FlowName = Literal["chat", "supervisor", "plan"]
 FLOWS: dict[str, Flow] = {flow.name: flow for flow in (ChatFlow(), SupervisorFlow(), PlanFlow())}
+
+if TYPE_CHECKING:
+    FlowName = str
+else:
+    FlowName = Literal[tuple(FLOWS)]  # validation and the schema of team files know the names
 
 
 class FlowParts(Struct, frozen=True, kw_only=True):
