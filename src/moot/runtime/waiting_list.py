@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from moot.core.codec import Head
 from moot.core.errors import LogError
+from moot.core.flows.registry import flow_of
 from moot.core.machines.session import Status
 from moot.core.session.events import Option, SessionPaused, StepAsked
 from moot.core.session.principal import Principal
@@ -166,6 +167,7 @@ def _find_blocked(state: State, view: View, question: Question) -> Blocked | Non
     if state.open_steps[question.step_id].turn_id:
         return Blocked(kind="turn", name=question.who)
     if question.task_id:
-        row = view.work.tasks.get(question.task_id) if view.work else None
-        return Blocked(kind="task", name=str(row.task.get("title") or question.task_id) if row else question.task_id)
+        tasks = flow_of(state).known_tasks(state)
+        title = next((task.title for task in tasks if task.id == question.task_id), question.task_id)
+        return Blocked(kind="task", name=title)
     return Blocked(kind="session") if view.status is Status.PAUSED else None

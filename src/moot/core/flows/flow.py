@@ -80,9 +80,9 @@ class Flow(ABC):
     def answer(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
         """Take the answer to one of the flow's own questions."""
 
-    def takes_text(self, step: StepAsked) -> bool:
-        """Whether any text that a person types answers this question."""
-        return typed_answers.takes_text(step)
+    def takes_text(self, question: typed_answers.Asked) -> bool:
+        """Whether any text that a person types answers this question of the log, or of a view."""
+        return typed_answers.takes_text(question)
 
     @abstractmethod
     def expire(self, draft: Draft, step: StepAsked) -> None:

@@ -198,7 +198,7 @@ class TurnStarted(Fact, frozen=True, kw_only=True):
     index: int
     hop: int
     retry_of: str | None = None
-    job: str = ""  # plan flow: plan, patch, review, aggregate; supervisor flow: the node
+    job: str = ""  # what the turn is for, in flows that have jobs
     task_id: str = ""  # of the task that the job is for
     task_index: int = 0  # how many turns the member had before for this task
     started_at: str = ""

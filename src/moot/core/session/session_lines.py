@@ -75,7 +75,7 @@ def _step(change: Change[events.TurnStepped]) -> list[str]:
 def notice_text(fact: events.NoticePosted, language: Language) -> str:
     """Render a notice. The details of a status notice begin with the name of a state, which is translated."""
     params = asdict(fact)
-    if fact.code in ("status", "plan_status", "supervisor_status"):
+    if fact.code == "status" or fact.code.endswith("_status"):  # a flow may have a text of its own
         status, *acting = fact.detail.split(" ", 1)
         params["detail"] = " ".join([render(f"status_{status}", language), *acting])
     return render(language=language, **params)

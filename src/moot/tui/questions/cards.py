@@ -11,6 +11,9 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Input, TextArea
 
+from moot.core.flows.registry import FLOWS
+from moot.core.flows.supervisor.supervision import REVIEW_OUTPUT, STUCK
+from moot.core.session import typed_answers
 from moot.core.session.commands import Answer
 from moot.core.view import Question, View
 from moot.tui.keys import Keys
@@ -19,8 +22,6 @@ from moot.tui.text.plain import Button, Chooser, Content, Line, Ticks, plain, pl
 from moot.tui.words import Words
 
 MOST_BUTTONS = 50
-# Questions of a supervisor's job. Both accept free text; an output under review can also be edited.
-OUTPUT, STUCK = "review_output", "supervisor_stuck"
 ABOUT_CHANGES = ("take_work", "merge_conflict")
 
 
@@ -54,11 +55,10 @@ def plan_lines(question: Question, view: View, words: Words) -> Iterator[Content
                 yield plain_line(f"   {text}", "dim")
 
 
-def is_open(question: Question) -> bool:
-    """Return whether free text is a valid answer."""
-    if not question.options or question.allow_custom_input or question.code in (OUTPUT, STUCK):
-        return True
-    return question.kind == "ask_user" and not question.selection
+def takes_text(question: Question, view: View) -> bool:
+    """Whether any text answers the question. A flow that this version does not have gets the general rule."""
+    flow = FLOWS.get(view.flow)
+    return flow.takes_text(question) if flow else typed_answers.takes_text(question)
 
 
 def output_of(question: Question, view: View) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Card(Vertical):
             yield Line(plain(self.question.text))
             if self.question.kind == "plan":
                 yield Line(Content("\n").join(plan_lines(self.question, self._view, self._words)))
-            elif self.question.code == OUTPUT:
+            elif self.question.code == REVIEW_OUTPUT:
                 yield Line(Content("\n").join(output_lines(self.question, self._view)))
             elif self.question.code in ABOUT_CHANGES:
                 yield Line(plain_line(self._words("card.changes", shortcut=self._keys.long("changes")), "dim"))
@@ -156,12 +156,12 @@ class Card(Vertical):
             with Horizontal(classes="buttons"):
                 yield Line(plain_line(words("reassign_to") + " "))
                 yield Chooser([(words("anybody"), "-"), *members], "-", id="reassign-to")
-        if is_open(question):
+        if takes_text(question, self._view):
             yield Input(placeholder=words("card.answer"), id="answer", compact=True)
-        if is_open(question) or question.selection == "multiple":
+        if takes_text(question, self._view) or question.selection == "multiple":
             with Horizontal(classes="buttons"):
                 yield Button(words("card.send"), id="send", classes="primary")
-        if question.code == OUTPUT:
+        if question.code == REVIEW_OUTPUT:
             with Vertical(classes="output") as form:
                 form.display = False
                 text = json.dumps(output_of(question, self._view), ensure_ascii=False, indent=2)

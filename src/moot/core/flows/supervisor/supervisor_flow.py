@@ -46,6 +46,7 @@ from moot.core.session.events import (
 )
 from moot.core.session.state import State, Turn
 from moot.core.session.team import Member, Team
+from moot.core.session.typed_answers import Asked
 from moot.core.session.usage import safe_usage
 
 # Only these faults are reasons of a pause. For others the open question has the cause (`error_type`).
@@ -91,9 +92,9 @@ class SupervisorFlow(SteeredFlow):
     def take_inputs(self, draft: Draft, speaker: Member, inputs: Mapping[str, Any]) -> None:
         draft.add(StateUpdated(changes=check_inputs(draft.team.supervisor, inputs), member=speaker.id))
 
-    def takes_text(self, step: StepAsked) -> bool:
+    def takes_text(self, question: Asked) -> bool:
         """Text about an output that is to be checked says why it is rejected; to a stuck job it is advice."""
-        return step.code in (REVIEW_OUTPUT, STUCK) or super().takes_text(step)
+        return question.code in (REVIEW_OUTPUT, STUCK) or super().takes_text(question)
 
     def answer_question(self, draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
         answers.answer_question(draft, step, command, by)
