@@ -24,6 +24,7 @@ TABLES = (
     "workers",
     "jobs",
     "played",
+    "segments",
 )
 
 

@@ -125,10 +125,16 @@ def _describe(status: ClusterStatus) -> list[str]:
 
 
 async def maintain(options: Namespace) -> int:
-    """make the partitions that are needed next, and sweep what was deleted"""
+    """make partitions, sweep what was deleted, archive sessions that have been idle for 30 days; for every night"""
     store = _find_database(options)
-    swept = await store.maintain()
-    print(f"{store}: {swept} rows of deleted sessions were swept", file=sys.stderr)
+    done = await store.maintain()
+    print(
+        f"{store}: swept {done.swept} rows of deleted sessions, archived {done.archived} idle sessions, "
+        f"emptied {done.emptied} partitions",
+        file=sys.stderr,
+    )
+    if done.waits_for:
+        print(f"archiving waits for {done.waits_for}", file=sys.stderr)
     return exits.OK
 
 

@@ -11,7 +11,9 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 from msgspec import Struct
 
 Json = dict[str, Any]  # a document as somebody wrote it
-LOG_VERSION = 1  # of what this Moot reads; a release that adds kinds of facts, or gives one a new meaning, raises it
+# Of what this Moot reads. A release that adds kinds of facts, gives one a new meaning, or stores them in another way,
+# raises it. 2: segments of the archive in PostgreSQL.
+LOG_VERSION = 2
 
 
 class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -234,6 +234,18 @@ class ClusterStatus(Struct, frozen=True, kw_only=True):
     pools: list[PoolStatus] = []
 
 
+class Upkeep(Struct, frozen=True, kw_only=True):
+    """What maintenance has done: rows of deleted sessions swept, idle sessions archived, partitions emptied.
+
+    `waits_for`: what has to go away before sessions are archived.
+    """
+
+    swept: int = 0
+    archived: int = 0
+    emptied: int = 0
+    waits_for: str = ""
+
+
 class SharedStore(Store):
     """A store that several machines share. It is prepared once, before the first of them starts."""
 
@@ -253,8 +265,8 @@ class SharedStore(Store):
         """Return the state of the store, for operators. Raises Unusable if the store was never prepared."""
 
     @abstractmethod
-    async def maintain(self) -> int:
-        """Do the periodic maintenance. Return how many rows of deleted sessions were deleted."""
+    async def maintain(self) -> Upkeep:
+        """Do the periodic maintenance. Raises LogError; what was done stays, and a second call goes on."""
 
 
 def cluster_of(log: Log) -> Cluster | None:

@@ -1,8 +1,10 @@
 """A row of the table `appends`, as every database of Moot stores it.
 
-It is one append: its events as lines of JSON, their hashes side by side, under the seq of the first.
+It is one append: its events as lines of JSON, their hashes side by side, under the seq of the first. A segment of an
+archive is several of them, compressed.
 """
 
+import zlib
 from collections.abc import Sequence
 
 import msgspec
@@ -20,6 +22,21 @@ _UNREADABLE = Summary(title="(summary damaged)", team="", flow="", status=Status
 def pack(events: Sequence[Event]) -> tuple[bytes, bytes]:
     """The hashes and the lines of an append."""
     return bytes.fromhex("".join([event.hash for event in events])), b"\n".join([event.data for event in events])
+
+
+def pack_segment(rows: Sequence[tuple[int, bytes, bytes]]) -> bytes:
+    """Compress rows that follow each other."""
+    return zlib.compress(b"".join(hashes for _, hashes, _ in rows) + b"\n".join(data for _, _, data in rows))
+
+
+def unpack_segment(first: int, last: int, data: bytes) -> tuple[int, bytes, bytes]:
+    """Return a segment as one row; if it is damaged, one without events."""
+    try:
+        plain = zlib.decompress(data)
+    except zlib.error:
+        return first, b"", b""
+    size = (last - first + 1) * HASH_BYTES
+    return first, plain[:size], plain[size:]
 
 
 def read_head(seq: int, hashes: bytes) -> Head:

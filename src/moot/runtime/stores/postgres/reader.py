@@ -10,7 +10,7 @@ from moot.runtime.ports import Listing, Project, Receipt, Snapshot
 from moot.runtime.snapshots import snapshot_version
 from moot.runtime.stores.postgres import statements
 from moot.runtime.stores.postgres.links import Pool
-from moot.runtime.stores.rows import read_summary
+from moot.runtime.stores.rows import read_summary, unpack_segment
 from moot.runtime.stores.walk import Row, Walk
 
 
@@ -29,7 +29,7 @@ class Reader:
         rows = await self._pool.fetch(statements.READ, session_id, after, limit + 1)
         if not rows:
             raise NotFound(f"no session {session_id}")
-        return Walk(session_id, after, limit).through(_rows(rows))
+        return Walk(session_id, after, limit).through(read_rows(rows))
 
     async def catch_up(self, session_id: str, after: Head) -> News:
         rows = await self._pool.fetch(statements.CATCH_UP, session_id, after.seq, PAGE_EVENTS + 1)
@@ -63,15 +63,22 @@ def read_news(session_id: str, after: Head, rows: list[Any], node_id: int | None
     if not rows:
         raise NotFound(f"no session {session_id}")
     walk = Walk(session_id, after.seq, PAGE_EVENTS)
-    events = walk.through(_rows(rows))
+    events = walk.through(read_rows(rows))
     if after.seq and walk.began_behind != after:
         raise Diverged(f"session {session_id} has another event {after.seq} than the one that was read")
     is_mine = node_id is not None and rows[0]["owner"] == node_id
     return News(events, Standing(is_mine, rows[0]["epoch"]))
 
 
-def _rows(rows: list[Any]) -> list[Row]:
-    return [(row["seq"], row["hashes"], row["data"]) for row in rows if row["seq"] is not None]
+def read_rows(rows: list[Any]) -> list[Row]:
+    """The stored rows in an answer, with segments of the archive unpacked."""
+    return [
+        (row["seq"], row["hashes"], row["data"])
+        if row["to_seq"] is None
+        else unpack_segment(row["seq"], row["to_seq"], row["data"])
+        for row in rows
+        if row["seq"] is not None
+    ]
 
 
 def _listing(row: Any) -> Listing:

@@ -11,11 +11,13 @@ from moot.core.search_words import Term
 from moot.runtime.ports import Place
 from moot.runtime.stores.postgres import statements
 from moot.runtime.stores.postgres.links import Pool
+from moot.runtime.stores.postgres.reader import read_rows
 from moot.runtime.stores.rows import read_head, read_summary
 from moot.runtime.stores.said import Said, read_said
 
 _PART_TOKENS = 10_000  # positions behind the 16,383rd are all the same to PostgreSQL
 _OVERLAP = 50
+_ROWS = 1_000  # at a time
 
 
 async def search(pool: Pool, terms: Sequence[Term], session_id: str | None, limit: int) -> list[Place]:
@@ -30,10 +32,10 @@ async def search(pool: Pool, terms: Sequence[Term], session_id: str | None, limi
 
 async def _take_in(pool: Pool, key: int, flow: str, after: int, head: int) -> None:
     """Index the next events of a session. Events that are missing, though its head tells of them, are passed over."""
-    rows = await pool.fetch(statements.UNSEARCHED_ROWS, key, after)
-    seq = read_head(rows[-1]["seq"], rows[-1]["hashes"]).seq if rows else head
+    rows = read_rows(await pool.fetch(statements.ROWS, key, after, _ROWS))
+    seq = read_head(rows[-1][0], rows[-1][1]).seq if rows else head
     seq = seq if seq > after else head
-    said = [said for row in rows for said in read_said(flow, row["seq"], row["data"], after)]
+    said = [said for first, _, data in rows for said in read_said(flow, first, data, after)]
     parts = [part for each in said for part in _list_parts(each)]
     columns: list[list[Any]] = [list(column) for column in zip(*parts, strict=True)] if parts else [[], [], [], []]
     await pool.fetch(statements.ADD_SAID, key, seq, *columns)

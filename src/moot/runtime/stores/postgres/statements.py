@@ -78,20 +78,37 @@ LOCK = (
     " WHERE s.id = $1 AND NOT h.removed FOR NO KEY UPDATE OF h"
 )
 
-# From the row that holds `after`, because the chain continues from its hash. No row: there is no such session.
-READ = """
-SELECT a.seq, a.hashes, a.data FROM moot.sessions s LEFT JOIN LATERAL (
-  SELECT seq, hashes, data FROM moot.appends WHERE session = s.key AND seq >= coalesce(
-    (SELECT max(seq) FROM moot.appends WHERE session = s.key AND seq <= $2), 0) ORDER BY seq LIMIT $3) a ON true
+
+def _stored(key: str) -> str:
+    """Select at most $3 rows of a session, from the one that holds $2 on, because the chain continues from its hash.
+
+    The first ones may be archived: a segment is one row with many events. What begins behind the next $3 events is
+    left out then.
+    """
+    return f"""
+  SELECT seq, to_seq, hashes, data FROM (
+    (SELECT from_seq AS seq, to_seq, NULL::bytea AS hashes, bytes AS data FROM moot.segments
+     WHERE session = {key} AND to_seq >= $2 AND from_seq <= $2 + $3)
+    UNION ALL
+    (SELECT seq, NULL, hashes, data FROM moot.appends WHERE session = {key} AND seq >= coalesce(
+       (SELECT max(seq) FROM moot.appends WHERE session = {key} AND seq <= $2), 0)
+     AND NOT EXISTS (SELECT 1 FROM moot.segments WHERE session = {key} AND from_seq > $2 + $3)
+     ORDER BY seq LIMIT $3)) stored
+  ORDER BY seq LIMIT $3
+"""
+
+
+ROWS = _stored("$1::bigint")
+# No row: there is no such session.
+READ = f"""
+SELECT a.seq, a.to_seq, a.hashes, a.data FROM moot.sessions s LEFT JOIN LATERAL ({_stored("s.key")}) a ON true
 WHERE s.id = $1 AND s.removed_at IS NULL ORDER BY a.seq
 """
 
 # The same, with who acts for the session, in one snapshot: an epoch must be learnt with the events.
-CATCH_UP = """
-SELECT h.owner, h.epoch, h.due, a.seq, a.hashes, a.data FROM moot.sessions s JOIN moot.heads h ON h.session = s.key
-LEFT JOIN LATERAL (
-  SELECT seq, hashes, data FROM moot.appends WHERE session = s.key AND seq >= coalesce(
-    (SELECT max(seq) FROM moot.appends WHERE session = s.key AND seq <= $2), 0) ORDER BY seq LIMIT $3) a ON true
+CATCH_UP = f"""
+SELECT h.owner, h.epoch, h.due, a.seq, a.to_seq, a.hashes, a.data
+FROM moot.sessions s JOIN moot.heads h ON h.session = s.key LEFT JOIN LATERAL ({_stored("s.key")}) a ON true
 WHERE s.id = $1 AND s.removed_at IS NULL ORDER BY a.seq
 """
 
@@ -122,15 +139,11 @@ SAVE_SNAPSHOT = (
     " ON CONFLICT (session, version) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, state = excluded.state,"
     " saved = excluded.saved RETURNING session"
 )
-# Sessions with events that search has not seen, and those events.
+# Sessions with events that search has not seen.
 UNSEARCHED = (
     "SELECT s.key, s.summary, h.seq AS head, coalesce(x.seq, 0) AS after"
     " FROM moot.heads h JOIN moot.sessions s ON s.key = h.session"
     " LEFT JOIN moot.searched x ON x.session = s.key WHERE h.seq > coalesce(x.seq, 0) LIMIT 100"
-)
-UNSEARCHED_ROWS = (
-    "SELECT seq, hashes, data FROM moot.appends WHERE session = $1 AND seq >="
-    " coalesce((SELECT max(seq) FROM moot.appends WHERE session = $1 AND seq <= $2), 0) ORDER BY seq LIMIT 1000"
 )
 # Only while the session is there: one that is deleted meanwhile leaves nothing behind.
 ADD_SAID = """
@@ -187,6 +200,7 @@ WITH picked AS (SELECT session FROM moot.doomed LIMIT 1 FOR UPDATE SKIP LOCKED),
  rows AS (SELECT a.session, a.seq FROM moot.appends a JOIN picked USING (session) LIMIT 10000),
  swept AS (DELETE FROM moot.appends a USING rows WHERE a.session = rows.session AND a.seq = rows.seq RETURNING 1),
  unknown AS (DELETE FROM moot.commands c USING picked WHERE c.session = picked.session),
+ unkept AS (DELETE FROM moot.segments g USING picked WHERE g.session = picked.session),
  done AS (DELETE FROM moot.doomed d USING picked
    WHERE d.session = picked.session AND (SELECT count(*) FROM rows) < 10000)
 SELECT (SELECT count(*) FROM picked) AS sessions, (SELECT count(*) FROM swept) AS rows

@@ -7,8 +7,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
+import msgspec
+
 from moot.core.errors import ConfigError, LogError, Unusable
-from moot.runtime.cluster import ClusterStatus, SharedStore
+from moot.runtime.cluster import ClusterStatus, SharedStore, Upkeep
 from moot.runtime.stores.postgres import tables
 from moot.runtime.stores.postgres.links import Address, check_durability, connect, translate
 from moot.runtime.stores.postgres.nodes import Pace
@@ -75,17 +77,21 @@ class PostgresStore(SharedStore):
             await tables.check(connection, self.direct)
             return await read_status(connection)
 
-    async def maintain(self) -> int:
-        """Make partitions ahead and sweep what was deleted; return how many rows."""
-        async with self._connected() as connection:
-            await tables.check(connection, self.direct)
-            await tables.add_partitions(connection)
-            await connection.execute(_FORGET_WORKERS)
+    async def maintain(self) -> Upkeep:
+        """Make partitions ahead, sweep what was deleted, empty partitions, and archive what is idle."""
+        from moot.runtime.stores.postgres import archive
+
         log = await self.open()
         try:
-            return await log.sweep()
+            swept = await log.sweep()
         finally:
             await log.close()
+        async with self._connected() as connection:
+            await tables.add_partitions(connection)
+            await connection.execute(_FORGET_WORKERS)
+            emptied = await archive.empty_partitions(connection)
+            done = await archive.archive_idle(connection)
+        return msgspec.structs.replace(done, swept=swept, emptied=emptied)
 
     @asynccontextmanager
     async def _connected(self) -> "AsyncIterator[asyncpg.Connection]":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-VERSION = 6
+VERSION = 7
 PARTITION_SESSIONS = 1_000_000
 PARTITIONS_AHEAD = 2
 LOCK_WAIT_MS = 3_000  # for a table: whoever comes later waits behind a migration that waits
@@ -27,6 +27,7 @@ LOCK_TRIES = 20
 LOCK_PAUSE_S = 1.0  # between two tries
 MAINTAIN_LOCK = 0x4D4F4F54  # "MOOT"; who holds it migrates or makes partitions
 
+_INSERTED = "autovacuum_vacuum_insert_scale_factor = 0.05"  # rows that stay are frozen while they are in memory
 _FIRST = (
     "CREATE SCHEMA IF NOT EXISTS moot",
     "CREATE TABLE moot.meta (version int NOT NULL, min_version int NOT NULL, lineage uuid NOT NULL)",
@@ -83,6 +84,12 @@ _PLACES = (
 )
 # What of the log a node can read; 0: one that did not say yet.
 _LOG_VERSIONS = ("ALTER TABLE moot.nodes ADD COLUMN log_version int NOT NULL DEFAULT 0",)
+# What sessions that have been idle for long have instead of appends. They are compressed already.
+_SEGMENTS = (
+    "CREATE TABLE moot.segments (session bigint NOT NULL, from_seq bigint NOT NULL, to_seq bigint NOT NULL,"
+    " bytes bytea NOT NULL, PRIMARY KEY (session, from_seq))",
+    "ALTER TABLE moot.segments ALTER COLUMN bytes SET STORAGE EXTERNAL",
+)
 _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _FIRST,
     _FILES,
@@ -90,6 +97,7 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     _WORKERS,
     _PLACES,
     _LOG_VERSIONS,
+    _SEGMENTS,
 )  # entry n takes a database from version n to n + 1
 
 
@@ -177,6 +185,13 @@ async def add_partitions(connection: "asyncpg.Connection") -> None:
         await _add_partitions(connection)
 
 
+async def list_full_partitions(connection: "asyncpg.Connection") -> list[str]:
+    """List the partitions of appends that no new session will go to."""
+    newest: int = await connection.fetchval("SELECT coalesce(max(key), 0) FROM moot.sessions")
+    names = [f"moot.appends_{number}" for number in range(newest // PARTITION_SESSIONS)]
+    return [name for name in names if await connection.fetchval("SELECT to_regclass($1) IS NOT NULL", name)]
+
+
 async def _add_partitions(connection: "asyncpg.Connection") -> None:
     newest: int = await connection.fetchval("SELECT coalesce(max(key), 0) FROM moot.sessions")
     first = newest // PARTITION_SESSIONS
@@ -189,7 +204,7 @@ async def _add_partition(connection: "asyncpg.Connection", table: str, number: i
     """Attach a new partition. Unlike PARTITION OF that waits for no reader, such as pg_dump, with appends behind it."""
     name = f"moot.{table}_{number}"
     if await connection.fetchval("SELECT to_regclass($1) IS NULL", name):
-        await connection.execute(f"CREATE TABLE {name} (LIKE moot.{table} INCLUDING ALL)")
+        await connection.execute(f"CREATE TABLE {name} (LIKE moot.{table} INCLUDING ALL) WITH ({_INSERTED})")
         await connection.execute(
             f"ALTER TABLE moot.{table} ATTACH PARTITION {name}"
             f" FOR VALUES FROM ({number * PARTITION_SESSIONS}) TO ({(number + 1) * PARTITION_SESSIONS})"
