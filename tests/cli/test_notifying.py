@@ -226,6 +226,15 @@ def test_doctor_sends_a_test(moot: Moot, tmp_path: Path, monkeypatch: pytest.Mon
     assert (said.code, said.objects[0]["status"]) == (1, "fail")
 
 
+def test_a_place_behind_a_program_text_is_an_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a title that anybody can give is no part of the program."""
+    settle(monkeypatch, tmp_path, "notify: [sh, -c, 'echo \"$1\" > said; cat > /dev/null', sh, '{title}']")
+    monkeypatch.chdir(tmp_path)
+    asyncio.run(send(replace(NEED, title="$(touch mine); `touch mine`"), read_settings().notify))
+    assert (tmp_path / "said").read_text() == "$(touch mine); `touch mine`\n"
+    assert not (tmp_path / "mine").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -234,6 +243,11 @@ def test_doctor_sends_a_test(moot: Moot, tmp_path: Path, monkeypatch: pytest.Mon
         ("notify: {command: 'notify-send x'}", "notify.command: found text 'notify-send x'; expected a list"),
         ("notify: {terminal: [bel]}", "did you mean 'bell'?"),
         ("notify: {debounce_s: -1}", "expected at least 0"),
+        (
+            "notify: [sh, -c, 'notify-send \"{title}\"']",
+            "config.yaml:1: notify.command: what stands in {title} would be run",
+        ),
+        ("notify: [osascript, -e, 'display notification \"{question}\"']", "give it as an argument of its own"),
     ],
 )
 def test_wrong_settings_are_named(text: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

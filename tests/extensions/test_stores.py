@@ -134,3 +134,9 @@ def test_what_gives_no_store_is_refused(install: Install) -> None:
     install("moot.stores", "odd", "ENTRY = str")
     with pytest.raises(ConfigError, match="entry 'odd' returned str; it must return a Store"):
         find_store("odd:x")
+
+
+def test_a_mistyped_url_is_not_repeated() -> None:
+    """It may have a password."""
+    with pytest.raises(ConfigError, match=r"no store for postgre:; .* is written \./postgre:…$"):
+        find_store("postgre://moot:secret@db.example/moot")

@@ -6,7 +6,6 @@ Only the settings file of the user decides what is called; nothing that is recei
 import asyncio
 import http.client
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from moot.app import App
-from moot.cli.user_settings import Notify
+from moot.cli.user_settings import PLACE, Notify
 from moot.core.errors import LogError, MootError
 from moot.core.session.state import State
 from moot.core.view import project
@@ -172,7 +171,7 @@ def _fill(part: str, fields: Mapping[str, str]) -> str:
 
     A title that begins with `-` does not become an option of the command: a space stands before it.
     """
-    filled = re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), part)
+    filled = PLACE.sub(lambda match: fields[match[1]], part)
     return f" {filled}" if filled.startswith("-") and not part.startswith("-") else filled
 
 

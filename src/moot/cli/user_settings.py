@@ -1,5 +1,7 @@
 """The user's settings for all sessions: `$MOOT_CONFIG`, else moot/config.yaml in the configuration folder."""
 
+import re
+from itertools import pairwise
 from typing import Annotated, TypedDict
 from urllib.parse import urlsplit
 
@@ -16,6 +18,9 @@ from moot.config.yaml_source import read_yaml
 from moot.core.errors import ConfigError
 from moot.tui.alerts import DEFAULT_ALERTS, Alert
 from moot.tui.keys import DEFAULTS, Keys, Pressed, find_key_problems
+
+PLACE = re.compile(r"\{(session|title|kind|question|link)\}")  # in an argument of `notify.command`
+_RUNS_TEXT = ("-c", "-e", "-E", "-lc", "-ic", "-Command", "--command", "--eval", "/c", "/C")  # of shells and languages
 
 
 class Notify(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -112,7 +117,15 @@ def _find_notify_problems(notify: Notify) -> list[Problem]:
         return [Problem(path=("notify", "url"), text="expected a URL that begins with https:// or http://")]
     if notify.command and not notify.command[0].strip():
         return [Problem(path=("notify", "command"), text="the program has no name")]
-    return []
+    return [
+        Problem(
+            path=("notify", "command"),
+            text=f"what stands in {{title}} would be run as a part of the program behind {option}",
+            hint='give it as an argument of its own: [sh, -c, notify-send "$1", sh, "{title}"]',
+        )
+        for option, program in pairwise(notify.command)
+        if option in _RUNS_TEXT and PLACE.search(program)
+    ][:1]
 
 
 def _list_changed(settings: Settings) -> dict[str, Pressed]:

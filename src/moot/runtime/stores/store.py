@@ -26,7 +26,8 @@ def find_store(address: Address) -> Store:
     make = STORES.find(scheme)
     if make is None:
         known = ", ".join(f"{name}:" for name in STORES.names())
-        raise ConfigError(f"no store for {scheme}:; there are {known}; a folder of that name is written ./{text}")
+        place = f"{scheme}:…" if "//" in text else text  # a mistyped URL may have a password
+        raise ConfigError(f"no store for {scheme}:; there are {known}; a folder of that name is written ./{place}")
     store = make(url)
     if not isinstance(store, Store):
         raise ConfigError(f"the moot.stores entry {scheme!r} returned {type(store).__name__}; it must return a Store")
