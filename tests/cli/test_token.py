@@ -24,6 +24,14 @@ def test_a_token_is_shown_once(moot: Moot) -> None:
     assert Tokens(moot.data).find(token) == Principal(token_id=listed.out.split()[0], role=Role.VIEWER)
 
 
+def test_a_label_is_plain_text(moot: Moot) -> None:
+    """Whoever lists the tokens sees it, and it may have come from elsewhere."""
+    said = moot("token", "create", "--role", "viewer", "--label", "the \x1b]0;mine\x07office")
+    listed = moot("token", "list")
+    for shown in (said.err, listed.out):
+        assert "(the office)" in shown
+
+
 def test_the_owners_token_is_shown(moot: Moot, monkeypatch: pytest.MonkeyPatch) -> None:
     """`moot token` alone prints what a server on the same data takes, the one of the environment first."""
     [token] = moot("token").lines

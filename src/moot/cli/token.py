@@ -21,6 +21,7 @@ from moot.config.private_files import OWNER_FILE, TOKEN_VARIABLE, keep_secret
 from moot.core.errors import ConfigError, NotFound
 from moot.core.session.principal import Role
 from moot.core.session.team import Kind
+from moot.core.text import clean
 from moot.gateway.auth import LOGINS_FILE, OWNER_ID, TOKENS_FILE
 from moot.gateway.login_file import LOGIN_ID, LoginFile
 from moot.gateway.shared_credentials import SharedCredentials
@@ -114,7 +115,7 @@ def create(options: Namespace) -> int:
         format_time(now),
         session_id=options.session,
         member=options.member,
-        label=options.label,
+        label=clean(options.label),
         pools=tuple(options.pool),
         expires_at=format_time(now + timedelta(seconds=options.expires)) if options.expires else None,
     )
