@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from moot.agents import member_sockets
 from moot.agents.member_sockets import LINE_BYTES, MemberSocket, MemberSockets
-from moot.agents.member_tools import NAMES, MemberTools
+from moot.agents.member_tools import NAMES, MemberTools, ToolProblem
+from moot.core import limits
 from moot.core.errors import Refused
 from moot.core.flows.turns import TurnInput
 from moot.runtime.desk import EmptyDesk
@@ -130,6 +131,27 @@ async def test_a_program_that_goes_away_disturbs_nobody() -> None:
 
 
 @run
+async def test_closing_while_a_program_calls_disturbs_nobody() -> None:
+    """A program that waits for no answer has calls under way, and unread ones, when its turn fails."""
+    complaints: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    call = {"name": "ask_human", "arguments": {"question": "forever?"}}
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
+    lines += [{"jsonrpc": "2.0", "id": each, "method": "tools/call", "params": call} for each in range(1, 2_000)]
+    async with Room() as room, room.sockets.open("en") as socket:
+        assert socket is not None
+        desk = Desk()
+        token = json.loads((socket.folder / "member.json").read_text())["token"]
+        with socket.serve(MemberTools(make_turn("bob"), desk, None), "en"):
+            _, writer = await asyncio.open_unix_connection(str(socket.folder / "socket"))
+            writer.write("\n".join([token, *map(json.dumps, lines), ""]).encode())
+            await desk.waits.wait()
+    writer.close()
+    assert complaints == []
+
+
+@run
 async def test_a_turn_waits_until_the_agent_knows_the_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some agents ask their model without the tools of a server that is still starting; one that never asks is left."""
     async with Room() as room:
@@ -195,6 +217,19 @@ async def test_a_folder_that_became_a_link_shows_nothing_hidden(tmp_path: Path) 
     with pytest.raises(Refused):
         await MemberTools(make_turn("bob"), Desk(), folder, [data]).show_file("own/owner.token")
     await MemberTools(make_turn("bob"), Desk(), data / "trees" / "main", [data]).show_file("plot.md")
+
+
+@run
+async def test_a_member_calls_no_tool_for_ever(tmp_path: Path) -> None:
+    """Each file that it shows is an event: after so many calls it is told to end its turn."""
+    (tmp_path / "plot.md").write_text("plot")
+    desk = Desk()
+    tools = MemberTools(make_turn("bob"), desk, tmp_path)
+    for _ in range(limits.OWN_TOOL_CALLS):
+        await tools.call("show_file", {"path": "plot.md"})
+    with pytest.raises(ToolProblem, match="end your turn"):
+        await tools.call("show_file", {"path": "plot.md"})
+    assert len(desk.shown) == limits.OWN_TOOL_CALLS
 
 
 @run

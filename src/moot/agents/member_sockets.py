@@ -147,8 +147,10 @@ class MemberSocket:
 
         async with asyncio.TaskGroup() as tasks:
             reading, writing = tasks.create_task(_end_quietly(read())), tasks.create_task(_end_quietly(write()))
-            with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            try:
                 await server.run(received, sent, server.create_initialization_options())
+            except* (anyio.ClosedResourceError, anyio.BrokenResourceError):
+                pass  # the program has disconnected
             reading.cancel()
             writing.cancel()
 

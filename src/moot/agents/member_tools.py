@@ -58,6 +58,7 @@ class MemberTools:
         self._desk = desk
         self._folder = (folder or Path()).absolute()
         self._hidden = hidden
+        self._calls = 0
 
     async def ask_human(self, question: str, options: list[str] | None = None, to: str = "") -> str:
         return await self._desk.ask_human(_hide(question), tuple(map(_hide, options or ())), to)
@@ -80,6 +81,9 @@ class MemberTools:
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool by its name. Raises ToolProblem with a sentence for the member."""
         check_arguments(name, arguments)
+        self._calls += 1
+        if self._calls > limits.OWN_TOOL_CALLS:
+            raise ToolProblem(f"you have called these tools {limits.OWN_TOOL_CALLS} times: end your turn")
         try:
             result = await getattr(self, name)(**arguments)
         except Refused as refusal:

@@ -7,6 +7,7 @@ NAME_SLACK = 16  # spaces and dashes that a mention of a name may have more than
 TITLE_CHARS = 200
 SHOWN_TITLE_CHARS = 80  # of a goal or a message that serves as the title
 NEXT_TARGETS = 10  # of one message; the rest are skipped with a notice
+OWN_TOOL_CALLS = 500  # of a member in one turn, of Moot's own tools
 MENTIONS = 100  # at-signs of a message that are looked at
 NAMES_TOLD = 20  # of members that are not known, in one event; the rest are counted
 QUEUE_ENTRIES = 1_000
