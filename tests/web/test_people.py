@@ -37,6 +37,19 @@ def test_an_answer_of_another_is_shown(open_page: Open, server: Server) -> None:
     expect(alice.locator("confirm-cards .card")).to_have_count(0)
 
 
+def test_the_first_message_of_a_team_with_several_people(open_page: Open) -> None:
+    """It is the first one's, from home too, and shows no marker: neither in the conversation nor as the title."""
+    page = open_page()
+    page.locator("start-page .team", has_text="pair").click()
+    page.locator("#goal").fill("Who begins?")
+    page.locator("#goal").press("Enter")
+    expect(page.locator("article.message.human b")).to_have_text("Alice")
+    expect(page.locator("article.message.human .body")).to_have_text("Who begins?")
+    expect(page.locator("top-bar .title")).to_have_text("Who begins?")
+    page.locator(".note.nobody_addressed .offers button").click()
+    expect(page.locator("article.message.human .body").last).to_have_text("")
+
+
 def test_an_owner_says_for_whom_they_speak(open_page: Open, server: Server) -> None:
     """With several humans a page that is nobody's speaks for the first, or for whoever is chosen."""
     page = open_page(server.create("pair"))

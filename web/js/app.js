@@ -77,8 +77,11 @@ export class App {
   }
 
   get humans() {
-    return this.view?.members.filter((member) => member.kind === "human") ?? [];
+    const members = this.view?.members ?? this.teams.find((each) => each.name === this.#begun)?.members ?? []; // the first message does not wait for the view
+    return members.filter((member) => member.kind === "human");
   }
+
+  #begun = ""; // the team of the session that was made last
 
   /** The human this page speaks for: who was chosen here, else the first. */
   get speaksAs() {
@@ -284,6 +287,7 @@ export class App {
   async create(team, title) {
     const made = await api.create({ team, title, command_id: crypto.randomUUID?.() ?? String(Math.random()) });
     await this.list();
+    this.#begun = team;
     this.open(made.session_id);
   }
 

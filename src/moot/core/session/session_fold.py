@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from moot.core import limits
 from moot.core.facts import Fold
 from moot.core.intake import door as doors
+from moot.core.intake.markers import parse
 from moot.core.machines import input_routing, interrupt, session
 from moot.core.machines.input_routing import State as InputState
 from moot.core.session import budgets, desk_fold, events, workspace_fold
@@ -25,7 +26,7 @@ def _post(state: State, fact: events.MessagePosted) -> State:
     if fact.turn_id is not None:
         return remembered
     names = ", ".join(file.name for file in fact.attachments)
-    opening = state.opening or one_line(fact.text if fact.text.strip() else names)
+    opening = state.opening or one_line(fact.text.replace(parse(fact.text).signature, "", 1).strip() or names)
     return replace(remembered, hops=0, opening=opening)  # a human spoke
 
 
