@@ -70,6 +70,9 @@ def test_a_finished_job_looks_like_a_post(open_page: Open, server: Server) -> No
     page = open_page(server.create("post"))
     say(page, "A post about herbs")
     made = page.locator(".deliverable")
+    expect(page.locator(".note.trace li", has_text="paint")).to_have_text(
+        ["Painter · paint()", "✓ paint: asset_id: dawn-1 · src: data:… · caption: Dawn · is_placeholder: true"]
+    )
     expect(made.locator("h3")).to_have_text("Five pots")
     expect(made.locator(".body strong")).to_have_text("mint")
     expect(made.locator(".tags")).to_have_text("#first_balcony")

@@ -2,6 +2,7 @@
 
 import { find, h, keyed, set } from "../dom.js";
 import { Part } from "../part.js";
+import { dataText } from "../view/data-text.js";
 import { nameOf, roleName } from "../view/names.js";
 
 export class JobBoard extends Part {
@@ -24,7 +25,7 @@ export class JobBoard extends Part {
     set(find(this, ".acting"), { text: now + review });
     this.#list("tools", job.tools, (row) => row.call_id + row.is_done, (row) => h("li", { class: row.error ? "failed" : row.is_done ? "done" : "running" },
       h("b", { text: `${row.is_done ? (row.error ? "✗" : "✓") : "⏳"} ${row.name}` }), h("span", { class: "who", text: roleName(view, row.agent) }),
-      h("p", { text: short(row.args) }), h("p", { class: "result", text: row.error || (row.is_done ? short(row.result) : "") })));
+      h("p", { text: dataText(read(row.args)) }), h("p", { class: "result", text: row.error || (row.is_done ? dataText(read(row.result)) : "") })));
     const seqs = choiceSeqs(app);
     this.#list("choices", [...job.choices].reverse(), (choice) => String(choice.number), (choice) => h("li", { class: choice.fault || choice.corrected_from ? "corrected" : "" },
       place(app, seqs[choice.number - 1]),
@@ -54,8 +55,11 @@ function choiceSeqs({ tape, seq }) {
 /** @param {App} app @param {number | undefined} seq */
 const place = (app, seq) => seq !== undefined && h("button", { class: "ghost place", text: `#${seq}`, "aria-label": `${app.t("to_event")} ${seq}`, onclick: () => app.select(seq) });
 
-/** What a tool was given or gave, in a line. @param {unknown} value */
-const short = (value) => (value && typeof value === "object" && !Array.isArray(value) ? Object.entries(value).map(([name, each]) => `${name}: ${word(each)}`).join(" · ") : word(value)).slice(0, 300);
-
-/** @param {unknown} value */
-const word = (value) => (typeof value === "string" ? value : JSON.stringify(value) ?? "").replace(/data:[\w/+.-]+[;,].*/gs, "data:…");
+/** @param {string} json perhaps cut */
+function read(json) {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
+}

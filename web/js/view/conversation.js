@@ -1,6 +1,7 @@
 // The conversation as a list of frames: messages, notices, answers, landmarks of the work. And what running turns have
 // written so far.
 
+import { dataText } from "./data-text.js";
 import { WEIGHTS } from "./telling.generated.js";
 
 const STREAMED_CHARS = 100_000, THINKING_CHARS = 4_000, STEPS = 200;
@@ -19,6 +20,8 @@ const KINDS = {
 // Everything else that has a text is told in the words of its frame: a landmark as a line, steps of the work, such as how
 // an input was routed and who was given what, together in one item. Those are shown elsewhere:
 const ELSEWHERE = new Set(["agent.user_confirm", "session.renamed", "turn.failed", "error.execution", "plan.step_completed", "plan.reviewed", "aggregate.reviewed"]);
+
+const SIGNATURE = /^\s*\[FROM[:：][^[\]\n]*\]\s*/; // who speaks stands above the message
 
 const INNER = /^(workflow|task\.dispatch|routing)/; // Moot's own: told when somebody opens the steps
 
@@ -42,6 +45,8 @@ export class Conversation {
   addressee = "";
   /** @type {Map<string, string>} titles of tasks */
   titles = new Map();
+  /** @type {Map<string, string>} names of tools, by call */
+  calls = new Map();
   /** @type {string[]} where in the shared state of a supervisor's job its result stands */
   delivers = [];
   /** @type {Record<string, any>} what the agents of the job share */
@@ -54,7 +59,9 @@ export class Conversation {
     const kind = kindOf(frame);
     const title = metadata.task?.title ?? this.titles.get(metadata.task_id) ?? metadata.task_id ?? "";
     if (event === "task.reviewed" && metadata.pass) this.#accept(frame);
-    if (kind === "trace") this.#trace(frame, title);
+    if (kind === "trace" && frame.show_content) {
+      this.trace({ seq: frame.seq ?? 0, member: metadata.member ?? "", to: metadata.to ?? "", text: frame.show_content, title, isInner: INNER.test(event) });
+    }
     if (!kind || kind === "trace") return;
     if (kind === "message") this.#dropAnswer(metadata);
     const item = { ...frame, title, asked: this.asked.get(metadata.step_id), text: this.#textOf(frame), turn: this.turns.get(metadata.turn_id), joins: false };
@@ -94,10 +101,9 @@ export class Conversation {
     return known;
   }
 
-  /** @param {Frame} frame @param {string} title of the task it is about */
-  #trace({ event, seq = 0, show_content, metadata }, title) {
-    if (!show_content) return;
-    const step = { seq, member: metadata?.member ?? "", to: metadata?.to ?? "", text: show_content, title, isInner: INNER.test(event) }, last = this.items.at(-1);
+  /** @param {Trace["steps"][0]} step */
+  trace(step) {
+    const { seq } = step, last = this.items.at(-1);
     if (last?.kind === "trace") this.renew((each) => each === last, { steps: [...last.item.steps, step] });
     else this.items.push({ key: `trace${seq}`, seq, kind: "trace", item: { steps: [step] } });
   }
@@ -108,7 +114,7 @@ export class Conversation {
     if (event === "solver.completed") return metadata.result;
     if (metadata.partial) return metadata.partial;
     if (event === "message.posted" && !metadata.turn_id) show_content = undefined; // it says that somebody spoke
-    return show_content ?? (metadata.text?.trim() ? metadata.text : metadata.raw ?? "");
+    return show_content ?? (metadata.text?.trim() ? metadata.text.replace(SIGNATURE, "") : metadata.raw ?? "");
   }
 
   /** The texts that the end of a supervisor's job asks for. */
@@ -174,6 +180,15 @@ const NOTE = {
   "supervisor.state_updated": (conversation, { changes }) => Object.assign(conversation.shared, changes),
   "workflow.plan_approved": (conversation, { tasks }) => noteTitles(conversation, tasks),
   "workflow.patched": (conversation, { tasks }) => noteTitles(conversation, tasks),
+  "supervisor.tools_called"(conversation, { member, calls }, { seq = 0 }) {
+    for (const { call_id, name, args } of calls) {
+      conversation.calls.set(call_id, name);
+      conversation.trace({ seq, member, to: "", text: `${name}(${dataText(args)})`, title: "", isInner: false });
+    }
+  },
+  "supervisor.tool_completed"(conversation, { call_id, result, error = "" }, { seq = 0 }) {
+    conversation.trace({ seq, member: "", to: "", text: `${error ? "✗" : "✓"} ${conversation.calls.get(call_id) ?? call_id}: ${error || dataText(result)}`, title: "", isInner: false });
+  },
   "agent.user_confirm": (conversation, metadata, frame) => void conversation.asked.set(metadata.step_id, frame),
   "task.dispatch_requested": (conversation, { task_id, dispatch_id }) => void conversation.dispatches.set(task_id, dispatch_id),
   "turn.started": (conversation, { turn_id }, frame) => { conversation.turnOf(turn_id).startedAt = frame.timestamp; },

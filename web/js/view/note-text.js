@@ -22,9 +22,11 @@ const MARKS = {
   "supervisor.ended": ({ outcome }) => [`job.${outcome}`, {}],
 };
 
+const SIGN = /^[⏸⏹▶📋] /u; // for the terminal; many fonts of browsers lack them
+
 /** @param {App} app @param {string} kind @param {NoteFrame} item @returns {{name: string, text: string}} */
 export function noteText(app, kind, item) {
-  if (kind === "notice") return { name: item.metadata.code, text: item.text || `[${item.metadata.code}]` };
+  if (kind === "notice") return { name: item.metadata.code, text: item.text.replace(SIGN, "") || `[${item.metadata.code}]` };
   if (kind === "answer") return { name: "", text: answerText(app, item) };
   if (kind === "fact") return { name: item.event.replaceAll(".", "_"), text: factText(app, item) };
   const [name, params] = MARKS[item.event](item.metadata, item, app);
