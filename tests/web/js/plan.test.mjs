@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { layOut } from "../../../web/js/machine/layout.js";
-import { diff, findCircle, findProblems, freshId, moveTask } from "../../../web/js/plan/edit.js";
+import { diff, findCircle, findProblems, followersOf, freshId, moveTask } from "../../../web/js/plan/edit.js";
 import { accept, complete } from "../../../web/js/text/complete.js";
 import { Rows } from "../../../web/js/view/rows.js";
 
@@ -21,6 +21,12 @@ test("a plan's problems stand at their rows", () => {
   assert.deepEqual(codes([task("a", "a")]), ["0 plan.circle"]);
   assert.deepEqual(findCircle([task("a", "b"), task("b", "c"), task("c", "b")]), ["b", "c", "b"]);
   assert.equal(findProblems(Array.from({ length: 101 }, (_, n) => task(`t${n}`))).length, 1);
+});
+
+test("a task may begin after those that do not wait for it", () => {
+  const tasks = [task("a"), task("b", "a"), task("c", "b"), task("d")];
+  assert.deepEqual([...followersOf(tasks, "a")], ["a", "b", "c"]);
+  assert.deepEqual([...followersOf(tasks, "d")], ["d"]);
 });
 
 test("the difference names what was added, removed, changed and moved", () => {

@@ -95,7 +95,7 @@ export function statusOf({ t, speaksAs }, view) {
   if (view.interrupt === "PAUSING") return { text: t("status.pausing"), state: "halted" };
   if (view.status === "active") return { text: t("status.active"), state: "active" };
   if (!view.waiting_for) return { text: t("status.new"), state: "" };
-  if (view.pause_reason === "user_pause" || view.pause_reason === "stopped" || view.interrupt === "PAUSED") return { text: t("status.paused"), state: "halted" };
+  if (view.interrupt === "PAUSED" || ["user_pause", "stopped", "budget", "hop_limit"].includes(view.pause_reason ?? "")) return { text: t("status.paused"), state: "halted" };
   if (view.pause_reason?.startsWith("agent_")) return { text: t("status.failed"), state: "failed" };
   if (view.pause_reason === "finished") return { text: t("status.finished"), state: "completed" };
   return view.waiting_for === speaksAs ? { text: t("status.you"), state: "paused" } : { text: t("status.waiting", { name: nameOf(view, view.waiting_for) }), state: "paused" };

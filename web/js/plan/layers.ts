@@ -12,13 +12,20 @@ export function layOut(tasks: Task[], wide: number, high: number): Drawn {
   for (const { id, depends_on: needed } of tasks) for (const before of needed ?? []) if (ids.has(before)) graph.setEdge(before, id);
   dagre.layout(graph);
   const { width = 0, height = 0 } = graph.graph();
-  const edges = graph.edges().map((edge) => bend(graph.edge(edge).points));
+  const edges = graph.edges().map((edge) => bend(graph.node(edge.v), passed(graph.edge(edge).points), graph.node(edge.w), high));
   return { width, height, edges, nodes: tasks.map(({ id }) => ({ id, x: graph.node(id).x - wide / 2, y: graph.node(id).y - high / 2 })) };
 }
 
-/** A line through the points that is round at each of them. */
-function bend(points: { x: number; y: number }[]): string {
-  const [first, ...rest] = points, last = rest.pop() ?? first;
-  const turns = rest.map(({ x, y }, at) => { const next = rest[at + 1] ?? last; return `Q${x},${y} ${(x + next.x) / 2},${(y + next.y) / 2}`; });
-  return `M${first.x},${first.y}${turns.join("")}L${last.x},${last.y}`;
+/** The points between two tasks that are not in layers next to each other: the ends, and what is beside them, are not. */
+const passed = (points: Point[]) => (points.length > 3 ? points.slice(2, -2) : []);
+
+type Point = { x: number; y: number };
+
+/** A line from below one task to above another, upright at both ends and where it passes the tasks between them. */
+function bend(from: Point, passed: Point[], to: Point, high: number): string {
+  const stops = [{ x: from.x, y: from.y + high / 2 }, ...passed, { x: to.x, y: to.y - high / 2 }];
+  return stops.slice(1).reduce((path, { x, y }, at) => {
+    const middle = (stops[at].y + y) / 2;
+    return `${path}C${stops[at].x},${middle} ${x},${middle} ${x},${y}`;
+  }, `M${stops[0].x},${stops[0].y}`);
 }
