@@ -126,6 +126,9 @@ USAGE = {
     "token create --role viewer --session s_zz": "--session 's_zz' is no id of a session",
     "token revoke": "token revoke needs ID",
     "doctor --fix": "doctor has no option '--fix'; options:",
+    "serve chat-demo --node one": "--node names a server among others",
+    f"serve --node {'x' * 65}": "must be one line of text, 64 characters at most",
+    "db migrate --to 0": "--to: '0' must be a whole number, 1 or more",
     "db status": "is no database that machines share; name one: --store postgresql://",
     "mcp-member": "mcp-member needs FILE",
 }

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from moot.cli import exits
 
 MAX_PORT = 65_535
+NAME_CHARS = 64
 
 WORDS = {"help": "--help", "version": "--version"}  # what people type instead
 # what people know from other programs, by the command where they type it
@@ -133,6 +134,13 @@ def read_count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} must be a whole number, 1 or more")
     return int(text)
+
+
+def read_name(text: str) -> str:
+    """Check a name of a server: it is shown in lists."""
+    if not text.strip() or not text.isprintable() or len(text) > NAME_CHARS:
+        raise argparse.ArgumentTypeError(f"{text!r} must be one line of text, {NAME_CHARS} characters at most")
+    return text
 
 
 def read_number(text: str) -> float:

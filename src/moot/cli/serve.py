@@ -14,7 +14,7 @@ from moot.cli import exits
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.holding import HeldData
 from moot.cli.notifying import start_notifying
-from moot.cli.parser import read_port
+from moot.cli.parser import read_name, read_port
 from moot.cli.progress import Progress
 from moot.cli.projects import find_project
 from moot.cli.trusting import folder_of, load_trusted
@@ -34,8 +34,8 @@ from moot.gateway.settings import GatewaySettings
 from moot.gateway.shared_credentials import SharedCredentials
 from moot.gateway.signals import stopping
 from moot.runtime import private_socket
-from moot.runtime.cluster import cluster_of
-from moot.runtime.ports import Log
+from moot.runtime.cluster import SharedStore, cluster_of
+from moot.runtime.ports import Log, Store
 
 FOUND_FILE = Path("moot.yaml")
 DEMO = "-demo"  # how the names of the built-in teams end that are played by scripts
@@ -63,6 +63,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-agents", action="store_true", help="serve people only; other machines on the same store play the members"
     )
+    parser.add_argument(
+        "--node",
+        type=read_name,
+        metavar="NAME",
+        help="what other machines on the same store call this one ($MOOT_NODE; default: this machine)",
+    )
     parser.add_argument("--insecure", action="store_true", help="listen beyond this machine without TLS")
     add_store_arguments(parser)
 
@@ -87,6 +93,8 @@ async def run_server(options: Namespace) -> int:
         raise UsageError(str(error)) from None
     notify = read_settings().notify  # before anything is opened: raises ConfigError
     data, store = data_folder(options), find_sessions(options)
+    if options.node:
+        name_node(store, options.node)
     teams = choose_teams(options.files)
     folders = {team.name: folder_of(file) for file, team in teams}
     projects = {team.name: find_project(file) for file, team in teams}
@@ -115,6 +123,15 @@ async def run_server(options: Namespace) -> int:
                         task.cancel()
     print("stopped; sessions go on where they were at the next start", file=sys.stderr)
     return exits.OK
+
+
+def name_node(store: Store, name: str) -> None:
+    """Name this server among those on its store. Raises UsageError if no others can be there."""
+    if not isinstance(store, SharedStore):
+        raise UsageError(
+            f"--node names a server among others, but {store} is this one's alone; add --store postgresql://…"
+        )
+    store.node_name = name
 
 
 async def share_credentials(log: Log, data: Path, *, has_owner_file: bool) -> "asyncio.Task[None] | None":

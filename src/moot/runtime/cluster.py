@@ -250,6 +250,7 @@ class SharedStore(Store):
     """A store that several machines share. It is prepared once, before the first of them starts."""
 
     version: ClassVar[int]  # of the tables that this Moot needs
+    node_name: str  # what a node that this process becomes is called
 
     @abstractmethod
     async def initialise(self, *, after_restore: bool = False, to: int | None = None) -> int:
