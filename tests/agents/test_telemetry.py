@@ -14,6 +14,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import moot
+from moot.agents.llm.llm_agent import LlmAgent
 from moot.app import open_app
 from tests.agents.fake_models import Asked, Call, Reply, fake_models
 from tests.runtime.apps import run
@@ -193,3 +194,17 @@ async def test_a_run_is_one_span_and_tools_of_programs_have_names(spans: InMemor
     tool = named(spans, "execute_tool execute")
     assert parent_of(tool) == id_of(named(spans, "invoke_agent al"))
     assert "secret" not in "".join(span.to_json() for span in spans.get_finished_spans())
+
+
+@pytest.mark.parametrize(
+    ("model", "url", "named"),
+    [
+        ("openai:gpt-5-mini", None, ("openai", "gpt-5-mini")),
+        ("openai-chat:x", "http://127.0.0.1:9/v1", ("openai", "x")),
+        ("llama3:8b", "http://127.0.0.1:9/v1", ("openai", "llama3:8b")),
+        ("google:gemini-3.5-flash", None, ("gcp.gemini", "gemini-3.5-flash")),
+    ],
+)
+def test_a_provider_has_its_name_of_the_conventions(model: str, url: str | None, named: tuple[str, str]) -> None:
+    """That of the API that is spoken; a colon in the name of a local model is part of it."""
+    assert LlmAgent(model=model, base_url=url).name_model() == named
