@@ -87,7 +87,11 @@ def test_a_plan_from_a_conflict_to_one_s_own_files(look: Page, planning: Serving
     expect(look.locator("chat-log")).to_contain_text("conflicts with work that is already merged, in calc.py")
     expect(card(look)).to_contain_text("What is to become of it?")
     expect(look.locator("task-board")).to_contain_text("merged · checks: ✓ python3 -m py_compile calc.py")
-    look.locator("#tab-changes").click()
+    for size in (PHONE, {"width": 1500, "height": 900}):
+        look.set_viewport_size(size)
+        look.get_by_role("button", name="See the changes").click()
+        expect(look.locator("changes-panel .file")).to_be_visible()
+        look.locator("pane-tabs button").nth(1).evaluate("button => button.click()")
     panel = look.locator("changes-panel")
     expect(panel.locator(".file")).to_have_text(["Mcalc.py+8−0"], use_inner_text=False)
     panel.get_by_label("Changes of").select_option(label="add mul")

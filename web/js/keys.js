@@ -22,6 +22,10 @@ export function bindKeys(app) {
     if (deed) stop(event, deed);
   });
   hear("inspector", () => toggleInspector(app));
+  hear("tab", (name) => {
+    find(document, "side-panel").show(name);
+    if (!find(document, "#inspector").checkVisibility()) toggleInspector(app);
+  });
   app.refused = ({ event, fields }, why) => {
     if (event === "user.message") find(document, "chat-composer").refuse(fields.content, why.sentence);
     else if (event !== "user.response" || !fields.tasks || !find(document, "plan-editor").refuse(why)) app.toast(why.sentence, "error");

@@ -1,6 +1,6 @@
 // Questions that wait for one answer: one card that can show any of them, plans with their tasks.
 
-import { find, h, keyed, set } from "../dom.js";
+import { find, h, keyed, set, tell } from "../dom.js";
 import { icon } from "../icons.js";
 import { openMenu } from "../menu.ts";
 import { Part } from "../part.js";
@@ -18,7 +18,7 @@ export class ConfirmCards extends Part {
   render(app, view) {
     this.hidden = !view?.questions.length;
     keyed(this, view?.questions ?? [], (each) => each.step_id, (each) => this.#make(each));
-    for (const card of this.children) for (const button of card.querySelectorAll("button, textarea, select, input")) {
+    for (const card of this.children) for (const button of card.querySelectorAll("button:not(.look), textarea, select, input")) {
       set(button, { disabled: !app.mayWrite });
     }
     this.tick();
@@ -92,6 +92,7 @@ function choices(app, question) {
     ? h("label", { class: "option" }, h("input", { type: "checkbox", value: option.id }), h("span", { text: option.label }), describe(option))
     : h("div", { class: "option" }, choose(option), describe(option)));
   const content = h("div", { class: "choices" }, ...listed,
+    question.code === "take_work" && h("button", { class: "ghost look", onclick: () => tell("tab", "changes") }, t("take.look"), icon("right")),
     (isOpen || isMany) && h("form", { class: "open", onsubmit: (event) => { event.preventDefault(); send(); } },
       isOpen && box, h("button", { class: "primary", text: t("card.send") })),
     isOutput && outputForm(app, question));
