@@ -123,7 +123,7 @@ def test_supervisor_plays_to_its_end(moot: Moot) -> None:
     assert not moot.data.exists()
 
 
-@pytest.mark.parametrize("flow", ["chat", "plan"])
+@pytest.mark.parametrize("flow", ["chat", "plan", "supervisor"])
 @pytest.mark.parametrize("choice", ["option", "locale"])
 def test_a_chinese_demo(moot: Moot, monkeypatch: pytest.MonkeyPatch, flow: str, choice: str) -> None:
     """By --language or by the locale: captions, members and texts are Chinese, and it plays to its end."""
@@ -133,14 +133,14 @@ def test_a_chinese_demo(moot: Moot, monkeypatch: pytest.MonkeyPatch, flow: str, 
     assert said.code == 0, said.err
     assert "■ 会话结束" in said.out
     assert "会话由人结束，AI 不能。" in said.err
-    assert not re.search(r"\b(Waiting|Nora|Bob|Carol)\b", said.out)
+    assert not re.search(r"\b(Waiting|Nora|Bob|Carol|Writer)\b", said.out)
 
 
 def test_built_in_teams_follow_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same name is the same team in the reader's language; each says that it is scripted, and nobody is Claude."""
     for locale, language in (("zh_CN.UTF-8", "zh"), ("en_GB.UTF-8", "en")):
         monkeypatch.setenv("LC_ALL", locale)
-        for name in ("chat-demo", "plan-demo"):
+        for name in ("chat-demo", "plan-demo", "content-studio-demo"):
             team = load_team(name)
             assert (team.name, team.language, len(team.examples)) == (name, language, 1)
             assert ("脚本" if language == "zh" else "script") in team.description

@@ -79,9 +79,13 @@ def play(file: TeamFile, most: int = 60) -> Play:
     raise AssertionError(f"it never ended: {result.nodes}")
 
 
-def test_the_content_studio_plays_a_whole_job() -> None:
-    """Brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one."""
-    file = load_team("content-studio-demo")
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [("content-studio-demo.en", "Who should read the post?"), ("content-studio-demo.zh", "这篇图文写给谁看？")],
+)
+def test_the_content_studio_plays_a_whole_job(name: str, question: str) -> None:
+    """Brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one; in both languages."""
+    file = load_team(name)
     played = play(file)
     assert [node for node in played.nodes if node != SUPERVISOR] == [
         *("brief_compiler_agent", "brief_compiler_agent"),
@@ -92,7 +96,7 @@ def test_the_content_studio_plays_a_whole_job() -> None:
     ]
     assert played.corrections == [("review_agent", "writer_agent")]
     assert played.hints == ["writer_agent"]
-    assert played.questions == ["Who should read the post?"]
+    assert played.questions == [question]
     assert played.state["imagesComplete"] is True
     assert how_it_may_end(file.supervisor, played.state) == "complete"
     assert 2 < played.delay_s < 8
@@ -115,7 +119,7 @@ def test_the_agents_of_the_content_studio() -> None:
     assert [picture["asset_id"] for picture in pictures] == ["asset-cover-1", "asset-watering-1"]
 
 
-@pytest.mark.parametrize("name", ["content-studio", "content-studio-zh"])
+@pytest.mark.parametrize("name", ["content-studio", "content-studio-zh", "content-studio-demo.zh"])
 def test_the_studios_for_models_have_the_tables_of_the_demo(name: str) -> None:
     """Agents, keys, preconditions, tools, scores and the end are the same; purposes are in the team's language."""
     demo, team = load_team("content-studio-demo").supervisor, load_team(name).supervisor
