@@ -125,7 +125,7 @@ def test_every_built_in_type_is_complete() -> None:
     """Each loads, is called by its tag, and can be played."""
     kinds = list_agent_types()
     assert list(kinds) == ["script", "llm", "cli", "acp", "python"]
-    assert all(kind.__struct_config__.tag == name for name, kind in kinds.items())  # type: ignore[attr-defined]
+    assert all(kind.__struct_config__.tag == name for name, kind in kinds.items())
     assert all(issubclass(kind, AgentType) for kind in kinds.values())
 
 

@@ -140,7 +140,7 @@ class PythonMember:
                 async for output in outputs:
                     for safe in censor.admit(output):
                         yield safe
-        except Exception as error:
+        except Exception as error:  # a function is foreign code: its errors may hold secrets
             message = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
             told = hide_secrets(message, os.environ)
             if told == message:
@@ -152,7 +152,7 @@ class PythonMember:
 
     async def _play(self, call: AgentFunction) -> AsyncGenerator[Output, None]:
         if self._is_coroutine:
-            yield _as_result(await call())  # type: ignore[misc]
+            yield _as_result(await call())  # type: ignore[misc] # a coroutine function, see __init__
             return
         written: list[str] = []
         async with aclosing(cast("AsyncGenerator[FunctionOutput, None]", call())) as outputs:

@@ -10,11 +10,9 @@ OK, FAILED, USAGE, INVALID_CONFIG, NOT_FOUND, BUSY, INTEGRITY, TIMEOUT, WORK_FAI
 INTERRUPTED = 130
 
 
-def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
+def run(command: Callable[[Namespace], int | Coroutine[Any, Any, int]], options: Namespace) -> int:
     """Run a command, plain or async, and return its exit code. Expected errors are printed as one sentence."""
-    import inspect  # here, so that `moot --help` stays fast
-
-    from moot.cli.usage import UsageError
+    from moot.cli.usage import UsageError  # here, so that `moot --help` stays fast
     from moot.core import errors
 
     codes: tuple[tuple[type[BaseException], int], ...] = (
@@ -29,7 +27,7 @@ def run(command: Callable[[Namespace], Any], options: Namespace) -> int:
     )
     try:
         result = command(options)
-        return int(_run_on_loop(result) if inspect.iscoroutine(result) else result)
+        return result if isinstance(result, int) else _run_on_loop(result)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # not a failure: `main` handles it

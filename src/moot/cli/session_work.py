@@ -24,7 +24,7 @@ from moot.core.outstanding import outstanding
 from moot.core.session.commands import Command
 from moot.core.session.state import State
 from moot.core.session.team import DEFAULT_LANGUAGE
-from moot.core.session.workspace import FileChange
+from moot.core.session.workspace import FileChange, TakeHow
 from moot.core.session.workspace_commands import RemoveTrees, Take, TakeWork, UndoWork
 from moot.core.session.workspace_events import WorkspaceFailed, WorkspaceTaken
 from moot.core.session.workspace_view import Changes, FileDiff
@@ -160,7 +160,7 @@ async def _take_there(rest: "Rest", session_id: str, how: str) -> str:
             await asyncio.sleep(LOOK_S)
 
 
-async def _take(log: Log, session_id: str, how: str) -> str:
+async def _take(log: Log, session_id: str, how: TakeHow) -> str:
     """Log the request, have git do it, log the end. Returns why it could not be done, if so.
 
     What was asked for before and interrupted is finished first.
@@ -171,7 +171,7 @@ async def _take(log: Log, session_id: str, how: str) -> str:
     workspaces = GitWorkspaces(find_trees_folder(), {state.team.name: site}, _spawn_nothing, log)
     pending = state.workspace.pending
     commands = await _do_next(workspaces, state, session_id) if pending else []
-    wanted: list[Command] = [] if pending and pending.how == how else [Take(how=how)]  # type: ignore[arg-type]
+    wanted: list[Command] = [] if pending and pending.how == how else [Take(how=how)]
     failure = ""
     while commands or wanted:
         at = SystemClock().now()

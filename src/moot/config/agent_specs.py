@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import StructConfig
 
 from moot.config.phrase import Phrase
 from moot.config.problem import Problem
@@ -52,6 +53,7 @@ class AgentSpec:
     """
 
     __slots__ = ()
+    __struct_config__: ClassVar[StructConfig]  # every agent type is a struct
 
     is_scripted: ClassVar[bool] = False  # it plays what the file says: no key, no program, no network
     extra: ClassVar[Extra | None] = None  # what must be installed besides

@@ -1,11 +1,9 @@
 """Short forms of a team file: `agent: claude` and `agent: openai:gpt-5-mini` instead of a mapping."""
 
-from typing import Any
-
 from moot.extensions import PRESETS
 
 
-def expand(data: Any) -> Any:
+def expand(data: object) -> object:
     """Return the data of a team with its short forms written out. Anything else is left as it is, for validation."""
     if not isinstance(data, dict):
         return data
@@ -17,7 +15,7 @@ def expand(data: Any) -> Any:
     return expanded
 
 
-def _expand_holder(holder: Any) -> Any:
+def _expand_holder(holder: object) -> object:
     if not isinstance(holder, dict) or not isinstance(holder.get("agent"), str):
         return holder
     written = holder["agent"].strip()

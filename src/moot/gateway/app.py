@@ -451,7 +451,7 @@ class Gateway:
             return explain(error, error_language(request, self._language))
         except ClientDisconnect:
             return Response(status_code=400)  # never sent: the client has disconnected
-        except Exception:
+        except Exception:  # a fault of this program is answered like any other error
             logger.exception("%s %s failed", operation.method, operation.path)
             return explain(ProtocolError("internal", retryable=True), error_language(request, self._language))
 

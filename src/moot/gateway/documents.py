@@ -190,7 +190,7 @@ def describe_team(team: TeamFile, *, may_read: bool, has_file: bool) -> TeamDocu
 def _describe_player(spec: MemberSpec, agent: AgentSpec) -> Player:
     return Player(
         member=spec.id,
-        agent=getattr(agent, "preset", None) or str(agent.__struct_config__.tag),  # type: ignore[attr-defined]
+        agent=getattr(agent, "preset", None) or str(agent.__struct_config__.tag),
         model=agent.name_model()[1],
         permissions=getattr(agent, "permissions", None) or "",
         tools=agent.name_tools(),

@@ -39,7 +39,7 @@ def _read(data: bytes, field: str, key: str) -> _Records:
     if not data.strip():
         return {}
     records = msgspec.json.decode(data, type=dict[str, list[msgspec.Raw]]).get(field, [])
-    return {msgspec.json.decode(record, type=dict[str, object])[key]: record for record in records}  # type: ignore[misc]
+    return {str(msgspec.json.decode(record, type=dict[str, object])[key]): record for record in records}
 
 
 class SharedCredentials:

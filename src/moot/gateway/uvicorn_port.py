@@ -109,7 +109,7 @@ class StrictBuffer(ReceiveBuffer):
 class TimedProtocol(H11Protocol):
     config: ServerConfig
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         super().connection_made(transport)
         self.client = find_client(transport, self.client)
         self.conn._receive_buffer = StrictBuffer()

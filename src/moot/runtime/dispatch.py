@@ -389,7 +389,7 @@ async def _run_tool(find_tool: FindTool, job: ToolJob, report: Report) -> None:
         end = CompleteTool(call_id=call.call_id, result=result)
     except AgentError as error:
         end = CompleteTool(call_id=call.call_id, error=str(error))
-    except Exception as error:
+    except Exception as error:  # a tool is foreign code
         logger.warning("tool %s of %s failed", call.name, job.member, exc_info=True)
         end = CompleteTool(call_id=call.call_id, error=f"{type(error).__name__}: {error}")
     await report(end)

@@ -201,7 +201,7 @@ class Engine:
             receipt = await pending.receipt()
             if not outcome.done():
                 outcome.set_result(receipt)
-        except Exception as error:
+        except Exception as error:  # raised in `submit`, whatever it is
             if not outcome.done():
                 outcome.set_exception(error)
         finally:

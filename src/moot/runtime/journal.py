@@ -90,7 +90,7 @@ class Journal:
         try:
             async with self._mutex:
                 await self._write(batch)
-        except Exception as error:
+        except Exception as error:  # each command gets it: nobody may wait for ever
             _fail(batch, error)
         except asyncio.CancelledError:
             _fail(batch, LogError(f"session {self.session_id}: interrupted; whether it was logged is not known"))
@@ -211,7 +211,7 @@ class Journal:
                 )
                 if encode_each:
                     stamp(state.team, self.session_id, self.head, decided.facts, at)
-            except Exception as error:
+            except Exception as error:  # a command that cannot be decided must not fail the others
                 batch.remove(pending)
                 pending.settle(error)
             else:

@@ -74,7 +74,7 @@ class WorkActions:
             return
         yield SystemCommand(words("command.changes"), app.keys.long("changes"), lambda: self.show(Part()))
         for how in CHOICES if workspace.has_work else ():
-            take = Take(how=how, by=self._speaks_as)  # type: ignore[arg-type]
+            take = Take(how=how, by=self._speaks_as)
             yield SystemCommand(words(f"command.take.{how}"), f"/take {how}", lambda take=take: app.send(take))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Literal
 
 import msgspec
 
@@ -67,7 +67,7 @@ class HeldJob:
         return refused
 
     def show(self, turn_id: str, piece: Delta | Thinking) -> None:  # noqa: ARG002 - a job is one turn
-        what: Any = "delta" if isinstance(piece, Delta) else "thinking"
+        what: Literal["delta", "thinking"] = "delta" if isinstance(piece, Delta) else "thinking"
         self._send(ShowPiece(job=self.ref.job, attempt=self.ref.attempt, what=what, text=piece.text))
 
     def send_again(self) -> None:

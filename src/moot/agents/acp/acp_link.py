@@ -190,7 +190,7 @@ class AcpLink(Link):
                 result = add_results(result, self._read_end(end))
         except (AgentError, ConnectionError):
             raise
-        except Exception as error:
+        except Exception as error:  # the library's, or what a broken agent provokes in it
             raise self._count_failure(self._explain(error)) from None
         finally:
             self._hooks = self._waiting = None
@@ -256,7 +256,7 @@ class AcpLink(Link):
             await self._connection.cancel(session_id=self.conversation)
 
     async def close(self) -> None:
-        with suppress(Exception):
+        with suppress(Exception):  # a broken agent: its program is ended next
             if self._connection:
                 await self._connection.close()
         await self._pipe.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -13,7 +13,7 @@ from moot.core.errors import AgentError
 from moot.core.text import clean
 
 _INTERNAL = "Internal error"
-Ask = Callable[[Json, list[Json]], Any]  # the tool call and the options → the id of the chosen option, awaited
+Ask = Callable[[Json, list[Json]], Awaitable[str | None]]  # the tool call and the options → the chosen option's id
 
 
 class Pipe:

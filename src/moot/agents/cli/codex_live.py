@@ -35,6 +35,7 @@ from moot.agents.output_limits import PartialOutput
 from moot.agents.permits import PermissionRequest, Permissions
 from moot.agents.process import Child
 from moot.agents.tool_steps import Found, find_tool, localize_found
+from moot.config.agent_specs import McpServer
 from moot.core.errors import AgentError
 from moot.core.session.attachments import HandedFile
 from moot.core.session.tool_use import ToolUse
@@ -363,7 +364,7 @@ def list_arguments(setup: Setup, _: Known | None) -> tuple[str, ...]:
     return ("codex", "app-server", "--disable", "plugins", *quiet, *servers, *setup.args)
 
 
-def _list_server(name: str, server: Any) -> Iterator[str]:
+def _list_server(name: str, server: McpServer) -> Iterator[str]:
     """Yield the settings of an MCP server, as TOML: JSON of texts and lists is TOML too."""
     start = f"mcp_servers.{name}"
     if server.command:

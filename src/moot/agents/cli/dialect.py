@@ -154,11 +154,13 @@ def make_usage(
     input_tokens: int, output_tokens: int, cost: object = 0.0, *, cached: object = 0, thinking: object = 0
 ) -> Usage:
     """Return what a turn cost. `cached` is a part of the input, `thinking` a part of the output."""
-    is_number = isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 10**9
+    cost_usd = 0.0
+    if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 10**9:
+        cost_usd = float(cost)
     return Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cost_usd=float(cost) if is_number else 0.0,  # type: ignore[arg-type]
+        cost_usd=cost_usd,
         cached_tokens=min(count(cached), input_tokens),
         thinking_tokens=min(count(thinking), output_tokens),
     )

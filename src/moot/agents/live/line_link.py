@@ -3,6 +3,7 @@
 import asyncio
 import json
 from abc import abstractmethod
+from collections.abc import Coroutine
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,7 @@ class LineLink(Link):
         if self._turn and not self._turn.done():
             self._turn.set_result(None)
 
-    def spawn(self, coroutine: Any) -> None:
+    def spawn(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Answer a request of the program in the background, so that its next messages are read meanwhile."""
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)

@@ -426,7 +426,7 @@ class _Playing:
         if task is None:
             return Usage()
         if not task.done() and self._lease.link.is_alive:
-            with suppress(Exception):
+            with suppress(Exception):  # a broken agent: it is ended next
                 async with asyncio.timeout(INTERRUPT_S):
                     await self._lease.link.interrupt()
                     await asyncio.wait({task})
@@ -442,7 +442,7 @@ class _Playing:
         self._steers += 1
         if self._task is None or self._task.done() or self._steers > STEERS:
             return None
-        with suppress(Exception):
+        with suppress(Exception):  # a broken agent: the message waits for the next turn
             return await self._lease.link.steer(text)
         return None
 

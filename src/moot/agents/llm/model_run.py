@@ -170,7 +170,7 @@ class ModelRun:
                 self._reader = StreamReader(self._language, has_shown_output=True)
             if answer:
                 yield answer
-        except Exception as error:
+        except Exception as error:  # `explain` knows the library's errors and what a server may provoke in it
             failure = explain(error, self._address)
             failure.usage = self.usage
             if self._reader.text:

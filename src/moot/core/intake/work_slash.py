@@ -38,10 +38,11 @@ def tell_work(draft: Draft, argument: str, by: Member | None) -> None:  # noqa: 
 
 def take(draft: Draft, argument: str, by: Member | None) -> None:
     """Carry out `/take`."""
-    how = argument.strip().lower()
-    if how not in taking.CHOICES:
-        raise Refused("take_how", detail=how[:80], available=taking.CHOICES)
-    taking.take(draft, Take(how=how), by)  # type: ignore[arg-type]
+    name = argument.strip().lower()
+    how = next((each for each in taking.CHOICES if each == name), None)
+    if how is None:
+        raise Refused("take_how", detail=name[:80], available=taking.CHOICES)
+    taking.take(draft, Take(how=how), by)
 
 
 def undo(draft: Draft, argument: str, by: Member | None) -> None:

@@ -180,13 +180,13 @@ def answer(draft: Draft, flow: Flow, step: StepAsked, command: Answer, by: Membe
     if choice is None and text.is_blank(said or ""):
         raise Refused("bad_answer", available=known)
     is_awaited = _is_awaited(draft, flow, step.step_id, step.turn_id)
-    steps.close(draft, step, command, by, choice, said)
-    closed = draft.facts[-1]
+    closed = steps.close(draft, step, command, by, choice, said)
     if is_awaited:
         parking.go_on_if_answered(draft, step.turn_id)
         return
-    told = read_answer(step, closed)  # type: ignore[arg-type]  # steps.close adds a StepClosed
-    flow.take_answer(draft, draft.team.member(step.member), by or draft.team.first_human, told, None)
+    flow.take_answer(
+        draft, draft.team.member(step.member), by or draft.team.first_human, read_answer(step, closed), None
+    )
 
 
 def _is_awaited(draft: Draft, flow: Flow, question_id: str, turn_id: str) -> bool:

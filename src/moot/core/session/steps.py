@@ -125,20 +125,20 @@ def close(
     *,
     tasks: tuple[Json, ...] | None = None,
     selected_ids: tuple[str, ...] = (),
-) -> None:
-    """Log a valid answer: the chosen option, the text, the edited tasks."""
-    draft.add(
-        StepClosed(
-            step_id=step.step_id,
-            outcome="answered",
-            by=by.id if by else None,
-            confirmed=command.confirmed,
-            choice=choice,
-            answer=answer,
-            tasks=tasks,
-            selected_ids=selected_ids,
-        )
+) -> StepClosed:
+    """Log a valid answer, and return its fact: the chosen option, the text, the edited tasks."""
+    closed = StepClosed(
+        step_id=step.step_id,
+        outcome="answered",
+        by=by.id if by else None,
+        confirmed=command.confirmed,
+        choice=choice,
+        answer=answer,
+        tasks=tasks,
+        selected_ids=selected_ids,
     )
+    draft.add(closed)
+    return closed
 
 
 def expire(draft: Draft, step_id: str) -> StepAsked:

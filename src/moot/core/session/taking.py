@@ -1,6 +1,7 @@
 """What members did to their trees, and people who take it, or take a part of it back."""
 
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 from moot.core import limits, text
 from moot.core.draft import Draft
@@ -12,7 +13,7 @@ from moot.core.session.commands import Answer, Post
 from moot.core.session.events import NoticePosted, StepAsked
 from moot.core.session.state import State
 from moot.core.session.team import Member
-from moot.core.session.workspace import MAIN, FileChange, LineComment
+from moot.core.session.workspace import MAIN, FileChange, LineComment, TakeHow, Taking
 from moot.core.session.workspace_commands import (
     Comment,
     FailJob,
@@ -43,7 +44,7 @@ from moot.core.session.workspace_events import (
 )
 
 TAKE = "take_work"
-CHOICES = ("apply", "merge", "keep", "discard")
+CHOICES: tuple[TakeHow, ...] = get_args(TakeHow)
 
 
 class FileList:
@@ -112,7 +113,7 @@ def ask_to_take(draft: Draft) -> None:
 def answer_take(draft: Draft, step: StepAsked, command: Answer, by: Member | None) -> None:
     choice = steps.read_choice(step, command)
     steps.close(draft, step, command, by, choice, steps.clean_answer(command))
-    _request(draft, choice, by)
+    _request(draft, next(how for how in CHOICES if how == choice), by)
 
 
 def take(draft: Draft, command: Take, by: Member | None) -> None:
@@ -129,11 +130,11 @@ def take(draft: Draft, command: Take, by: Member | None) -> None:
     _request(draft, command.how, by)
 
 
-def _request(draft: Draft, how: str, by: Member | None) -> None:
+def _request(draft: Draft, how: TakeHow, by: Member | None) -> None:
     if how == "discard":
         _check_idle(draft)
     number = draft.state.workspace.requests + 1
-    draft.add(TakeRequested(how=how, number=number, member=by.id if by else None, at=draft.at))  # type: ignore[arg-type]
+    draft.add(TakeRequested(how=how, number=number, member=by.id if by else None, at=draft.at))
 
 
 def _check_idle(draft: Draft, *, is_task: bool = False) -> None:
@@ -322,30 +323,31 @@ def warn_untaken(draft: Draft) -> None:
 def list_effects(state: State) -> Iterator[Effect]:
     """Yield what git has to do for the session as a whole."""
     workspace = state.workspace
-    pending = workspace.pending
-    if pending and pending.how == "undo":
-        yield UseWorkspace(
-            UndoWork(
-                number=pending.number,
-                at=pending.at,
-                turn_id=pending.turn_id,
-                task_id=pending.task_id,
-                member=pending.by,
-            )
-        )
-    elif pending:
-        yield UseWorkspace(
-            TakeWork(
-                number=pending.number,
-                how=pending.how,  # type: ignore[arg-type]
-                head=workspace.head,
-                base=(workspace.received if pending.how == "apply" else workspace.taken) or workspace.base,
-                title=state.title,
-                at=pending.at,
-                member=pending.by,
-                is_idle=pending.how == "discard" or not _list_busy(state),
-                moves_branch=any(tree.task_id for tree in workspace.trees.values()),
-            )
-        )
+    if workspace.pending:
+        yield UseWorkspace(_find_job(state, workspace.pending))
     elif state.status is Status.COMPLETED and workspace.trees and not workspace.is_removed and not workspace.is_needed:
         yield UseWorkspace(RemoveTrees(trees=tuple(workspace.trees)))
+
+
+def _find_job(state: State, pending: Taking) -> TakeWork | UndoWork:
+    """Return what git has to do for a person's request."""
+    workspace, how = state.workspace, pending.how
+    if how == "undo":
+        return UndoWork(
+            number=pending.number,
+            at=pending.at,
+            turn_id=pending.turn_id,
+            task_id=pending.task_id,
+            member=pending.by,
+        )
+    return TakeWork(
+        number=pending.number,
+        how=how,
+        head=workspace.head,
+        base=(workspace.received if how == "apply" else workspace.taken) or workspace.base,
+        title=state.title,
+        at=pending.at,
+        member=pending.by,
+        is_idle=how == "discard" or not _list_busy(state),
+        moves_branch=any(tree.task_id for tree in workspace.trees.values()),
+    )

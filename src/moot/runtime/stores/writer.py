@@ -35,7 +35,7 @@ class Writer:
             return self._attempt(changes)
         except Unusable as error:  # the file could not be opened again
             return [LogError(str(error)) for _ in changes]
-        except Exception as error:
+        except Exception as error:  # every change gets an outcome: its caller waits for it
             code, were_places_known = _code(error), bool(self._places)
             self._places.clear()
             if code not in _HARMLESS:

@@ -39,7 +39,7 @@ async def understand(find: Callable[[], Understander], request: SemanticInput, c
         if not is_late or task.uncancel() > 0:
             raise
         reason = f"timeout: no answer in {TIMEOUT_S:g} s"
-    except Exception as error:
+    except Exception as error:  # an understander may be foreign code
         logger.warning("an understander failed", exc_info=True)
         reason = f"{type(error).__name__}: {error}"[:DETAIL_CHARS]
     finally:
@@ -51,7 +51,7 @@ def _analyse(request: SemanticInput) -> IntentAnalysis:
     """Apply the rules. If they raise too, return an analysis without confidence, which makes Moot ask the person."""
     try:
         return analyse(request)
-    except Exception:
+    except Exception:  # a person must be asked rather than get no answer
         logger.exception("the rules failed")
     return IntentAnalysis(
         normalized_intent=NormalizedIntent(goal="", action="modify", scope="partial_task", urgency="medium"),

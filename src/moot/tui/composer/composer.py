@@ -184,6 +184,7 @@ class Composer(TextArea):
         return complete(text, caret, self.view.members, self.words, self.files or ())
 
     def _caret(self) -> int:
+        # the base class of documents does not declare it, here and in `_accept`
         return int(self.document.get_index_from_location(self.cursor_location))  # type: ignore[attr-defined]
 
     def _offer(self, completion: Completion | None) -> None:

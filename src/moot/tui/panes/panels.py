@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePath
+from typing import Any
 
 from moot.core.flows.plan.plan_view import TaskRow
 from moot.core.fsm import Machine
@@ -162,7 +163,7 @@ def _states(name: str, view: View, link: str | None) -> Iterator[tuple[str, str]
         yield from work.slots.items()
 
 
-def _machine(machine: Machine, subject: str, state: str, words: Words) -> Content:  # type: ignore[type-arg]
+def _machine(machine: Machine[Any, Any], subject: str, state: str, words: Words) -> Content:
     name = words(f"machine.{machine.name}") + (f" · {subject}" if subject else "")
     transitions = "\n    ".join(
         dict.fromkeys(f"{row.trigger} → {row.target}" for row in machine.rows if row.state == state)

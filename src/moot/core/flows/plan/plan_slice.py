@@ -27,6 +27,14 @@ from moot.core.session.workspace_events import (
 )
 
 EVALUATIONS = ""  # no task has this id
+_STATUSES: dict[WorkflowState, WorkflowStatus] = {
+    WorkflowState.PLAN_LOOP: "plan_loop",
+    WorkflowState.EXECUTION: "execution",
+    WorkflowState.REPLAN_EVALUATION: "replan_evaluation",
+    WorkflowState.WAIT_USER_DECISION: "wait_user_decision",
+    WorkflowState.COMPLETED: "completed",
+    WorkflowState.FAILED: "failed",
+}
 
 
 class PlanSlice(Slice, frozen=True, kw_only=True, gc=False, tag="plan"):
@@ -92,7 +100,7 @@ def workflow_status(state: State) -> WorkflowStatus:
         return "paused" if state.interrupt is not Interrupt.EXECUTION else "execution" if state.running else "idle"
     if work.is_active and (state.interrupt is Interrupt.PAUSING or state.interrupt in STOPPED):
         return "paused"
-    return work.status.lower()  # type: ignore[return-value]
+    return _STATUSES[work.status]
 
 
 def _with_work(state: State, work: Work, door: Door | None = None) -> State:
