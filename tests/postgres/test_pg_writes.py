@@ -11,8 +11,10 @@ from moot.core.codec import Event, Head
 from moot.core.errors import ConfigError, Conflict, Diverged, Fenced, LogError, NotFound, Unusable
 from moot.runtime.cluster import News, PoolStatus, Stake, Standing
 from moot.runtime.ports import CommandKey
+from moot.runtime.stores.postgres.links import Link
 from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
+from moot.runtime.stores.postgres.statements import APPEND, CREATE
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from moot.runtime.worker_jobs import Job
 from tests.contract.logs import SUMMARY, append, closing, make_events, run, verify
@@ -60,6 +62,22 @@ class Quiet:
 async def opened(url: str, name: str = "a", pace: Pace = QUICK) -> AsyncIterator[PgLog]:
     async with closing(await PgLog.open(read_address(url), read_address(url), name, pace)) as log:
         yield log
+
+
+@run
+async def test_an_append_is_planned_once_and_reads_no_table_as_a_whole(pg_url: str) -> None:
+    """A kept plan must not be one that was best while the tables were empty."""
+    link, plans = Link(read_address(pg_url), plans_once=True), list[str]()
+    async with link.connected() as connection:
+        for name, text, count in (("append", APPEND, 21), ("creation", CREATE, 20)):
+            await connection.execute(f"PREPARE {name} AS {text}")
+            values = ", ".join(["NULL"] * count)
+            rows = await connection.fetch(f"EXPLAIN (VERBOSE) EXECUTE {name} ({values})")
+            plans.append("\n".join(row[0] for row in rows))
+    await link.close()
+    for plan in plans:
+        assert "Seq Scan" not in plan
+        assert "unnest($1" in plan, "it was planned for these values alone"
 
 
 @asynccontextmanager

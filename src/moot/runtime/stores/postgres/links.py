@@ -34,6 +34,9 @@ _SETTINGS = {
     "synchronous_commit": "on",
     "tcp_user_timeout": str(PEER_SILENT_MS),
 }
+# An append has many parts: PostgreSQL would plan it anew each time, which takes longer than to carry it out. A plan
+# that is kept must hold for tables of any size, so it finds rows by indexes alone.
+_PLANNED_ONCE = {**_SETTINGS, "plan_cache_mode": "force_generic_plan", "enable_seqscan": "off", "jit": "off"}
 _NEEDED = {"fsync": ("on",), "full_page_writes": ("on",), "synchronous_commit": ("on", "remote_apply")}
 # Of classes 08 (connection), 57P (the server goes down or comes up) and 25P (the transaction timed out); 40001 is a
 # standby that gives up a query because the server has removed rows which it reads.
@@ -75,10 +78,16 @@ def translate(error: BaseException, address: Address) -> LogError:
 
 
 class Link:
-    """One connection, used by one statement at a time."""
+    """One connection, used by one statement at a time.
 
-    def __init__(self, address: Address, *, checks_durability: bool = False) -> None:
+    Args:
+        checks_durability: refuse a server that does not keep what it has confirmed.
+        plans_once: have the server keep the plans of statements, whatever their values are.
+    """
+
+    def __init__(self, address: Address, *, checks_durability: bool = False, plans_once: bool = False) -> None:
         self.address = address
+        self._plans_once = plans_once
         self._checks_durability = checks_durability
         self._connection: asyncpg.Connection | None = None
         self._lock = asyncio.Lock()
@@ -128,13 +137,13 @@ class Link:
             return connection
         if self._is_closed:
             raise LogError(f"{self.address.shown} is closed")
-        self._connection = await connect(self.address)
+        self._connection = await connect(self.address, plans_once=self._plans_once)
         if self._checks_durability:
             await check_durability(self._connection, self.address)
         return self._connection
 
 
-async def connect(address: Address) -> "asyncpg.Connection":
+async def connect(address: Address, *, plans_once: bool = False) -> "asyncpg.Connection":
     """Open a connection. Raises BrokenLink if the server cannot be reached, Unusable if it refuses the connection."""
     import asyncpg
 
@@ -142,7 +151,8 @@ async def connect(address: Address) -> "asyncpg.Connection":
         if address.is_pooled:
             connection = await asyncpg.connect(address.url, timeout=CONNECT_S, statement_cache_size=0)
         else:
-            connection = await asyncpg.connect(address.url, timeout=CONNECT_S, server_settings=_SETTINGS)
+            settings = _PLANNED_ONCE if plans_once else _SETTINGS
+            connection = await asyncpg.connect(address.url, timeout=CONNECT_S, server_settings=settings)
     except (ValueError, asyncpg.InterfaceError) as error:
         if isinstance(error, asyncpg.InterfaceError) and "target_session_attrs" in str(error):
             raise BrokenLink(f"no server of {address.shown} takes writes now") from error

@@ -16,30 +16,32 @@ _INPUT = (
     " hashes, data, command, digest, summary, due, epoch, claims, team, job, attempt, binds))"
 )
 
-# Rows that somebody else has locked are left out, so that no session holds up the others and there is no deadlock.
+# Rows that somebody else has locked are left out, so that no session holds up the others and there is no deadlock. Each
+# part hands on what the next one needs: joining them with the input again would compare each append with each other.
 APPEND = f"""
 WITH {_INPUT},
- free AS (SELECT h.session, s.id FROM moot.heads h JOIN moot.sessions s ON s.key = h.session WHERE s.id = ANY($1)
+ free AS (SELECT i.*, h.session FROM input i JOIN moot.sessions s ON s.id = i.id JOIN moot.heads h ON h.session = s.key
    ORDER BY h.session FOR NO KEY UPDATE OF h SKIP LOCKED),
  moved AS (UPDATE moot.heads h SET seq = i.seq, hash = i.hash, at = i.at, touched = nextval('moot.touches'),
      due = coalesce(i.due, h.due),
      owner = CASE WHEN {_TAKE} THEN $20::bigint ELSE h.owner END,
      epoch = CASE WHEN {_TAKE} AND h.owner IS DISTINCT FROM $20::bigint THEN h.epoch + 1 ELSE h.epoch END,
      place = coalesce(h.place, CASE WHEN i.binds AND i.epoch IS NOT NULL THEN $21::text END)
-   FROM input i JOIN free USING (id)
-   WHERE h.session = free.session AND h.seq = i.expected AND h.hash = i.was AND NOT h.removed
+   FROM free i
+   WHERE h.session = i.session AND h.seq = i.expected AND h.hash = i.was AND NOT h.removed
      AND (i.epoch IS NULL OR (h.epoch = i.epoch AND h.owner = $20::bigint))
      AND (i.job IS NULL OR EXISTS (SELECT 1 FROM moot.jobs j
        WHERE j.id = i.job AND j.attempt = i.attempt AND j.worker IS NOT NULL))
      AND (i.command IS NULL
-       OR NOT EXISTS (SELECT 1 FROM moot.commands c WHERE c.session = free.session AND c.id = i.command))
-   RETURNING h.session, i.id, h.owner, h.epoch, h.due),
+       OR NOT EXISTS (SELECT 1 FROM moot.commands c WHERE c.session = i.session AND c.id = i.command))
+   RETURNING h.session, h.owner, h.epoch, h.due, i.id, i.expected, i.seq, i.at, i.tag, i.hashes, i.data, i.command,
+     i.digest, i.summary),
  stored AS (INSERT INTO moot.appends (session, seq, at, epoch, tag, hashes, data)
-   SELECT m.session, i.expected + 1, i.at, m.epoch, i.tag, i.hashes, i.data FROM input i JOIN moved m USING (id)),
+   SELECT session, expected + 1, at, epoch, tag, hashes, data FROM moved),
  noted AS (INSERT INTO moot.commands (session, id, digest, seq)
-   SELECT m.session, i.command, i.digest, i.seq FROM input i JOIN moved m USING (id) WHERE i.command IS NOT NULL),
- told AS (UPDATE moot.sessions s SET summary = i.summary, listed = nextval('moot.touches')
-   FROM input i JOIN moved m USING (id) WHERE s.key = m.session AND i.summary IS NOT NULL)
+   SELECT session, command, digest, seq FROM moved WHERE command IS NOT NULL),
+ told AS (UPDATE moot.sessions s SET summary = m.summary, listed = nextval('moot.touches')
+   FROM moved m WHERE s.key = m.session AND m.summary IS NOT NULL)
 SELECT id, owner, epoch, due FROM moved
 """
 

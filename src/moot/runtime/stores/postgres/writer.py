@@ -128,8 +128,8 @@ class Writer:
     def __init__(self, address: Address, node_id: Callable[[], int | None], place: Callable[[], str]) -> None:
         self._node_id = node_id
         self._place = place
-        self.link = Link(address, checks_durability=True)
-        self._slow_link = Link(address)
+        self.link = Link(address, checks_durability=True, plans_once=True)
+        self._slow_link = Link(address, plans_once=True)
         self._address = address
         self._waiting: deque[_Job] = deque()
         self._slow: deque[_Job] = deque()  # appends to sessions whose row another node has locked
