@@ -3,12 +3,13 @@
 import { ApiError, api, isLoggedIn, subprotocols } from "./api.js";
 import { translator } from "./i18n.js";
 import { Socket } from "./link/socket.js";
+import { Listing } from "./listing.js";
+import { Outbox } from "./outbox.js";
 import { recall, recallJson, remember } from "./prefs.js";
 import { Tape } from "./tape.js";
 import { Replay } from "./replay.js";
 
 const LIST_MS = 60_000; // the server tells what changes; this is for what it could not tell
-const LISTED = 200; // sessions on a page of the list
 const REVOKE_MS = 60_000; // a browser may still be reading what it saves
 const BURST = 30, BURST_MS = 60; // so many events at once are history; more of it is probably on its way
 
@@ -27,18 +28,11 @@ export class App {
     this.teams = [];
     /** @type {any[]} */
     this.machines = [];
-    /** @type {Entry[]} */
-    this.sessions = [];
-    this.pages = 1; // of the list
-    this.hasMoreSessions = false;
-    /** @type {Wire.InboxItem[]} */
-    this.inbox = [];
+    this.listing = new Listing(this);
     /** @type {Tape | null} */
     this.tape = null;
     /** @type {Replay | null} */
     this.replay = null;
-    /** @type {Map<string, Sent>} */
-    this.sent = new Map();
     /** @type {Toast[]} */
     this.toasts = [];
     this.connection = { state: "DISCONNECTED", attempt: 0, retryAt: 0, reason: "", since: Date.now(), target: 0 };
@@ -48,6 +42,7 @@ export class App {
     this.demo = null;
     this.speaker = recall("speaker");
     this.socket = new Socket(() => this.#socketUrl(), subprotocols, (happened) => this.#take(happened));
+    this.outbox = new Outbox(this.socket);
   }
 
   // what is shown
@@ -107,10 +102,8 @@ export class App {
     return this.me?.role === "owner" && this.me.session_id === null;
   }
 
-  /** Messages on their way, in order. */
-  get unsent() {
-    const seq = this.tape?.seq ?? 0;
-    return [...this.sent.values()].filter((each) => each.session === this.tape?.id && (each.seq || each.shown || Infinity) > seq);
+  get sessions() {
+    return this.listing.entries;
   }
 
   // starting
@@ -135,8 +128,8 @@ export class App {
     this.changed();
     if (!this.me) return;
     this.#enter(wanted ?? this.me.session_id);
-    if (this.#isInboxOld) void this.lookIntoInbox(); // the list came before it was known who reads it
-    setInterval(() => document.hidden || this.list(), LIST_MS);
+    if (this.listing.isInboxOld) void this.listing.lookIntoInbox();
+    setInterval(() => document.hidden || this.listing.read(), LIST_MS);
     this.teams = await api.teams().catch(() => []);
     this.changed();
   }
@@ -147,7 +140,7 @@ export class App {
   #enter(wanted) {
     if (this.connection.state === "DISCONNECTED") {
       this.socket.connect();
-      this.#resend();
+      this.outbox.resend();
     }
     if (wanted) this.open(wanted, { isKept: true });
   }
@@ -190,68 +183,11 @@ export class App {
     return new URL(`../${name}`, import.meta.url).pathname;
   }
 
-  /** One request at a time; whoever wants it meanwhile gets the newest. */
-  lookIntoInbox() {
-    this.#isInboxOld = true;
-    this.#looking ??= this.#readInbox().finally(() => { this.#looking = null; });
-    return this.#looking;
-  }
-
-  #isInboxOld = false;
-  /** @type {Promise<void> | null} */
-  #looking = null;
-
-  async #readInbox() {
-    while (this.#isInboxOld && this.me?.session_id === null) {
-      this.#isInboxOld = false;
-      try {
-        this.inbox = (await api.inbox(this.language)).items;
-      } catch {
-        return; // the connection line says what is wrong
-      }
-      this.changed();
-    }
-  }
-
-  /** What has changed in the list of sessions. @param {Wire.SessionsChanged} change */
-  #relist({ full, sessions, removed = [] }) {
-    const changed = /** @type {Entry[]} */ (sessions ?? []), ids = new Set(changed.map((each) => each.session_id));
-    const kept = this.sessions.filter((each) => !ids.has(each.session_id) && !removed.includes(each.session_id) && (!full || this.pages > 1));
-    this.sessions = [...changed, ...kept].filter((each) => !each.removed_at).sort((a, b) => b.updated_at.localeCompare(a.updated_at));
-    if (full && this.pages === 1) this.hasMoreSessions = changed.length === LISTED;
-    if (full) this.#aim();
-    if (!this.tape) void this.lookIntoInbox();
-  }
-
-  /** Answer a question in its place in the inbox. @param {Wire.InboxItem} item @param {object} response */
-  async respond(item, response) {
-    this.inbox = this.inbox.filter((each) => each !== item);
-    await this.attempt(api.respond(item.session_id, { step_id: item.step_id, ...response }, this.language));
-    await this.lookIntoInbox();
-  }
-
   /** Start a session with its first message. @param {string} team @param {string} text @param {File[]} files */
   async begin(team, text, files = []) {
     await this.create(team, "");
     const id = this.tape?.id ?? "", kept = await Promise.all(files.map((file) => api.upload(id, file)));
     if (text.trim() || kept.length) this.say(text, [], kept.map(({ sha256, name }) => ({ sha256, name })));
-  }
-
-  async list() {
-    try {
-      const { entries, hasMore } = await api.sessions(this.pages);
-      this.sessions = entries;
-      this.hasMoreSessions = hasMore;
-    } catch {
-      return; // the connection line says what is wrong
-    }
-    this.changed();
-  }
-
-  /** Older sessions too. */
-  async listMore() {
-    this.pages += 1;
-    await this.list();
   }
 
   /** Leave the session that is open: what needs you, and what could be begun. */
@@ -260,7 +196,7 @@ export class App {
     this.tape = null;
     this.replay = null;
     if (location.pathname !== "/") history.pushState(null, "", "/");
-    void this.lookIntoInbox();
+    void this.listing.lookIntoInbox();
     this.changed();
   }
 
@@ -286,7 +222,7 @@ export class App {
   /** @param {string} team @param {string} title */
   async create(team, title) {
     const made = await api.create({ team, title, command_id: crypto.randomUUID?.() ?? String(Math.random()) });
-    await this.list();
+    await this.listing.read();
     this.#begun = team;
     this.open(made.session_id);
   }
@@ -298,18 +234,14 @@ export class App {
    * @template {CommandName} Name @param {Name} event @param {Wire.Commands[Name]} [fields] @returns {string} its id
    */
   send(event, fields) {
-    const id = `w_${Date.now().toString(36)}_${Math.random().toString(36).slice(2, 10)}`;
-    const command = { id, event, fields: fields ?? {}, session: this.tape?.id ?? null, seq: 0 };
     try {
-      this.socket.send(id, event, command.fields, command.session);
+      const id = this.outbox.send(event, fields ?? {}, this.tape?.id ?? null);
+      this.changed();
+      return id;
     } catch (error) {
       this.toast(error instanceof RangeError ? this.t("too_long") : String(error), "error");
       return "";
     }
-    this.sent.set(id, command);
-    this.#keepUnsent();
-    this.changed();
-    return id;
   }
 
   /** @param {string} text @param {string[]} to ids of members who speak next @param {Wire.FileRef[]} attachments */
@@ -399,7 +331,7 @@ export class App {
   /** What cannot be done is told. @param {Promise<any>} done */
   async attempt(done) {
     const isDone = await done.then(() => true, (error) => this.toast(error.message, "error"));
-    await this.list();
+    await this.listing.read();
     return isDone;
   }
 
@@ -435,7 +367,7 @@ export class App {
       case "moved": return this.#move(each);
       case "logged":
         tape?.push(each.frame);
-        return this.#recognise(each.frame);
+        return this.outbox.recognise(each.frame);
       case "passing":
         if (each.frame.event === "system.sessions") this.#relist(each.frame.metadata);
         else if (each.frame.session_id === this.tape?.id) this.tape?.push(each.frame);
@@ -447,17 +379,16 @@ export class App {
       case "ended":
         if (tape) tape.ended = { code: each.code, sentence: each.sentence };
         return;
-      case "done": return this.#finish(each);
+      case "done": return this.outbox.finish(/** @type {any} */ (each), this.tape);
       case "denied": return this.#refuse(each);
     }
   }
 
-  /** A message may be in the log before it is known to be accepted: it is not shown twice. @param {Frame} frame */
-  #recognise({ event, session_id, seq = 0, metadata: said }) {
-    if (event !== "message.posted" || !this.sent.size) return;
-    const text = (said.raw ?? said.text).trim();
-    const own = [...this.sent.values()].find((each) => !each.seq && !each.shown && each.session === session_id && each.fields.content?.trim() === text);
-    if (own) this.sent.set(own.id, { ...own, shown: seq });
+  /** @param {Wire.SessionsChanged} change */
+  #relist(change) {
+    this.listing.take(change);
+    if (change.full) this.#aim();
+    if (!this.tape) void this.listing.lookIntoInbox();
   }
 
   /** @param {any} moved */
@@ -474,38 +405,13 @@ export class App {
     this.connection.target = this.sessions.find((each) => each.session_id === this.tape?.id)?.seq ?? 0;
   }
 
-  /** @param {any} done */
-  #finish({ command_id, seq }) {
-    const command = this.sent.get(command_id);
-    if (command) this.sent.set(command_id, { ...command, seq });
-    const isShown = this.tape?.id !== command?.session || (this.tape?.seq ?? 0) >= seq;
-    if (isShown || command?.event !== "user.message") this.sent.delete(command_id);
-    this.#keepUnsent();
-  }
-
   /** @param {any} denied */
   #refuse({ command_id, code, sentence, by, problems }) {
-    const command = this.sent.get(command_id);
-    this.sent.delete(command_id);
-    this.#keepUnsent();
+    const command = this.outbox.drop(command_id);
     if (command) this.refused?.(command, { code, sentence, by, problems });
     else this.toast(sentence, "error");
   }
 
   /** Told of a refused command: somebody may want to show it in its place. @type {((command: Sent, why: any) => void) | null} */
   refused = null;
-
-  // what is not answered outlives a reload: its id makes it count once
-
-  #keepUnsent() {
-    const left = [...this.sent.values()].filter((each) => !each.seq && each.session);
-    remember("unsent", left.length ? JSON.stringify(left.slice(-50)) : null);
-  }
-
-  #resend() {
-    for (const each of /** @type {Sent[]} */ (recallJson("unsent", []))) {
-      this.sent.set(each.id, each);
-      this.socket.send(each.id, each.event, each.fields, each.session);
-    }
-  }
 }

@@ -60,7 +60,7 @@ export class Demo {
       if (this.#scenes[0]?.cue && fits(this.#scenes[0].cue, frame) && this.#begin(ON_CUE_MS)) return;
     }
     if (view.status === "completed") return this.#finish();
-    const sent = this.#app.sent.get(this.#sent), isOnItsWay = sent && (!sent.seq || sent.seq > tape.seq);
+    const sent = this.#app.outbox.get(this.#sent), isOnItsWay = sent && (!sent.seq || sent.seq > tape.seq);
     if (!view.is_settled || this.#app.isBehind || isOnItsWay) return;
     while (this.#scenes.length) if (this.#begin(READING_MS)) return;
     this.#finish();

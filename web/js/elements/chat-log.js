@@ -127,7 +127,7 @@ function itemsOf(app, view, { conversation }) {
     items.push({ key: `t${turn.turn_id}`, seq, kind: "turn", item });
   }
   if (app.replay) return items;
-  for (const item of app.unsent) {
+  for (const item of app.outbox.unsentOf(app.tape)) {
     if (item.event === "user.message") items.push({ key: `u${item.id}`, seq, kind: "unsent", item });
   }
   return items;

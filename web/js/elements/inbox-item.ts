@@ -28,9 +28,9 @@ function inboxItem(app: App, item: Wire.InboxItem) {
 /** A plan is approved, a choice is made, a question without choices is answered in words. */
 function answers(app: App, item: Wire.InboxItem) {
   const { t } = app, { options } = item;
-  if (item.kind === "plan") return html`<button class="primary" @click=${() => void app.respond(item, { confirmed: true })}>${t("option.approve")}</button>`;
+  if (item.kind === "plan") return html`<button class="primary" @click=${() => void app.listing.respond(item, { confirmed: true })}>${t("option.approve")}</button>`;
   if (!options.length) return html`<form class="words" @submit=${(event: Event) => say(app, item, event)}><input name="answer" required placeholder=${t("card.answer")} aria-label=${t("card.answer")}><button>${t("card.send")}</button></form>`;
-  const choose = (option: Option) => () => void app.respond(item, { choice: option.id });
+  const choose = (option: Option) => () => void app.listing.respond(item, { choice: option.id });
   const shown = options.length > BUTTONS ? options.slice(0, BUTTONS - 1) : options, rest = options.slice(shown.length);
   const more = (event: Event) => openMenu(event.currentTarget as HTMLElement, rest.map((option) => ({ label: option.label, isBad: levelOf(option.id) === "danger", run: choose(option) })), t("more_actions"));
   return html`<span class="answers">${shown.map((option) => html`<button class=${levelOf(option.id) === "danger" ? "danger" : ""} title=${option.description ?? ""} @click=${choose(option)}>${option.label}</button>`)}
@@ -40,5 +40,5 @@ function answers(app: App, item: Wire.InboxItem) {
 function say(app: App, item: Wire.InboxItem, event: Event): void {
   event.preventDefault();
   const answer = String(new FormData(event.currentTarget as HTMLFormElement).get("answer")).trim();
-  if (answer) void app.respond(item, { answer });
+  if (answer) void app.listing.respond(item, { answer });
 }

@@ -24,7 +24,7 @@ export class PaneTabs extends Part {
     keyed(this, PANES, (pane) => `${pane} ${app.language}`, (pane) => h("button", {
       onclick: () => {
         showPane(pane);
-        if (pane === "sessions") void app.lookIntoInbox();
+        if (pane === "sessions") void app.listing.lookIntoInbox();
         app.changed();
       },
     }, icon(ICONS[pane]), h("span", { text: app.t(`pane.${pane}`) }), h("span", { class: "badge" })));

@@ -36,6 +36,6 @@ export class RenameDialog extends Part {
     find(this, ".problem").textContent = problem;
     if (problem) return;
     find(this, "dialog").close();
-    await app.list();
+    await app.listing.read();
   }
 }

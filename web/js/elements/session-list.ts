@@ -38,7 +38,7 @@ export class SessionList extends LitPart {
     const shown = isTrash ? this.#trash.filter((each) => this.#isFound(each)) : known.filter((each) => (this.#wanted ? this.#isFound(each) : isAway(each) === (this.#shelf === "archive")));
     const found = this.#found.filter((each) => each.text !== each.title || !shown.some((entry) => entry.session_id === each.session_id)); // a title that is listed already
     const one = isTrash ? "trash" : this.#wanted ? "found" : this.#shelf && "archived";
-    const groups = one ? [{ name: one, entries: shown }] : this.#isByProject ? projectsOf(shown) : groupsOf(shown, app.me?.member ?? null), waiting = innerWidth <= NARROW ? waitingOf(app.inbox) : []; // elsewhere home has them
+    const groups = one ? [{ name: one, entries: shown }] : this.#isByProject ? projectsOf(shown) : groupsOf(shown, app.me?.member ?? null), waiting = innerWidth <= NARROW ? waitingOf(app.listing.inbox) : []; // elsewhere home has them
     return html`
       <div class="brand">
         <a class="mark" href="/" @click=${(event: Event) => { event.preventDefault(); showPane("talk"); app.goHome(); }} ?hidden=${app.me?.session_id != null}><img src=${app.asset("favicon.svg")} alt="" width="22" height="22"><b>Moot</b></a>
@@ -55,7 +55,7 @@ export class SessionList extends LitPart {
         ${groups.map((group) => this.#group(app, group))}
         ${this.#wanted && found.length ? html`<section class="said"><h2>${t("group.said")}</h2><ul>${found.map((each) => this.#line(app, each))}</ul></section>` : nothing}
         <p class="empty" ?hidden=${shown.length > 0 || found.length > 0}>${t(this.#wanted ? "nothing_found" : isTrash ? "trash.empty" : app.isCutOff ? "cut_off" : "no_sessions")}</p>
-        <button class="ghost older" ?hidden=${!app.hasMoreSessions || isTrash} @click=${() => void app.listMore()}>${t("older_sessions")}</button>
+        <button class="ghost older" ?hidden=${!app.listing.hasMore || isTrash} @click=${() => void app.listing.readMore()}>${t("older_sessions")}</button>
       </div>
       ${this.#chosen ? this.#bulk(app, shown, this.#chosen) : html`<div class="shelves">
         <button class="ghost shelf archive" ?hidden=${!away && this.#shelf !== "archive"} aria-pressed=${this.#shelf === "archive"} @click=${() => this.#turnTo("archive")}>${icon("archive")}${t("archived")} (${away})</button>

@@ -23,7 +23,7 @@ export class StartPage extends LitPart {
   template(app: App) {
     const { t, teams, mayCreate } = app;
     this.hidden = app.tape !== null || !app.me || app.me.session_id !== null;
-    const team = teams.find((each) => each.name === this.#team) ?? teams[0], waiting = waitingOf(app.inbox);
+    const team = teams.find((each) => each.name === this.#team) ?? teams[0], waiting = waitingOf(app.listing.inbox);
     return html`<div class="column">
       ${mayCreate ? this.#composer(app, team) : html`<h2>${t("pick_session")}</h2>`}
       ${waiting.length ? html`<section class="inbox"><h3>${t("group.needs")} <span class="count">${waiting.length}</span></h3>

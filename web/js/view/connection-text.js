@@ -1,9 +1,9 @@
 // How the link is, said honestly: state, last confirmed time, how far behind, what is unsent.
 
 /** @param {App} app @returns {{state: string, words: string}} */
-export function connectionText({ connection, tape, unsent, heardAt, t, language }) {
+export function connectionText({ connection, tape, outbox, heardAt, t, language }) {
   const clock = (/** @type {number} */ at) => new Intl.DateTimeFormat(language, { timeStyle: "medium" }).format(at);
-  const waiting = unsent.length ? ` · ${t("unsent", { count: unsent.length })}` : "";
+  const unsent = outbox.unsentOf(tape), waiting = unsent.length ? ` · ${t("unsent", { count: unsent.length })}` : "";
   const seq = tape?.seq ?? 0;
   switch (connection.state) {
     case "CONNECTED":
