@@ -67,9 +67,11 @@ crash: $(VENV)/.tested
 chaos: $(VENV)/.tested
 	MOOT_CHAOS_SEEDS=2000 $(BIN)/pytest -q tests/runtime/test_plan_chaos.py
 
-# Ten thousand seeded runs of server, clients and members with a disk, a network and a clock that fail; SEED=n plays one.
+# Ten thousand seeded runs of server, clients and members with a disk, a network and a clock that fail, and two thousand
+# of several nodes on one log. SEED=n plays one of the first again, NODES=1 SEED=n one of the others.
 sim: $(VENV)/.tested
-	$(BIN)/python -m sim.run $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(FIRST),--first $(FIRST))
+	$(BIN)/python -m sim.run $(if $(NODES),--nodes) $(if $(SEED),--seed $(SEED)) $(if $(RUNS),--runs $(RUNS)) $(if $(FIRST),--first $(FIRST))
+	$(if $(NODES)$(SEED),,$(BIN)/python -m sim.run --nodes $(if $(RUNS),--runs $(RUNS)) $(if $(FIRST),--first $(FIRST)))
 
 # A server under load for ten minutes: memory, files and threads must not grow. SECONDS=n.
 soak: $(VENV)/.tested

@@ -5,7 +5,7 @@ A run that is green without its faults means nothing, so `make sim` fails if one
 
 import random
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 # How likely a fault is whenever it could happen, while faults are on.
 KINDS: dict[str, float] = {
@@ -64,6 +64,25 @@ KINDS: dict[str, float] = {
     "client restarted with an old copy": 0.03,
 }
 
+# Those of a run in which several nodes share the log. Members fail there as they do here.
+CLUSTER_KINDS: dict[str, float] = {
+    **{kind: likely for kind, likely in KINDS.items() if kind.startswith(("member", "tool", "understander"))},
+    "member slow": 0.5,
+    "node killed": 1.0,
+    "node stopped in order": 1.0,
+    "node suspended": 1.0,
+    "node suspended while it writes": 0.08,
+    "node cut off": 1.0,
+    "lease lost": 1.0,
+    "session taken over": 1.0,
+    "owner fenced": 1.0,
+    "decided under the lock": 1.0,
+    "wake-up lost": 0.1,
+    "wake-up delayed": 0.1,
+    "answer of an append lost": 0.01,
+    "command tried again": 1.0,
+}
+
 _ABSENT_SHARE = 0.25
 
 
@@ -74,22 +93,25 @@ class Faults:
     `without`.
     """
 
-    def __init__(self, chance: random.Random, without: Collection[str] = ()) -> None:
+    def __init__(
+        self, chance: random.Random, without: Collection[str] = (), kinds: Mapping[str, float] = KINDS
+    ) -> None:
         self.chance = chance
+        self._kinds = kinds
         self.counts: Counter[str] = Counter()
         self.is_on = True
-        self._absent = {kind for kind in KINDS if chance.random() < _ABSENT_SHARE} | set(without)
+        self._absent = {kind for kind in kinds if chance.random() < _ABSENT_SHARE} | set(without)
 
     def strikes(self, kind: str) -> bool:
         """Whether this fault happens now. One that does is counted."""
         # drawn in any case, so that leaving out one kind changes no other
-        if self.chance.random() >= KINDS[kind] or not self.is_on or kind in self._absent:
+        if self.chance.random() >= self._kinds[kind] or not self.is_on or kind in self._absent:
             return False
         self.counts[kind] += 1
         return True
 
     def count(self, kind: str) -> None:
         """Count a fault that was caused elsewhere."""
-        if kind not in KINDS:
-            raise KeyError(f"{kind!r} is not in KINDS")
+        if kind not in self._kinds:
+            raise KeyError(f"{kind!r} is no kind of these runs")
         self.counts[kind] += 1

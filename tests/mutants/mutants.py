@@ -112,7 +112,21 @@ MUTANTS = (
         "runtime/journal.py",
         "        async with self._mutex:\n            if self._cluster:\n                await self._catch_up()",
         "        if self._cluster:\n            await self._catch_up()",
-        "postgres/test_nodes.py",
+        "sim/test_cluster_sim.py",
+    ),
+    Mutant(
+        "a node that has lost its lease goes on with its agents",
+        "runtime/engine.py",
+        "        self._journal.let_go()\n",
+        "        return\n",
+        "sim/test_cluster_sim.py",
+    ),
+    Mutant(
+        "a node that takes over does not begin",
+        "runtime/sessions.py",
+        "if not self._is_closed and (engine is None or not engine.is_acting):",
+        "if False:",
+        "sim/test_cluster_sim.py",
     ),
     Mutant(
         "a write that takes long is cancelled on the server",

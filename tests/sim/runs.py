@@ -4,15 +4,15 @@ import gc
 import logging
 import sys
 
-from sim.run import Outcome, play
+from sim.run import Job, Outcome, play
 
 
-def play_quietly(seed: int, crash_steps: tuple[int, ...] | None = None) -> Outcome:
+def play_quietly(seed: int, crash_steps: tuple[int, ...] | None = None, *, has_nodes: bool = False) -> Outcome:
     """Play a run. The coroutines of a process that was killed are collected here: they complain when they go."""
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
     logging.disable(logging.CRITICAL)
     try:
-        outcome = play(seed, crash_steps)
+        outcome = play(Job(seed, crash_steps, has_nodes))
         gc.collect()
     finally:
         logging.disable(logging.NOTSET)
