@@ -106,7 +106,7 @@ def _describe(status: ClusterStatus) -> list[str]:
         f"oldest transaction {status.oldest_transaction_s:.0f} s",
     ]
     for node in status.nodes:
-        lease = f"lease {node.lease_left_s:.0f} s" if node.lease_left_s > 0 else "lease has run out"
+        lease = f"lease {node.lease_left_s:.0f} s" if node.lease_left_s > 0 else "gone, its lease has run out"
         lines.append(
             f"node {node.id} {node.name}: {lease}, acts for {node.owned}, plays {', '.join(node.teams) or '-'}"
         )
@@ -114,9 +114,11 @@ def _describe(status: ClusterStatus) -> list[str]:
         oldest = min(status.nodes, key=lambda node: node.log_version)
         lines.append(f"new kinds of events wait until {oldest.name} runs a newer Moot")
     lines += [] if status.nodes else ["no node is running"]
+    names = {node.id: node.name for node in status.nodes}
     for worker in status.workers:
+        host = names.get(worker.host or 0, "one that is gone")
         lines.append(
-            f"worker {worker.name} of {', '.join(worker.pools)}: at node {worker.host}, has {worker.jobs} jobs"
+            f"worker {worker.name}: pool {', '.join(worker.pools)}, connected to {host}, has {worker.jobs} jobs"
         )
     for pool in status.pools:
         if pool.waiting:
