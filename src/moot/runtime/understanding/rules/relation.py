@@ -196,21 +196,21 @@ def _match_drop(message: Message) -> Reading | None:
     is_resumed = message.status == "paused" and message.has(Act.GO_ON, Act.RESUME) and not message.has(Act.CANCEL)
     if index is None or is_resumed:
         return None
-    ignored = (*_DROPS, Act.ACK, Act.AWAY)
-    rest = [clause for clause in message.clauses[index + 1 :] if clause.act not in ignored]
+    before = message.clauses[:index]
+    rest = [clause for clause in message.clauses[index + 1 :] if clause.act not in (*_DROPS, Act.ACK, Act.AWAY)]
     drops_goal = any(clause.names_goal for clause in message.clauses)
-    wanted = [clause for clause in rest if clause.act in _AFTER_DROP or clause.has("new thing")]
-    if (rest or drops_goal) and not wanted and replaces_goal(message.clauses, message.context):
-        return _major(0.78, "goal_replaced")
-    has_successor = any(clause.has("successor") for clause in rest) or names_other_deliverable(rest, message.context)
-    if not wanted and drops_goal and has_successor:
-        return _major(0.72, "goal_replaced")
-    if wanted:
+    if wanted := [clause for clause in rest if clause.act in _AFTER_DROP or clause.has("new thing")]:
         return _read_order_after_drop(message, wanted, drops_goal=drops_goal, is_first=index == 0)
-    has_more = any(clause.act in (*ORDERS, Act.QUERY) for clause in message.clauses[:index])
-    if has_more or any(clause.act is Act.QUERY for clause in rest):
-        return None
-    return _read_drop(message, rest)
+    if (rest or drops_goal) and replaces_goal(message.clauses, message.context):
+        return _major(0.78, "goal_replaced")
+    if drops_goal and _names_successor(rest, message.context):
+        return _major(0.72, "goal_replaced")
+    asks_more = any(clause.act in (*ORDERS, Act.QUERY) for clause in before)
+    return None if asks_more or any(clause.act is Act.QUERY for clause in rest) else _read_drop(message, rest)
+
+
+def _names_successor(clauses: Sequence[Clause], context: Context) -> bool:
+    return any(clause.has("successor") for clause in clauses) or names_other_deliverable(clauses, context)
 
 
 def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
@@ -229,17 +229,14 @@ def _read_order_after_drop(
 ) -> Reading | None:
     """Another task if nothing ties it to the work, else a replaced goal, else a detail ("stop, use that server")."""
     overlap = measure_overlap(" ".join(clause.core for clause in wanted), message.context)
+    restarts = any(clause.act is Act.RESTART for clause in wanted)
+    has_turn = restarts or any(clause.has("turn") for clause in wanted)
     makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
-    has_turn = any(clause.has("turn") or clause.act is Act.RESTART for clause in wanted)
-    leaves = any(_is_of_other_life(clause, overlap, message.context) for clause in wanted)
-    if drops_goal and (
-        has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted)
-    ):  # "drop Google, we need SAML"
-        leaves = leaves and is_private(overlap.tokens, message.context.work)
+    is_swap = drops_goal and (has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted))
     is_akin = drops_goal and fields_of(overlap.tokens) & fields_of(message.context.work)  # "no docs, generate an SDK"
-    leaves = leaves or (makes_new and not has_turn and not is_akin and overlap.work == 0)
-    replaces = drops_goal or any(clause.act is Act.RESTART for clause in wanted)
-    if not leaves and (replaces or replaces_goal(message.clauses, message.context)):
+    is_apart = makes_new and not has_turn and not is_akin and overlap.work == 0
+    leaves = is_apart or _goes_elsewhere(wanted, overlap, message.context, is_swap=is_swap)
+    if not leaves and (drops_goal or restarts or replaces_goal(message.clauses, message.context)):
         return _major(0.78, "goal_replaced")
     if leaves or (makes_new and overlap.work < 0.25):
         return _different(0.85, "new_goal_after_cancel")
@@ -249,6 +246,12 @@ def _read_order_after_drop(
         return _major(0.66, "goal_replaced")
     is_tied = overlap.work or any(_refers_to_work(clause, message.context) for clause in wanted)
     return _minor(0.72 if is_tied else 0.65)
+
+
+def _goes_elsewhere(wanted: Sequence[Clause], overlap: Overlap, context: Context, *, is_swap: bool) -> bool:
+    """Whether an order has nothing to do with the work. What takes a part's place may: "drop Google, we need SAML"."""
+    leaves = any(_is_of_other_life(clause, overlap, context) for clause in wanted)
+    return leaves and (not is_swap or is_private(overlap.tokens, context.work))
 
 
 def _match_replaced_goal(message: Message) -> Reading | None:
@@ -393,25 +396,30 @@ def _match_question(message: Message) -> Reading | None:
     question = next((clause for clause in message.clauses if clause.act in (Act.QUERY, Act.EXPLAIN)), None)
     if question is None:
         return None
-    overlap = message.overlap
-    work = message.context.work
-    unrelated = is_unrelated(overlap.tokens, work) or is_private(overlap.tokens, work)
+    is_tied = message.overlap.work >= 0.2
+    elsewhere = None if is_tied else _match_foreign_question(message, question)
+    return elsewhere or _same(0.84 if is_tied or len(message.overlap.tokens) <= 2 else 0.7, "question", "query")
+
+
+def _match_foreign_question(message: Message, question: Clause) -> Reading | None:
+    """A question that little ties to the work: "what is the capital of France?"."""
+    overlap, work = message.overlap, message.context.work
+    is_untied, refers = overlap.work == 0, _refers_to_work(question, message.context)
+    is_unlike = is_unrelated(overlap.tokens, work) or is_private(overlap.tokens, work)
     is_trivia = question.has("trivia") and not mentions_task(question.text)  # "who wrote the second task?"
-    if overlap.work < 0.2 and (is_trivia or (unrelated and not _refers_to_work(question, message.context))):
-        is_certain = is_trivia and (unrelated or overlap.work == 0)
+    if is_trivia or (is_unlike and not refers):
+        is_certain = is_trivia and (is_unlike or is_untied)
         return _different(0.78 if is_certain else 0.6, "other_field", "query")
-    is_later = any(clause.has("later") for clause in message.clauses)
-    if (question.has("own") or is_later) and overlap.work < 0.2:
-        return _different(0.66, "other_field", "query")
     is_general = question.has("knowledge") or _brings_material(question, message)
-    if is_general and overlap.work == 0 and len(overlap.tokens) >= 2:
+    is_elsewhere = question.has("own") or any(clause.has("later") for clause in message.clauses)
+    if is_elsewhere or (is_general and is_untied and len(overlap.tokens) >= 2):
         return _different(0.66, "other_field", "query")
-    if question.has("new thing") and overlap.work < 0.1 and len(overlap.tokens) >= 3:
+    if len(overlap.tokens) < 3:
+        return None
+    if question.has("new thing") and overlap.work < 0.1:
         return _different(0.6, "nothing_shared", "query")  # "explain this SQL: …", "look up how long a visa takes"
     is_open = question.act is Act.EXPLAIN or question.has("open question")
-    if is_open and overlap.work == 0 and len(overlap.tokens) >= 3 and not _refers_to_work(question, message.context):
-        return _same(0.56, "question", "query")  # may be about anything
-    return _same(0.84 if overlap.work >= 0.2 or len(overlap.tokens) <= 2 else 0.7, "question", "query")
+    return _same(0.56, "question", "query") if is_open and is_untied and not refers else None  # about anything
 
 
 def _match_statement(message: Message) -> Reading:
