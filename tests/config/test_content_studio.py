@@ -84,7 +84,7 @@ def play(file: TeamFile, most: int = 60) -> Play:
     [("content-studio-demo.en", "Who should read the post?"), ("content-studio-demo.zh", "这篇图文写给谁看？")],
 )
 def test_the_content_studio_plays_a_whole_job(name: str, question: str) -> None:
-    """Brief, evidence, a correction, text, layout, pictures by tools, a failed review, a good one; in both languages."""
+    """A whole job: brief, evidence, a correction, text, layout, pictures by tools, and reviews; in both languages."""
     file = load_team(name)
     played = play(file)
     assert [node for node in played.nodes if node != SUPERVISOR] == [

@@ -2,11 +2,11 @@
 
 from typing import Any, Literal
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.web.node import AXE
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 def find_violations(page: Page, where: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.cli.command import MOOT
 from tests.cli.serving import Serving, serving
@@ -87,7 +87,8 @@ def test_a_plan_from_a_conflict_to_one_s_own_files(look: Page, planning: Serving
     expect(look.locator("chat-log")).to_contain_text("conflicts with work that is already merged, in calc.py")
     expect(card(look)).to_contain_text("What is to become of it?")
     expect(look.locator("task-board")).to_contain_text("merged · checks: ✓ python3 -m py_compile calc.py")
-    for size in (PHONE, {"width": 1500, "height": 900}):
+    desk: ViewportSize = {"width": 1500, "height": 900}
+    for size in (PHONE, desk):
         look.set_viewport_size(size)
         look.get_by_role("button", name="See the changes").click()
         expect(look.locator("changes-panel .file")).to_be_visible()

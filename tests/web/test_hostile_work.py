@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.runtime.workspaces.repositories import make_repository
 from tests.web.conftest import Open
@@ -85,9 +85,10 @@ def test_hostile_members_steps_and_files(watched: Page, server: Server) -> None:
     page.locator("team-editor [data-tab=text]").click()
     expect(page.locator("team-editor .cm-content")).to_contain_text("<script>")
     page.keyboard.press("Escape")
-    page.locator("start-page [type=file]").set_input_files(
-        [{"name": name, "mimeType": "text/html", "buffer": f"<script>{name}</script>".encode()} for name in NAMES]
-    )
+    files: list[FilePayload] = [
+        {"name": name, "mimeType": "text/html", "buffer": f"<script>{name}</script>".encode()} for name in NAMES
+    ]
+    page.locator("start-page [type=file]").set_input_files(files)
     page.locator("#goal").fill(f"[NEXT: doer] {HOSTILE[1]}")
     page.locator("start-page .start").click()
     expect(page.locator("article.message.ai:not(.writing)")).to_have_count(1, timeout=60_000)
