@@ -292,7 +292,7 @@ MUTANTS = (
     Mutant(
         "a circle of tasks is a plan",
         "core/flows/plan/tasks.py",
-        "    if circle:\n",
+        "    if cycle:\n",
         "    if False:\n",
         "core/test_plan_tasks.py",
     ),

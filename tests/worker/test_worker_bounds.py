@@ -108,7 +108,6 @@ async def test_a_worker_that_does_not_read_is_handed_one_file_at_a_time(tmp_path
         replace(HELLO, worker="w\u202e"),
         replace(HELLO, pools=(POOL, "\x1b[2J")),
         replace(HELLO, teams=("\x9b2J",)),
-        replace(HELLO, pools=("很" * 90,)),
         replace(HELLO, teams=("t",) * 501),
     ],
 )
@@ -123,6 +122,16 @@ async def test_names_of_a_worker_can_be_shown(tmp_path: Path, hello: Hello, capl
     lines = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(lines) == 1
     assert lines[0].isprintable()
+
+
+@run
+async def test_a_worker_is_told_that_a_pool_is_not_its_own(tmp_path: Path) -> None:
+    """However long the pool's name is: the reason is cut to what a close frame takes."""
+    async with served(tmp_path, FAR_PAIR) as node, stranger(node, make_token(tmp_path, POOL)) as worker:
+        await worker.send(replace(HELLO, pools=("很" * 90,)))
+        code, reason = await worker.closed_with()
+    assert code == 4403
+    assert reason.startswith("this token is not for pool 很")
 
 
 @run
