@@ -1,12 +1,15 @@
 """`--help` of every command shows examples that work, and what every command has."""
 
+import argparse
 import re
 import shlex
+from collections.abc import Iterator
 
 import pytest
 
 from moot.cli.examples import EXAMPLES
 from moot.cli.main import COMMANDS, make_parser
+from moot.cli.parser import count_columns, list_actions, list_subparsers
 from tests.cli.command import CHAT, Moot
 
 
@@ -69,3 +72,51 @@ def test_a_token_for_nobody_is_noted(moot: Moot) -> None:
     assert "note: no team file in this folder has a human 'nobody'" in said.err
     assert "Save it now: it is not shown again" in said.err
     assert "note:" not in moot("token", "create", "--role", "member", "--member", "you").err
+
+
+def parsers() -> Iterator[argparse.ArgumentParser]:
+    """Of `moot`, and of every command and action."""
+    yield make_parser("run")
+    for name in EXAMPLES:
+        command, *actions = name.split()
+        parser = list_subparsers(make_parser(command))[command]
+        yield list_subparsers(parser)[actions[0]] if actions else parser
+
+
+def test_help_speaks_the_language_of_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every description, every argument, and the headings."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    for parser in parsers():
+        told = [parser.description, *(action.help for action in list_actions(parser) if not action.choices)]
+        assert [text for text in told if not re.search(r"[\u4e00-\u9fff]", text or "")] == [], parser.prog
+        page = parser.format_help()
+        assert not re.search(r"usage:|positional arguments|options:|show this|examples:", page), page
+
+
+def test_a_page_of_help_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chinese has no spaces to break at, and each of its characters takes two columns; no mark begins a line."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    monkeypatch.setenv("COLUMNS", "80")
+    for parser in parsers():
+        lines = parser.format_help().partition("示例")[0].splitlines()
+        assert [line for line in lines if count_columns(line) > 80 or re.match(r"\s*[、。！），：；？]", line)] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("nonsense", "没有命令 'nonsense'；可用的命令：demo, init,"),
+        ("sessions lst", "sessions 没有操作 'lst'；是不是 'list'？ 参见 `moot sessions --help`"),
+        ("run chat-demo hello", "run 没有参数 'hello'；是不是想写 --say hello？ 参见 `moot run --help`"),
+        ("serve --port x", "--port: 'x' 不是端口；请用 0 到 65535 的数字；参见 `moot serve --help`"),
+        ("demo --web --plain", "--plain 不能和 --web 一起用；参见 `moot demo --help`"),
+        ("sessions show", "sessions show 需要 ID；参见 `moot sessions show --help`"),
+    ],
+)
+def test_a_wrong_command_line_is_told_in_the_language_of_the_locale(
+    moot: Moot, monkeypatch: pytest.MonkeyPatch, typed: str, sentence: str
+) -> None:
+    """The sentence on stderr; the exit code is that of every language."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    said = moot(*typed.split())
+    assert (said.code, said.err.startswith(f"moot: {sentence}")) == (2, True), said.err

@@ -9,7 +9,8 @@ from moot.agents.cli.cli_agent import CliAgent
 from moot.agents.llm.llm_agent import LlmAgent
 from moot.agents.script import ScriptAgent, ScriptEntry
 from moot.config.loading import InvalidTeam, list_built_in_teams, list_problems, load_team
-from moot.config.team_file import Understanding, find_locale_language
+from moot.config.team_file import Understanding
+from moot.config.user_locale import find_locale_language
 from moot.core.decide import check_team
 from moot.core.errors import ConfigError
 from moot.core.flows.chat.chat_settings import ChatSettings

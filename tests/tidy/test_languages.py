@@ -1,4 +1,4 @@
-"""Adding a language takes its files and one word in core/session/team.py, so no other code names a language."""
+"""Adding a language takes its files and one word in languages.py, so no other code names a language."""
 
 import ast
 import re
@@ -7,7 +7,7 @@ from moot.core.session.team import DEFAULT_LANGUAGE, LANGUAGES
 from tests.tidy.sources import PACKAGE, ROOT, list_python_files, parse, place
 
 # The list itself, and the rules, which understand the languages that they have a lexicon for.
-MAY_NAME = ("src/moot/core/session/team.py", "src/moot/runtime/understanding/rules/")
+MAY_NAME = ("src/moot/languages.py", "src/moot/runtime/understanding/rules/")
 
 
 def test_python_names_no_language() -> None:

@@ -12,10 +12,11 @@ from tests.tidy.sources import PACKAGE, list_python_files, parse, place
 # core ← runtime ← {agents, gateway, cli}; config is beside runtime; protocol and telling are shared by gateway and
 # clients; only app and cli wire. "moot" is the package's front page.
 MAY_IMPORT: dict[str, set[str]] = {
-    "core": {"core"},
+    "languages": set(),
+    "core": {"core", "languages"},
     "extensions": {"core"},
     "runtime": {"core", "extensions", "runtime"},
-    "config": {"core", "extensions", "config"},
+    "config": {"core", "extensions", "languages", "config"},
     "agents": {"core", "extensions", "runtime", "config", "agents"},
     "testing": {"core", "runtime", "config", "agents", "app", "protocol", "testing"},
     "conversation": {"core"},
@@ -37,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli"},
 }
 THIRD_PARTY: dict[str, set[str]] = {
+    "languages": set(),
     "core": {"msgspec"},
     "extensions": set(),
     "runtime": {"asyncpg", "msgspec", "opentelemetry"},

@@ -5,25 +5,18 @@ from contextlib import AsyncExitStack
 
 from moot.cli.data import add_store_arguments
 from moot.cli.terminal import has_screen, opening
+from moot.cli.wording import say
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="a team file or a built-in team (default: ./moot.yaml, else chat-demo)"
-    )
-    parser.add_argument("--session", metavar="ID", help="continue this session instead of starting a new one")
-    parser.add_argument(
-        "--continue", dest="go_on", action="store_true", help="continue the last session of this team file"
-    )
-    parser.add_argument("--title", default="", help="title of a new session")
-    parser.add_argument("--as", dest="speaks_as", metavar="MEMBER", help="which human you are, if there are several")
-    parser.add_argument(
-        "--plain", "--inline", action="store_true", help="line by line: for screen readers, logs and pipes"
-    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help=say("help.chat.file"))
+    parser.add_argument("--session", metavar="ID", help=say("help.session"))
+    parser.add_argument("--continue", dest="go_on", action="store_true", help=say("help.chat.continue"))
+    parser.add_argument("--title", default="", help=say("help.title"))
+    parser.add_argument("--as", dest="speaks_as", metavar="MEMBER", help=say("help.chat.as"))
+    parser.add_argument("--plain", "--inline", action="store_true", help=say("help.chat.plain"))
     add_store_arguments(parser)
-    parser.add_argument(
-        "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
-    )
+    parser.add_argument("--connect", metavar="URL", help=say("help.connect"))
 
 
 async def run(options: Namespace) -> int:

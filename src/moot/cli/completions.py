@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from moot.cli import exits
 from moot.cli.parser import list_actions, list_subparsers
+from moot.cli.wording import say
 from moot.config.loading import list_built_in_teams
 
 SESSIONS, TEAMS, FILES, FOLDERS = "@sessions", "@teams", "@files", "@folders"
@@ -71,7 +72,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell to complete in")
+    parser.add_argument("shell", choices=["bash", "zsh", "fish"], help=say("help.completions.shell"))
 
 
 def run(options: Namespace) -> int:
@@ -145,8 +146,8 @@ def write_fish(offers: list[Offer]) -> str:
     from moot.cli.main import COMMANDS
 
     lines = ["# moot completions for fish: moot completions fish > ~/.config/fish/completions/moot.fish"]
-    for name, line in COMMANDS.items():
-        description = line.replace("'", "’")
+    for name in COMMANDS:
+        description = say(f"help.{name}").replace("'", "’")
         lines.append(f"complete -c moot -n __fish_use_subcommand -f -a {name} -d '{description}'")
     for offer in offers:
         condition = "; and ".join(f"__fish_seen_subcommand_from {part}" for part in offer.name.split())

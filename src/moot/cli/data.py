@@ -8,6 +8,7 @@ from argparse import SUPPRESS, ArgumentParser, Namespace
 from pathlib import Path
 
 from moot.cli.usage import UsageError
+from moot.cli.wording import say
 from moot.config.own_folders import find_data_folder
 from moot.runtime.ports import Store
 from moot.runtime.stores.store import find_store
@@ -23,7 +24,7 @@ def add_data_argument(parser: ArgumentParser) -> None:
         "--data",
         metavar="DIR",
         default=SUPPRESS,
-        help="folder of the sessions (default: $MOOT_DATA or your data folder)",
+        help=say("help.data"),
     )
 
 
@@ -34,7 +35,7 @@ def add_store_arguments(parser: ArgumentParser, *, is_inner: bool = False) -> No
         "--store",
         metavar="URL",
         default=SUPPRESS if is_inner else None,
-        help="where the sessions are, if not in that folder: postgresql://…, sqlite:DIR ($MOOT_STORE)",
+        help=say("help.store"),
     )
 
 

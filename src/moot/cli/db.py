@@ -17,6 +17,7 @@ from moot.cli.progress import Progress
 from moot.cli.reading import find_existing
 from moot.cli.usage import UsageError
 from moot.cli.verifying import Verdict, report, tell, verify
+from moot.cli.wording import say
 from moot.core.codec import Head
 from moot.core.errors import Conflict, LogError, NotFound
 from moot.runtime.cluster import ClusterStatus, SharedStore
@@ -27,7 +28,7 @@ COPIED_AT_ONCE = 500  # events
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(metavar="ACTION", required=True, title="actions")
+    actions = parser.add_subparsers(metavar="ACTION", required=True, title=say("help.actions"))
     for name, action in {
         "init": init,
         "migrate": migrate,
@@ -36,20 +37,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         "copy": copy,
         "verify": verify_all,
     }.items():
-        inner = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
+        inner = actions.add_parser(name, help=(line := say(f"help.db.{name}")), description=line)
         inner.set_defaults(action=action)
         if name == "copy":
-            inner.add_argument("source", metavar="FROM", help="a folder or a URL")
-            inner.add_argument("target", metavar="TO", help="a folder or a URL")
-            inner.add_argument("--session", metavar="ID", action="append", default=[], help="only this one; repeatable")
+            inner.add_argument("source", metavar="FROM", help=say("help.db.place"))
+            inner.add_argument("target", metavar="TO", help=say("help.db.place"))
+            inner.add_argument("--session", metavar="ID", action="append", default=[], help=say("help.db.session"))
             continue
         if name == "init":
-            text = "the database comes from a backup: forget its servers, who acted for sessions, and their jobs"
-            inner.add_argument("--after-restore", action="store_true", help=text)
+            inner.add_argument("--after-restore", action="store_true", help=say("help.db.after_restore"))
         if name == "migrate":
-            inner.add_argument("--to", type=read_count, metavar="N", help="only to this version of the tables")
+            inner.add_argument("--to", type=read_count, metavar="N", help=say("help.db.to"))
         if name in ("status", "verify"):
-            inner.add_argument("--json", action="store_true", help="as JSON" if name == "status" else "JSON Lines")
+            inner.add_argument(
+                "--json", action="store_true", help=say("help.json" if name == "status" else "help.json_lines")
+            )
         add_store_arguments(inner)
 
 

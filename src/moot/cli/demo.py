@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from moot.cli.terminal import has_screen, opening
+from moot.cli.wording import say
 from moot.core.session.team import LANGUAGES
 
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ WATCHED, TOLD = "plan", "chat"  # the defaults: the richest demo on a screen, th
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--flow", choices=FLOWS, help=f"default: {WATCHED}; line by line: {TOLD}")
-    parser.add_argument("--language", choices=LANGUAGES, help="default: the language of your locale")
+    parser.add_argument("--flow", choices=FLOWS, help=say("help.demo.flow", watched=WATCHED, told=TOLD))
+    parser.add_argument("--language", choices=LANGUAGES, help=say("help.language"))
     how = parser.add_mutually_exclusive_group()
-    how.add_argument("--plain", action="store_true", help="line by line, unattended (the default without a terminal)")
-    how.add_argument("--web", action="store_true", help="in the browser")
+    how.add_argument("--plain", action="store_true", help=say("help.demo.plain"))
+    how.add_argument("--web", action="store_true", help=say("help.demo.web"))
 
 
 async def run(options: Namespace) -> int:
@@ -41,7 +42,7 @@ async def run(options: Namespace) -> int:
 
 def find(flow: str, language: str | None) -> "Demo":
     """Return the demo of a flow in a language, by default that of the locale."""
-    from moot.config.team_file import find_locale_language
+    from moot.config.user_locale import find_locale_language
     from moot.telling.demos.catalogue import DEMOS
 
     return DEMOS[flow][language or find_locale_language()]

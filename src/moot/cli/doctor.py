@@ -22,6 +22,7 @@ from moot.cli.progress import Progress
 from moot.cli.repair import repair
 from moot.cli.storage_checks import check_folder, check_sessions, check_sqlite
 from moot.cli.tree_checks import check_trees
+from moot.cli.wording import say
 from moot.config.agent_specs import list_agent_types
 from moot.config.loading import load_team
 from moot.config.own_folders import find_settings_file, find_trees_folder
@@ -39,20 +40,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--repair",
         action="store_true",
-        help="export what is intact of damaged sessions and finish trees that are half made; removes no work",
+        help=say("help.doctor.repair"),
     )
-    parser.add_argument("--prune", action="store_true", help="remove trees that nobody needs any more; never work")
+    parser.add_argument("--prune", action="store_true", help=say("help.doctor.prune"))
     parser.add_argument(
         "--notify",
         action="store_true",
-        help="only send a test notification, as `notify:` of your settings says",
+        help=say("help.doctor.notify"),
     )
-    parser.add_argument("--json", action="store_true", help="JSON Lines")
+    parser.add_argument("--json", action="store_true", help=say("help.json_lines"))
     parser.add_argument(
         "--port",
         type=read_port,
         default=GatewaySettings().port,
-        help="the port to check (default: that of `moot serve`)",
+        help=say("help.doctor.port"),
     )
     add_store_arguments(parser)
 

@@ -25,9 +25,10 @@ from moot.cli.starter import (
     write_team,
 )
 from moot.cli.usage import UsageError
+from moot.cli.wording import say
 from moot.config.loading import InvalidTeam
 from moot.config.message_format import suggest
-from moot.config.team_file import find_locale_language
+from moot.config.user_locale import find_locale_language
 from moot.config.validation import find_problems
 from moot.config.yaml_source import read_yaml
 from moot.core.errors import ConfigError, WorkspaceError
@@ -65,23 +66,17 @@ SCRIPTED = Offer(SCRIPT, None, "a script: no key, no network")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", metavar="DIR", nargs="?", default=".", help=f"where {FILE} is written (default: here)"
-    )
-    parser.add_argument("--template", choices=TEMPLATES, help="what kind of team (default: pair)")
-    parser.add_argument("--flow", choices=list_flows(), help="how the team works, instead of --template")
-    parser.add_argument("--language", choices=LANGUAGES, help="default: the language of your locale")
-    parser.add_argument(
-        "--members", metavar="NAMES", help="with commas, you first; those whom the flow needs besides are added"
-    )
+    parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help=say("help.init.folder"))
+    parser.add_argument("--template", choices=TEMPLATES, help=say("help.init.template"))
+    parser.add_argument("--flow", choices=list_flows(), help=say("help.init.flow"))
+    parser.add_argument("--language", choices=LANGUAGES, help=say("help.language"))
+    parser.add_argument("--members", metavar="NAMES", help=say("help.init.members"))
     parser.add_argument(
         "--agents",
         metavar="NAMES",
-        help="what plays the AIs, with commas, one each or one for all: script, a preset such as claude, a key's name",
+        help=say("help.init.agents"),
     )
-    parser.add_argument(
-        "--yes", action="store_true", help="ask no questions (without a terminal none are asked anyway)"
-    )
+    parser.add_argument("--yes", action="store_true", help=say("help.init.yes"))
 
 
 async def run(options: Namespace) -> int:

@@ -4,12 +4,13 @@ import json
 from argparse import ArgumentParser, Namespace
 
 from moot.cli import exits
+from moot.cli.wording import say
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one JSON array")
-    form.add_argument("--mermaid", action="store_true", help="Mermaid state diagrams")
+    form.add_argument("--json", action="store_true", help=say("help.machines.json"))
+    form.add_argument("--mermaid", action="store_true", help=say("help.machines.mermaid"))
 
 
 def run(options: Namespace) -> int:

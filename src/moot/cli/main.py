@@ -4,45 +4,29 @@ import importlib
 import io
 import os
 import sys
-from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, ArgumentParser
 from collections.abc import Sequence
 
 from moot import __version__
 from moot.cli import exits
 from moot.cli.parser import WORDS, Parser, list_subparsers
+from moot.cli.wording import say
 
-GREETING = """\
-Moot: sessions in which people and AI agents work together. The floor always comes back to a human.
-  moot demo                                      watch a scripted team work: no key, no network
-  moot init                                      write a team file that runs, moot.yaml
-  moot chat                                      talk to your team in the terminal
-  moot serve --open                              the same in the browser
-  moot run moot.yaml --say '[NEXT: bob] hello'   without a screen; --json for programs
-  moot sessions list                             what was said, kept for good
-  moot --help                                    every command and option
-"""
-
-# each is a module of this package; in the order of --help
-COMMANDS: dict[str, str] = {
-    "demo": "play a built-in scripted team: no key, no network",
-    "init": "detect the installed agents and write a team file",
-    "chat": "talk to a team in the terminal; --plain line by line",
-    "validate": "check a team file: every problem with its line",
-    "run": "run a session without a screen",
-    "serve": "serve the web page and the gateway: WebSocket, SSE, REST",
-    "worker": "play members with `runs_on` on this machine, for servers elsewhere",
-    "stop": "end the server that `moot serve --background` started, or another one on the same data",
-    "trust": "say which programs team files may start: add, list, remove",
-    "token": "print your token, or let others connect: create, list, revoke",
-    "route": "dry-run the routing, JSON Lines in and out: chat, supervisor, intent",
-    "machines": "print every state machine, from its table",
-    "sessions": "manage sessions: list, search, show, export, replay, verify, fork, diff, take, import, rename, rm",
-    "db": "the database that several machines share: init, migrate, status, maintain, copy",
-    "doctor": "check this machine: what is there, what is missing, and how to fix it",
-    "schema": "print the JSON Schema of the team file, for editors",
-    "completions": "print the script for Tab completion in bash, zsh or fish",
-    "mcp-member": "internal: give an agent its member's tools; agents start it themselves",
+GREETING = {  # command lines for a start, and what is said of each
+    "moot demo": "demo",
+    "moot init": "init",
+    "moot chat": "chat",
+    "moot serve --open": "serve",
+    "moot run moot.yaml --say '[NEXT: bob] hello'": "run",
+    "moot sessions list": "sessions",
+    "moot --help": "help",
 }
+
+# each is a module of this package, described by the text `help.NAME`; in the order of --help
+COMMANDS = (
+    *("demo", "init", "chat", "validate", "run", "serve", "worker", "stop", "trust", "token", "route", "machines"),
+    *("sessions", "db", "doctor", "schema", "completions", "mcp-member"),
+)
 
 DEBUG = ("-v", "--verbose", "--debug")
 HOSTS = (["chat"], ["run"], ["serve"], ["worker"])  # commands that start agents' programs
@@ -66,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_stdout()
         return exits.OK
     except OSError as error:
-        print(f"moot: the output cannot be written ({error.strerror})", file=sys.stderr)
+        print(f"moot: {say('error.output', reason=error.strerror)}", file=sys.stderr)
         drop_stdout()
         return exits.FAILED
 
@@ -76,7 +60,11 @@ def run_command(arguments: list[str]) -> int:
     debugs = [argument for argument in arguments[:1] if argument in DEBUG]  # `moot -v run …`, as many programs have it
     arguments = arguments[len(debugs) :]
     if not arguments:
-        print(GREETING, end="")
+        print(
+            say("help.greeting"),
+            *(f"  {line:46} {say(f'help.greeting.{code}')}" for line, code in GREETING.items()),
+            sep="\n",
+        )
         return exits.OK
     parser = make_parser(arguments[0])
     if arguments[0].startswith("-"):
@@ -114,13 +102,13 @@ def drop_stdout() -> None:
 
 def make_parser(wanted: str) -> Parser:
     """Return the parser of all commands. Only the module of the wanted one is imported."""
-    parser = Parser(prog="moot", description="Sessions in which people and AI agents work together.")
-    parser.add_argument("-V", "--version", action="version", version=f"moot {__version__}")
+    parser = Parser(prog="moot", description=say("help.moot"))
+    parser.add_argument("-V", "--version", action="version", version=f"moot {__version__}", help=say("help.version"))
     add_debug_argument(parser)
     parser.set_defaults(data=None)  # for every command; see add_data_argument
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
-    for name, line in COMMANDS.items():
-        subparser = commands.add_parser(name, help=line, description=line)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title=say("help.commands"))
+    for name in COMMANDS:
+        subparser = commands.add_parser(name, help=(line := say(f"help.{name}")), description=line)
         if name == wanted:
             module = importlib.import_module(f"moot.cli.{name.replace('-', '_')}")
             module.add_arguments(subparser)
@@ -134,16 +122,13 @@ def finish(parser: ArgumentParser, name: str) -> None:
     from moot.cli.examples import EXAMPLES
 
     add_debug_argument(parser)
-    parser.formatter_class = RawDescriptionHelpFormatter
-    parser.epilog = "examples:\n" + "\n".join(f"  {example}" for example in EXAMPLES[name])
+    parser.epilog = f"{say('help.examples')}:\n" + "\n".join(f"  {example}" for example in EXAMPLES[name])
     for action, inner in list_subparsers(parser).items():
         finish(inner, f"{name} {action}")
 
 
 def add_debug_argument(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        *DEBUG, dest="debug", action="store_true", default=SUPPRESS, help="say on stderr what happens; errors in full"
-    )
+    parser.add_argument(*DEBUG, dest="debug", action="store_true", default=SUPPRESS, help=say("help.debug"))
 
 
 if __name__ == "__main__":

@@ -14,14 +14,14 @@ import threading
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from moot.cli.wording import say
+
 PIECE = 65_536
 OK, FAILED = 0, 1
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", type=Path, help="names the socket and holds the token of one member; written by Moot"
-    )
+    parser.add_argument("file", metavar="FILE", type=Path, help=say("help.mcp-member.file"))
 
 
 def run(options: Namespace) -> int:

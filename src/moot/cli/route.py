@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 import msgspec
 
 from moot.cli import exits
+from moot.cli.wording import say
 from moot.core.errors import MootError
 
 # each is a module of `routes`, with the type of its input, Question, and the function route()
@@ -14,7 +15,7 @@ KINDS = ("chat", "supervisor", "intent")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("kind", choices=KINDS, help="what is routed")
+    parser.add_argument("kind", choices=KINDS, help=say("help.route.kind"))
 
 
 def run(options: Namespace) -> int:

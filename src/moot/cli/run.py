@@ -21,6 +21,7 @@ from moot.cli.parser import read_timeout
 from moot.cli.projects import OwnTeam, find_here, load_own
 from moot.cli.usage import UsageError
 from moot.cli.user_settings import read_kept_programs
+from moot.cli.wording import say
 from moot.conversation import Conversation
 from moot.core import limits
 from moot.core.codec import Event, frame
@@ -39,16 +40,14 @@ from moot.telling.teller import Teller
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", nargs="?", help="a team file, or the name of a built-in team (default: ./moot.yaml)"
-    )
+    parser.add_argument("file", metavar="FILE", nargs="?", help=say("help.run.file"))
     parser.add_argument(
         "--say",
         nargs="+",
         action="extend",
         default=[],
         metavar="TEXT",
-        help="what to say; 'ann: text' is said by the human ann; - reads standard input",
+        help=say("help.run.say"),
     )
     parser.add_argument(
         "--answer",
@@ -56,14 +55,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="ANSWER",
-        help="answers to the questions that come: approve, reject, an option's id, or text",
+        help=say("help.run.answer"),
     )
     parser.add_argument(
         "--input",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="supervisor flow: a key of the state that goes with the first text; the value is JSON or text",
+        help=say("help.run.input"),
     )
     parser.add_argument(
         "--attach",
@@ -71,26 +70,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="send files with the first text: pictures, PDF or text",
+        help=say("help.run.attach"),
     )
-    parser.add_argument("--session", metavar="ID", help="continue this session instead of starting a new one")
-    parser.add_argument("--title", default="", help="title of a new session")
-    parser.add_argument("--json", action="store_true", help="print events as JSON, one frame per line")
-    parser.add_argument("--timeout", type=read_timeout, metavar="S", help="give up after S seconds (exit 7)")
-    parser.add_argument(
-        "--fail-on", choices=["agent"], help="exit 8 if a turn or a task failed, or a plan was only partly done"
-    )
+    parser.add_argument("--session", metavar="ID", help=say("help.session"))
+    parser.add_argument("--title", default="", help=say("help.title"))
+    parser.add_argument("--json", action="store_true", help=say("help.run.json"))
+    parser.add_argument("--timeout", type=read_timeout, metavar="S", help=say("help.run.timeout"))
+    parser.add_argument("--fail-on", choices=["agent"], help=say("help.run.fail_on"))
     parser.add_argument(
         "--on-question",
         choices=["reject", "fail", "wait"],
         default="reject",
-        help="when a running turn asks and no --answer is left: reject (the default) answers no, or that nobody is "
-        "there; fail ends with exit 8, also if a question is still open at the end; wait leaves the turn waiting",
+        help=say("help.run.on_question"),
     )
     add_store_arguments(parser)
-    parser.add_argument(
-        "--connect", metavar="URL", help="as `moot serve` printed it, instead of --data; FILE is then a team it offers"
-    )
+    parser.add_argument("--connect", metavar="URL", help=say("help.connect"))
 
 
 async def run(options: Namespace) -> int:

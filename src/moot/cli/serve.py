@@ -20,6 +20,7 @@ from moot.cli.projects import find_project
 from moot.cli.trusting import folder_of, load_trusted
 from moot.cli.usage import UsageError
 from moot.cli.user_settings import read_kept_programs, read_settings
+from moot.cli.wording import say
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.private_files import TOKEN_VARIABLE, restrict
 from moot.config.team_file import TeamFile
@@ -44,32 +45,28 @@ STOP_S = 9.5  # the whole time to stop, in which clients and agents are closed
 
 def add_arguments(parser: ArgumentParser) -> None:
     defaults = GatewaySettings()
+    parser.add_argument("files", metavar="FILE", nargs="*", help=say("help.serve.files"))
+    parser.add_argument("--host", default=defaults.host, help=say("help.serve.host", default=defaults.host))
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="team files or built-in teams; the first is the default"
-    )
-    parser.add_argument("--host", default=defaults.host, help=f"address to listen on (default: {defaults.host})")
-    parser.add_argument(
-        "--port", type=read_port, default=defaults.port, help=f"0 takes any that is free (default: {defaults.port})"
+        "--port", type=read_port, default=defaults.port, help=say("help.serve.port", default=defaults.port)
     )
     parser.add_argument(
         "--allow-host",
         action="append",
         default=[],
         metavar="NAME[:PORT]",
-        help="a name that a proxy in front is called by",
+        help=say("help.serve.allow_host"),
     )
-    parser.add_argument("--background", action="store_true", help="go on without this terminal; `moot stop` ends it")
-    parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument(
-        "--no-agents", action="store_true", help="serve people only; other machines on the same store play the members"
-    )
+    parser.add_argument("--background", action="store_true", help=say("help.serve.background"))
+    parser.add_argument("--open", action="store_true", help=say("help.serve.open"))
+    parser.add_argument("--no-agents", action="store_true", help=say("help.serve.no_agents"))
     parser.add_argument(
         "--node",
         type=read_name,
         metavar="NAME",
-        help="what other machines on the same store call this one ($MOOT_NODE; default: this machine)",
+        help=say("help.serve.node"),
     )
-    parser.add_argument("--insecure", action="store_true", help="listen beyond this machine without TLS")
+    parser.add_argument("--insecure", action="store_true", help=say("help.serve.insecure"))
     add_store_arguments(parser)
 
 

@@ -3,8 +3,8 @@ spoken of.
 """
 
 from collections.abc import Sequence
-from unicodedata import east_asian_width
 
+from moot.cli.parser import count_columns
 from moot.config.message_format import show_name
 from moot.runtime.clock import seconds_between
 from moot.runtime.ports import Listing
@@ -20,7 +20,7 @@ def draw_table(listings: Sequence[Listing], now: str) -> list[str]:
     A project is the folder of the team file; built-in teams have none and are groups of their own.
     """
     rows = [HEADER, *(_make_row(listing, now) for listing in listings)]
-    widths = [max(map(_measure, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(count_columns, column)) for column in zip(*rows, strict=True)]
     header, *lines = ("  ".join(map(_pad, row, widths)).rstrip() for row in rows)
     projects: dict[str, list[str]] = {}
     for listing, line in zip(listings, lines, strict=True):
@@ -56,10 +56,5 @@ def _make_row(listing: Listing, now: str) -> tuple[str, ...]:
     return listing.session_id, age, tell_status(listing), str(listing.head.seq), summary.team, short
 
 
-def _measure(text: str) -> int:
-    """Return the columns that a text takes in a terminal."""
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
-
-
 def _pad(text: str, width: int) -> str:
-    return text + " " * (width - _measure(text))
+    return text + " " * (width - count_columns(text))

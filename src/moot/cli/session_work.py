@@ -41,12 +41,7 @@ if TYPE_CHECKING:
     from moot.client.rest import Rest
 
 LOOK_S = 0.1  # how often a server is asked whether it has taken the work
-HOWS = {
-    "apply": "write it into your files",
-    "merge": "merge it into your branch",
-    "keep": "make a branch of it",
-    "discard": "throw it away",
-}
+HOWS = ("apply", "merge", "keep", "discard")
 
 
 async def show_diff(options: Namespace) -> int:

@@ -31,6 +31,7 @@ from moot.cli.session_table import draw_table, tell_status
 from moot.cli.session_work import HOWS, open_tree, show_diff, take_work
 from moot.cli.usage import UsageError
 from moot.cli.verifying import report, tell, verify
+from moot.cli.wording import say
 from moot.config.own_folders import find_trees_folder
 from moot.core.codec import frame
 from moot.core.errors import NotFound
@@ -45,83 +46,79 @@ from moot.telling.teller import Teller
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title=say("help.actions"))
     for name, action in ACTIONS.items():
-        action_parser = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
+        action_parser = actions.add_parser(name, help=(line := say(f"help.sessions.{name}")), description=line)
         action_parser.set_defaults(action=action)
         if name == "import":
             action_parser.add_argument(
                 "file",
                 metavar="FILE",
-                help="as `sessions export` wrote it (jsonl, or zip with files); - is standard input",
+                help=say("help.sessions.file"),
             )
         elif name == "search":
             _add_search_arguments(action_parser)
         elif name != "list":
             action_parser.add_argument(
-                "id", metavar="ID", nargs="?" if name == "verify" else None, help="a prefix is enough"
+                "id", metavar="ID", nargs="?" if name == "verify" else None, help=say("help.sessions.id")
             )
         if name == "export":
             formats = action_parser.add_mutually_exclusive_group()
-            formats.add_argument("--format", choices=list(FORMATS), default="jsonl", help="(default: jsonl)")
+            formats.add_argument("--format", choices=list(FORMATS), default="jsonl", help=say("help.sessions.format"))
             formats.add_argument(
-                "--html", action="store_const", dest="format", const="html", help="one file, no server"
+                "--html", action="store_const", dest="format", const="html", help=say("help.sessions.html")
             )
-            action_parser.add_argument("--out", metavar="FILE", help="instead of standard output")
-            action_parser.add_argument(
-                "--with-files", action="store_true", help="a zip archive with what was attached; needs --out"
-            )
+            action_parser.add_argument("--out", metavar="FILE", help=say("help.sessions.out"))
+            action_parser.add_argument("--with-files", action="store_true", help=say("help.sessions.with_files"))
         elif name not in CHANGES:
-            action_parser.add_argument("--json", action="store_true", help="JSON Lines")
+            action_parser.add_argument("--json", action="store_true", help=say("help.json_lines"))
         _add_own_arguments(action_parser, name)
         add_store_arguments(action_parser)
         if name in LOCAL:
             action_parser.set_defaults(connect=None)
         else:
-            action_parser.add_argument("--connect", metavar="URL", help="as `moot serve` printed it, instead of --data")
+            action_parser.add_argument("--connect", metavar="URL", help=say("help.sessions.connect"))
 
 
 def _add_search_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("words", metavar="WORD", nargs="+", help="each must be there")
-    parser.add_argument("--session", metavar="ID", help="only in this session")
-    parser.add_argument("--limit", type=read_count, metavar="N", help="show at most N")
+    parser.add_argument("words", metavar="WORD", nargs="+", help=say("help.sessions.words"))
+    parser.add_argument("--session", metavar="ID", help=say("help.sessions.only"))
+    parser.add_argument("--limit", type=read_count, metavar="N", help=say("help.sessions.limit"))
 
 
 def _add_own_arguments(parser: ArgumentParser, name: str) -> None:
     match name:
         case "list":
-            parser.add_argument("--removed", action="store_true", help="list the sessions in the trash instead")
-            parser.add_argument("--team", metavar="NAME", help="only sessions of this team")
+            parser.add_argument("--removed", action="store_true", help=say("help.sessions.removed"))
+            parser.add_argument("--team", metavar="NAME", help=say("help.sessions.team"))
             parser.add_argument(
-                "--status", choices=[str(status) for status in Status], help="only sessions with this status"
+                "--status", choices=[str(status) for status in Status], help=say("help.sessions.status")
             )
-            parser.add_argument("--limit", type=read_count, metavar="N", help="show at most N")
+            parser.add_argument("--limit", type=read_count, metavar="N", help=say("help.sessions.limit"))
         case "rm":
-            parser.add_argument("--forever", action="store_true", help="delete it for good; asks first")
-            parser.add_argument("--yes", action="store_true", help="do not ask")
+            parser.add_argument("--forever", action="store_true", help=say("help.sessions.forever"))
+            parser.add_argument("--yes", action="store_true", help=say("help.sessions.yes"))
         case "rename":
-            parser.add_argument("title", metavar="TITLE", help="one line of text")
+            parser.add_argument("title", metavar="TITLE", help=say("help.sessions.title"))
         case "fork":
-            parser.add_argument("--at", type=read_seq, metavar="SEQ", help="the last event to take over (default: all)")
-            parser.add_argument("--with-work", action="store_true", help="with its files as they were recorded then")
+            parser.add_argument("--at", type=read_seq, metavar="SEQ", help=say("help.sessions.fork_at"))
+            parser.add_argument("--with-work", action="store_true", help=say("help.sessions.with_work"))
         case "diff":
-            parser.add_argument("--task", metavar="TASK", help="only what this task changed")
-            parser.add_argument("--turn", metavar="TURN", help="only what this turn changed: its id or number")
-            parser.add_argument("--stat", action="store_true", help="the files with counts of lines instead")
+            parser.add_argument("--task", metavar="TASK", help=say("help.sessions.task"))
+            parser.add_argument("--turn", metavar="TURN", help=say("help.sessions.turn"))
+            parser.add_argument("--stat", action="store_true", help=say("help.sessions.stat"))
         case "open":
-            parser.add_argument("--task", metavar="TASK", help="the tree of this task (default: the session's)")
+            parser.add_argument("--task", metavar="TASK", help=say("help.sessions.tree"))
         case "take":
             hows = parser.add_mutually_exclusive_group(required=True)
             for how in HOWS:
-                hows.add_argument(f"--{how}", action="store_const", dest="how", const=how, help=HOWS[how])
-            parser.add_argument("--yes", action="store_true", help="do not ask at a terminal before --discard")
+                hows.add_argument(
+                    f"--{how}", action="store_const", dest="how", const=how, help=say(f"help.sessions.how.{how}")
+                )
+            parser.add_argument("--yes", action="store_true", help=say("help.sessions.take_yes"))
         case "replay":
-            parser.add_argument(
-                "--at", type=read_seq, metavar="SEQ", help="stop after this event and show the state there"
-            )
-            parser.add_argument(
-                "--speed", type=read_number, metavar="X", default=0.0, help="times the real pace; 0 = at once"
-            )
+            parser.add_argument("--at", type=read_seq, metavar="SEQ", help=say("help.sessions.replay_at"))
+            parser.add_argument("--speed", type=read_number, metavar="X", default=0.0, help=say("help.sessions.speed"))
 
 
 async def run(options: Namespace) -> int:

@@ -16,6 +16,7 @@ from moot.cli import exits
 from moot.cli.data import add_store_arguments, data_folder, find_sessions
 from moot.cli.parser import read_number
 from moot.cli.usage import UsageError
+from moot.cli.wording import say
 from moot.config.loading import list_built_in_teams, load_team
 from moot.config.private_files import OWNER_FILE, TOKEN_VARIABLE, keep_secret
 from moot.core.errors import ConfigError, NotFound
@@ -37,29 +38,29 @@ LONGEST_S = 100 * 365 * 86_400.0
 def add_arguments(parser: ArgumentParser) -> None:
     add_store_arguments(parser)
     parser.set_defaults(action=show)
-    actions = parser.add_subparsers(metavar="ACTION", title="actions; without one the owner's own token is shown")
+    actions = parser.add_subparsers(metavar="ACTION", title=say("help.actions_of_token"))
     for name, action in {"create": create, "list": list_tokens, "logins": list_logins, "revoke": revoke}.items():
-        inner = actions.add_parser(name, help=action.__doc__, description=action.__doc__)
+        inner = actions.add_parser(name, help=(line := say(f"help.token.{name}")), description=line)
         inner.set_defaults(action=action)
         if name == "create":
             inner.add_argument(
-                "--role", choices=[role.value for role in Role], required=True, help="what may be done with it"
+                "--role", choices=[role.value for role in Role], required=True, help=say("help.token.role")
             )
-            inner.add_argument("--session", metavar="ID", help="for this session only (default: every session)")
-            inner.add_argument("--member", metavar="ID", help="the human to speak as; needed for the role member")
+            inner.add_argument("--session", metavar="ID", help=say("help.token.session"))
+            inner.add_argument("--member", metavar="ID", help=say("help.token.member"))
             inner.add_argument(
                 "--pool",
                 metavar="NAME",
                 action="append",
                 default=[],
-                help="role worker: only jobs of this pool; repeatable",
+                help=say("help.token.pool"),
             )
-            inner.add_argument("--label", default="", metavar="TEXT", help="to remember whom it was given to")
-            inner.add_argument("--expires", type=read_number, metavar="S", help="seconds from now (default: never)")
+            inner.add_argument("--label", default="", metavar="TEXT", help=say("help.token.label"))
+            inner.add_argument("--expires", type=read_number, metavar="S", help=say("help.token.expires"))
         if name == "revoke":
-            inner.add_argument("id", metavar="ID", help="as shown by list or logins; `owner` is replaced by a new one")
+            inner.add_argument("id", metavar="ID", help=say("help.token.id"))
         else:
-            inner.add_argument("--json", action="store_true", help="JSON Lines")
+            inner.add_argument("--json", action="store_true", help=say("help.json_lines"))
         add_store_arguments(inner, is_inner=True)
 
 

@@ -9,6 +9,7 @@ from moot.agents.starts import list_starts
 from moot.cli import exits
 from moot.cli.trusting import ask, folder_of, is_attended, open_store
 from moot.cli.usage import UsageError
+from moot.cli.wording import say
 from moot.config.loading import InvalidTeam, load_team
 from moot.config.message_format import show_name
 from moot.config.trust import NotTrusted, Start, TrustStore
@@ -22,10 +23,10 @@ def add_arguments(parser: ArgumentParser) -> None:
         "words",
         nargs="*",
         metavar="[add|list|remove] [PATH]",
-        help="a folder or a team file (default: add, for the current folder)",
+        help=say("help.trust.words"),
     )
-    parser.add_argument("--yes", action="store_true", help="trust what is shown, without asking")
-    parser.add_argument("--json", action="store_true", help="JSON Lines")
+    parser.add_argument("--yes", action="store_true", help=say("help.trust.yes"))
+    parser.add_argument("--json", action="store_true", help=say("help.json_lines"))
 
 
 def run(options: Namespace) -> int:

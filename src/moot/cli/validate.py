@@ -5,11 +5,12 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from moot.cli import exits
+from moot.cli.wording import say
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("files", metavar="FILE", nargs="*", help="team files (YAML); default: ./moot.yaml")
-    parser.add_argument("--json", action="store_true", help="one JSON object per problem or warning")
+    parser.add_argument("files", metavar="FILE", nargs="*", help=say("help.validate.files"))
+    parser.add_argument("--json", action="store_true", help=say("help.validate.json"))
 
 
 def run(options: Namespace) -> int:

@@ -18,6 +18,7 @@ from moot.cli.serve import check_names
 from moot.cli.trusting import folder_of, load_trusted
 from moot.cli.usage import UsageError
 from moot.cli.user_settings import read_kept_programs
+from moot.cli.wording import say
 from moot.client.address import Address, read_address
 from moot.config.private_files import TOKEN_VARIABLE, write_private
 from moot.core import limits
@@ -30,25 +31,23 @@ STOP_S = 9.5
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "files", metavar="FILE", nargs="+", help="team files of this machine; their servers have them too"
-    )
+    parser.add_argument("files", metavar="FILE", nargs="+", help=say("help.worker.files"))
     parser.add_argument(
         "--connect",
         metavar="URL",
         action="append",
         required=True,
-        help="a server, with #token= of the role worker unless $MOOT_TOKEN has it; repeatable: any of them",
+        help=say("help.worker.connect"),
     )
     parser.add_argument(
         "--pool",
         metavar="NAME",
         action="append",
         required=True,
-        help="play the members with this `runs_on`; repeatable",
+        help=say("help.worker.pool"),
     )
-    parser.add_argument("--at-once", type=read_count, default=2, metavar="N", help="jobs at once (default: 2)")
-    parser.add_argument("--name", default=socket.gethostname(), help="what the servers call it (default: this machine)")
+    parser.add_argument("--at-once", type=read_count, default=2, metavar="N", help=say("help.worker.at_once"))
+    parser.add_argument("--name", default=socket.gethostname(), help=say("help.worker.name"))
     add_data_argument(parser)
 
 

@@ -14,7 +14,8 @@ from moot.config.problem import Problem
 from moot.config.prompts import Prompts, read_prompt
 from moot.config.short_forms import expand
 from moot.config.source import Source
-from moot.config.team_file import TeamFile, find_locale_language
+from moot.config.team_file import TeamFile
+from moot.config.user_locale import find_locale_language
 from moot.config.validation import find_problems
 from moot.core import limits
 from moot.core.errors import ConfigError

@@ -3,7 +3,6 @@
 The core's `Team` is the part that the log remembers; who plays an AI member stays here.
 """
 
-import os
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
@@ -11,6 +10,7 @@ from msgspec import Meta, Struct, field
 from moot.config.agent_specs import AgentSpec, McpServer
 from moot.config.prompts import Prompts
 from moot.config.quantities import Count, Delay, FunctionPath, Name, Rank, Text
+from moot.config.user_locale import find_locale_language
 from moot.config.workspace import WorkspaceSpec
 from moot.core import limits
 from moot.core.flows.chat.chat_settings import ChatSettings
@@ -25,15 +25,8 @@ from moot.core.session.settings import (
     UnderstandingType,
     WorkspaceSettings,
 )
-from moot.core.session.team import DEFAULT_LANGUAGE, Kind, Language, Team, match_language, member
-
-
-def find_locale_language() -> Language:
-    """The language of the locale: as in POSIX, the first of these variables that is set counts."""
-    variables = ("LC_ALL", "LC_MESSAGES", "LANG")
-    locale = next((value for name in variables if (value := os.environ.get(name))), "")
-    return match_language(locale) or DEFAULT_LANGUAGE
-
+from moot.core.session.team import Kind, Team, member
+from moot.languages import Language
 
 SandboxMode = Literal["auto", "off", "strict"]
 

@@ -9,7 +9,7 @@ from moot.config.phrase import Phrase
 from moot.config.plan_rules import check_plan
 from moot.config.problem import Problem
 from moot.config.supervisor_rules import check_supervisor
-from moot.config.team_file import find_locale_language
+from moot.config.user_locale import find_locale_language
 from moot.config.workspace import check_workspace
 from moot.core import limits, text
 from moot.core.intake.markers import Target, parse

@@ -9,9 +9,10 @@ from moot.config.phrase import Phrase, tell
 from moot.config.problem import Problem
 from moot.config.prompt_rules import check_prompts
 from moot.config.source import Source
-from moot.config.team_file import TeamFile, find_locale_language
+from moot.config.team_file import TeamFile
 from moot.config.team_rules import check_rules
 from moot.config.type_check import check, read_type
+from moot.config.user_locale import find_locale_language
 from moot.core.session.team import Language, as_language
 
 

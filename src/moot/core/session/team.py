@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import Literal, get_args
 
 from msgspec import Struct
 
@@ -21,21 +20,11 @@ from moot.core.session.settings import (
     UnderstandingType,
     WorkspaceSettings,
 )
-
-# A new language is one word here, and its files: texts/*.json, prompts/*.md, teams/templates/*.yaml.
-Language = Literal["zh", "en"]
-LANGUAGES: tuple[Language, ...] = get_args(Language)
-DEFAULT_LANGUAGE: Language = "en"
-
-
-def as_language(value: object) -> Language | None:
-    """Return the language with exactly this code, if there is one."""
-    return next((language for language in LANGUAGES if language == value), None)
-
-
-def match_language(tag: str) -> Language | None:
-    """Return the language of a tag such as `zh-CN`, `en_GB.UTF-8` or `en;q=0.8`, if Moot has it."""
-    return next((language for language in LANGUAGES if tag.strip().lower().startswith(language)), None)
+from moot.languages import DEFAULT_LANGUAGE as DEFAULT_LANGUAGE
+from moot.languages import LANGUAGES as LANGUAGES
+from moot.languages import Language as Language
+from moot.languages import as_language as as_language
+from moot.languages import match_language as match_language
 
 
 @lru_cache(maxsize=8192)
