@@ -225,6 +225,28 @@ def test_secrets_are_hidden() -> None:
     assert hide_secrets(said, environment) == "401 for [MY_API_KEY] in /home/somebody, abc"
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("DB_PASS", "hunter2-hunter2", "[DB_PASS]"),
+        ("SIGNING_PASSPHRASE", "correct-horse", "[SIGNING_PASSPHRASE]"),
+        ("HTTPS_PROXY", "http://me:correct-horse@proxy:8080", "http://me:[HTTPS_PROXY]@proxy:8080"),
+        ("STORE", "postgresql://:correct-horse@db/moot", "postgresql://:[STORE]@db/moot"),
+        ("PWD", "/home/somebody", "/home/somebody"),
+        ("PLACE", "https://somewhere:8080/a@b", "https://somewhere:8080/a@b"),
+    ],
+)
+def test_what_a_secret_is(name: str, value: str, told: str) -> None:
+    """What a variable is called tells, or a password in its URL."""
+    assert hide_secrets(f"it is {value}", {name: value}) == f"it is {told}"
+
+
+def test_a_secret_that_begins_with_another_is_hidden_whole() -> None:
+    """Nothing of the longer one is left over, whichever is named first."""
+    environment = {"MY_TOKEN": "sk-canary", "MY_API_KEY": "sk-canary-123456"}
+    assert hide_secrets("sk-canary-123456 sk-canary", environment) == "[MY_API_KEY] [MY_TOKEN]"
+
+
 def test_programs_run_side_by_side() -> None:
     """Twenty at once, each with its own output."""
 

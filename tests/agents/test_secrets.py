@@ -14,6 +14,7 @@ from moot.agents.cli.cli_agent import CliAgent
 from moot.agents.environment import hide_secrets
 from moot.agents.llm.llm_agent import LlmAgent
 from moot.agents.member_tools import NAMES, PARAMETERS, MemberTools
+from moot.agents.output_limits import Censor
 from moot.agents.permits import People, PermissionRequest
 from moot.app import App, Session, open_app
 from moot.config.team_file import MemberSpec, TeamFile
@@ -107,6 +108,18 @@ async def test_a_program_leaks_nothing_that_it_was_not_given(tmp_path: Path) -> 
     assert count_leaks(await play(team, folders={team.name: tmp_path})) == []
 
 
+@pytest.mark.parametrize("size", [1, 3, 9, 100])
+def test_a_secret_that_begins_or_ends_with_another_is_held_back_whole(size: int) -> None:
+    """Pieces of any size: the first that begins is hidden, as long as it goes on."""
+    environment = {"A_TOKEN": "canary-one", "B_TOKEN": "canary-one-two", "C_TOKEN": "two-three"}
+    text = "canary-one-tw canary-one-two-three canary-one canary"
+    censor = Censor(environment)
+    outputs: list[Delta | Result] = [Delta(text[at : at + size]) for at in range(0, len(text), size)]
+    outputs.append(Result(text=""))
+    shown = [each.text for output in outputs for each in censor.admit(output) if isinstance(each, Delta)]
+    assert "".join(shown) == "[A_TOKEN]-tw [B_TOKEN]-three [A_TOKEN] canary"
+
+
 class Desk:
     """Writes down what a member tells by its tools and asks."""
 
@@ -130,7 +143,7 @@ async def test_tools_and_permissions_leak_nothing(tmp_path: Path) -> None:
     """What is asked by a tool, and what is asked about: the command, its title, the change."""
     desk: Any = Desk()
     tools = MemberTools(chat_turn(("alice", "hello")), desk, tmp_path)
-    (tmp_path / SECRETS["PLANTED_3_API_KEY"]).write_text("x")
+    (tmp_path / SECRETS["PLANTED_3_API_KEY"]).write_text(ALL)
     for name in NAMES:
         given = {each: [ALL] if kind["type"] == "array" else ALL for each, kind in PARAMETERS[name].items()}
         given |= {each: "carol" for each in ("to", "member") if each in given}

@@ -19,7 +19,11 @@ NETWORK_NAMES = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"),
 )
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH(?!OR(?!IZ))", re.IGNORECASE)  # not AUTHOR
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|(?<=_)(PASS|PWD)$|CREDENTIAL|AUTH(?!OR(?!IZ))",  # not AUTHOR, PWD
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/@\s]*?:([^/@\s]+)@", re.IGNORECASE)  # the password in a URL
 _SHORTEST_SECRET = 8  # shorter values may be ordinary words
 
 
@@ -38,14 +42,26 @@ def _is_secret(name: str) -> bool:
 
 
 def find_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables whose names look secret."""
-    return {name: value for name, value in environment.items() if len(value) >= _SHORTEST_SECRET and _is_secret(name)}
+    """Return the values of variables whose names look secret, and passwords in URLs, by name; the longest first."""
+    found = {name: value if _is_secret(name) else _find_password(value) for name, value in environment.items()}
+    by_length = sorted(found.items(), key=lambda each: -len(each[1]))
+    return {name: value for name, value in by_length if len(value) >= _SHORTEST_SECRET}
+
+
+def _find_password(value: str) -> str:
+    match = _LOGIN.match(value) if "://" in value else None
+    return match[1] if match else ""
 
 
 def hide_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """Replace the values of variables whose names look secret by `[NAME]`: a program may print what it was given."""
-    for name, value in environment.items():
-        if len(value) >= _SHORTEST_SECRET and value in text and _is_secret(name):
+    """Replace the secrets of an environment by `[NAME]`: a program may print what it was given."""
+    return replace_secrets(text, find_secrets(environment))
+
+
+def replace_secrets(text: str, secrets: Mapping[str, str]) -> str:
+    """Replace what `find_secrets` returned by `[NAME]`."""
+    for name, value in secrets.items():
+        if value in text:
             text = text.replace(value, f"[{name}]")
     return text
 
@@ -55,11 +71,25 @@ def hide_in_tool(tool: ToolUse, hide: Callable[[str], str]) -> ToolUse:
     return replace(tool, title=hide(tool.title), paths=tuple(map(hide, tool.paths)))
 
 
-def count_secret_start(text: str, environment: Mapping[str, str]) -> int:
+def count_secret_start(text: str, secrets: Mapping[str, str]) -> int:
     """Return how many characters at the end of a text may be the beginning of a secret."""
-    secrets = list(find_secrets(environment).values())
-    longest = max(map(len, secrets), default=1) - 1
+    longest = max(map(len, secrets.values()), default=1) - 1
     for length in range(min(longest, len(text)), 0, -1):
-        if any(value.startswith(text[-length:]) for value in secrets):
+        if any(len(value) > length and value.startswith(text[-length:]) for value in secrets.values()):
             return length
     return 0
+
+
+def split_at_secret(text: str, secrets: Mapping[str, str]) -> tuple[str, str]:
+    """Return a text without secrets, up to where one may begin, and the rest, which must wait for what comes next.
+
+    A secret may be the beginning of another: it waits too.
+    """
+    shown = ""
+    while True:
+        waits_from = len(text) - count_secret_start(text, secrets)
+        found = [(text.find(value), -len(value), name) for name, value in secrets.items() if value in text]
+        at, size, name = min(found, default=(waits_from, 0, ""))
+        if at >= waits_from:
+            return shown + text[:waits_from], text[waits_from:]
+        shown, text = f"{shown}{text[:at]}[{name}]", text[at - size :]

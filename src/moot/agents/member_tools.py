@@ -76,7 +76,7 @@ class MemberTools:
         data = await asyncio.to_thread(read_file, self._folder, path, self._hidden)
         shown = Path(path)
         name = shown.relative_to(self._folder) if shown.is_absolute() else shown
-        return await self._desk.show_file(_hide(name.as_posix()), data, _hide(caption))
+        return await self._desk.show_file(_hide(name.as_posix()), _hide_in_file(data), _hide(caption))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool by its name. Raises ToolProblem with a sentence for the member."""
@@ -94,6 +94,13 @@ class MemberTools:
 def _hide(text: str) -> str:
     """Remove secrets of this process from what a member tells by a tool, as from all that it says."""
     return hide_secrets(text, os.environ)
+
+
+def _hide_in_file(data: bytes) -> bytes:
+    try:
+        return _hide(data.decode()).encode()
+    except UnicodeDecodeError:  # a picture
+        return data
 
 
 class ToolProblem(Exception):

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from moot.agents.environment import count_secret_start, find_secrets, hide_in_tool, hide_secrets
+from moot.agents.environment import find_secrets, hide_in_tool, hide_secrets, replace_secrets, split_at_secret
 from moot.agents.tool_steps import localize
 from moot.core import limits
 from moot.core.errors import AgentError
@@ -62,7 +62,7 @@ class Censor:
     """
 
     def __init__(self, environment: Mapping[str, str], folder: Path | None = None) -> None:
-        self._environment = find_secrets(environment)
+        self._secrets = find_secrets(environment)
         self._folder = folder
         self._held = ""
         self._kind: type[Delta | Thinking] = Delta
@@ -71,16 +71,14 @@ class Censor:
         """Yield what was held back if it cannot go on in this output, then the output itself without secrets."""
         if not isinstance(output, self._kind):
             if self._held:
-                yield self._kind(self._held)
+                yield self._kind(self._hide(self._held))
             self._held = ""
         match output:
             case Delta(text=text) | Thinking(text=text):
                 self._kind = type(output)
-                text = self._hide(self._held + text)
-                shown = len(text) - count_secret_start(text, self._environment)
-                self._held = text[shown:]
+                shown, self._held = split_at_secret(self._held + text, self._secrets)
                 if shown:
-                    yield self._kind(text[:shown])
+                    yield self._kind(shown)
             case Step():
                 output = localize(output, self._folder)
                 texts = (output.thought, output.action, output.observation)
@@ -97,10 +95,10 @@ class Censor:
                 yield self._hide_in_result(output)
 
     def _hide(self, text: str) -> str:
-        return hide_secrets(text, self._environment)
+        return replace_secrets(text, self._secrets)
 
     def _hide_in_result(self, result: Result) -> Result:
-        if not self._environment:
+        if not self._secrets:
             return result
         fields = {name: self._hide_deep(getattr(result, name)) for name in result.__struct_fields__ if name != "usage"}
         return Result(usage=result.usage, **fields)
