@@ -417,6 +417,42 @@ def test_an_indirect_control_is_a_control(text: str, control: str) -> None:
     assert read(text).control_action == control
 
 
+@pytest.mark.parametrize(
+    ("text", "control"),
+    [
+        ("pls pause, the editor in chief wants a word first", "pause"),
+        ("先等等，我还不确定要不要换库", "pause"),
+        ("停一下哈，品牌方要先看看", "pause"),
+        ("no migration. cancel", "cancel"),
+        ("法务说不能爬，赶紧停掉", "cancel"),
+    ],
+)
+def test_a_reason_beside_a_control_asks_for_nothing(text: str, control: str) -> None:
+    """Who has to see it first, what is not decided yet, and a goal that is off say why; the control stays certain."""
+    analysis = read(text)
+    assert (analysis.control_action, analysis.task_relation.confidence) == (control, 0.88)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("don't bother with the audit table", "minor_change"),
+        ("don't bother", "control_instruction"),
+        ("column names in lower case please", "minor_change"),
+        ("the kids can't read serif fonts, mind the labels", "minor_change"),
+        ("check the details please", "no_change"),
+        ("they asked for the users table so please copy that", "minor_change"),
+        ("we stopped doing Postgres. plan it for the data lake", "major_change"),
+        ("职位名打成职称名了", "minor_change"),
+        ("先讲清楚什么是字段", "minor_change"),
+        ("你怎么判断是重复的", "no_change"),
+    ],
+)
+def test_what_a_clause_is_about_decides_what_it_does(text: str, expected: str) -> None:
+    """Faults, conditions and pleas change a detail; "bother" ends the work only if it is bothered with."""
+    assert relation(text) == expected
+
+
 def test_what_others_want_is_wanted() -> None:
     """ "the client wants …" asks for a change as "I want …" does; that the client calls is only a reason to wait."""
     assert relation("the client wants a shorter schema") == "minor_change"

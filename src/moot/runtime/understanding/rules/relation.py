@@ -163,9 +163,16 @@ def _match_other_matter(message: Message) -> Reading | None:
         return None
     overlap = measure_overlap(" ".join(clause.text for clause in matter), message.context)
     is_left = message.has(*_DROPS)
-    if overlap.work or len(overlap.tokens) < (2 if is_left else 3) or _refers_to_work(matter[0], message.context):
+    is_swap = any(clause.names_goal for clause in message.clauses) and names_other_deliverable(matter, message.context)
+    if (
+        is_swap
+        or overlap.work
+        or len(overlap.tokens) < (2 if is_left else 3)
+        or _refers_to_work(matter[0], message.context)
+    ):
         return None
-    leaves = is_left or message.has(Act.PAUSE) or is_unrelated(overlap.tokens, message.context.work)
+    is_unlike = matter[-1].act is not Act.WISH and is_unrelated(overlap.tokens, message.context.work)
+    leaves = is_left or message.has(Act.PAUSE) or is_unlike
     return _different(0.6, "nothing_shared") if leaves else None
 
 
@@ -196,12 +203,13 @@ def _match_drop(message: Message) -> Reading | None:
     is_resumed = message.status == "paused" and message.has(Act.GO_ON, Act.RESUME) and not message.has(Act.CANCEL)
     if index is None or is_resumed:
         return None
-    before = message.clauses[:index]
+    before = [clause for clause in message.clauses[:index] if not _is_reason(clause, message.context)]
     rest = [clause for clause in message.clauses[index + 1 :] if clause.act not in (*_DROPS, Act.ACK, Act.AWAY)]
     drops_goal = any(clause.names_goal for clause in message.clauses)
     if wanted := [clause for clause in rest if clause.act in _AFTER_DROP or clause.has("new thing")]:
         return _read_order_after_drop(message, wanted, drops_goal=drops_goal, is_first=index == 0)
-    if (rest or drops_goal) and replaces_goal(message.clauses, message.context):
+    restarts = any(clause.act is Act.RESTART for clause in before)
+    if restarts or ((rest or drops_goal) and replaces_goal(message.clauses, message.context)):
         return _major(0.78, "goal_replaced")
     if drops_goal and _names_successor(rest, message.context):
         return _major(0.72, "goal_replaced")
@@ -230,7 +238,8 @@ def _read_order_after_drop(
     """Another task if nothing ties it to the work, else a replaced goal, else a detail ("stop, use that server")."""
     overlap = measure_overlap(" ".join(clause.core for clause in wanted), message.context)
     restarts = any(clause.act is Act.RESTART for clause in wanted)
-    has_turn = restarts or any(clause.has("turn") for clause in wanted)
+    dropped = [clause for clause in message.clauses if clause.act is Act.TAKE_BACK]
+    has_turn = restarts or any(clause.has("turn") for clause in (*wanted, *dropped))
     makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
     is_swap = drops_goal and (has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted))
     is_akin = drops_goal and fields_of(overlap.tokens) & fields_of(message.context.work)  # "no docs, generate an SDK"
@@ -269,15 +278,21 @@ def _match_replaced_goal(message: Message) -> Reading | None:
 def _match_control(message: Message) -> Reading | None:
     """Pause, resume, cancel or status, beside clauses that do not ask for anything else."""
     for act in (Act.CANCEL, Act.PAUSE, Act.ASIDE, Act.RESUME, Act.STATUS):
-        if not message.has(act):
+        if not message.has(act) or (act is Act.STATUS and message.has(Act.GO_ON)):
             continue
-        others = [clause.act for clause in message.clauses if clause.act is not act]
+        clauses = [clause for clause in message.clauses if not _is_reason(clause, message.context)]
+        others = [clause.act for clause in clauses if clause.act is not act]
         if all(other in (*_NEUTRAL, Act.PAUSE, Act.ASIDE, Act.CANCEL, Act.STATUS, Act.QUERY) for other in others):
             if act is Act.RESUME and message.status != "paused":
                 return _control(act, 0.7)
             is_clear = len(others) <= 2 and all(other in _NEUTRAL for other in others)
             return _control(act, 0.88 if is_clear else 0.66)
     return None
+
+
+def _is_reason(clause: Clause, context: Context) -> bool:
+    """Whether a wish beside a control only says why: "legal wants to see it", "no trip" if that is the goal."""
+    return clause.act in ORDERS and (clause.has("reason") or frozenset() < tokens_of(clause.core) <= context.goal)
 
 
 def _match_next_item(message: Message) -> Reading | None:
@@ -357,7 +372,8 @@ def _match_order(message: Message) -> Reading | None:
 def _read_new_thing(clause: Clause, overlap: Overlap, message: Message) -> Reading | None:
     """Whether an order leaves the work: "write a birthday card", "after that, a logo for the meetup"."""
     context = message.context
-    if clause.has("own") and _is_of_other_life(clause, overlap, context):
+    is_wanted = clause.act is not Act.WISH or clause.has("new thing")  # "the kids can't eat nuts" only says how
+    if is_wanted and clause.has("own") and _is_of_other_life(clause, overlap, context):
         return _different(0.7, "other_field")
     if _brings_material(clause, message):
         return _different(0.6, "nothing_shared")
@@ -410,7 +426,7 @@ def _match_foreign_question(message: Message, question: Clause) -> Reading | Non
     if is_trivia or (is_unlike and not refers):
         is_certain = is_trivia and (is_unlike or is_untied)
         return _different(0.78 if is_certain else 0.6, "other_field", "query")
-    is_general = question.has("knowledge") or _brings_material(question, message)
+    is_general = (question.has("knowledge") and not _YOU.search(question.text)) or _brings_material(question, message)
     is_elsewhere = question.has("own") or any(clause.has("later") for clause in message.clauses)
     if is_elsewhere or (is_general and is_untied and len(overlap.tokens) >= 2):
         return _different(0.66, "other_field", "query")

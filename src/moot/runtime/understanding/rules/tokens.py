@@ -29,7 +29,8 @@ _PASTED = re.compile(
     re.VERBOSE,
 )
 _CLAUSES = re.compile(
-    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[,，、](?=\s)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+|\s(?=but\b)|(?=但是|然后再|而是))"
+    r"([\n;；。！!？?…]+|(?<!\d)[,，、](?!\d)|[,，、](?=\s)|[.:](?=\s|$)|:(?=[一-鿿])|\s+[-–—]+\s+"
+    r"|\s(?=but\b|so (?:please|pls|can you|could you)\b)|(?=但是|然后再|而是))"
 )
 _ENGLISH = re.compile(r"[a-z0-9_+#]++(?:['./-]++[a-z0-9_+#]++)*+", re.ASCII)
 _CHINESE = re.compile(r"[一-鿿]+")
