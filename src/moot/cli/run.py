@@ -230,6 +230,9 @@ def read_inputs(written: Sequence[str]) -> dict[str, Any]:
     return inputs
 
 
+NAMED = 5  # sessions that a sentence names
+
+
 class Unanswered(Exception):
     """A running turn asks something that nobody will answer."""
 
