@@ -81,10 +81,20 @@ def test_a_server_shows_and_gives_the_work_too(moot: Moot, team: Path) -> None:
         assert git(team.parent, "ls-files") == "calc.py\nsub.py"
 
 
+def test_a_run_ends_when_git_has_done_what_was_answered(moot: Moot, team: Path) -> None:
+    """`moot run --answer apply` writes the work into one's files before it ends, and says that it did."""
+    plan = plan_team([{"id": "mul", "title": "add mul"}], {"mul": [{"text": "mul", "files": {"calc.py": MUL}}]})
+    team.write_text(yaml.safe_dump(plan))
+    done = moot("run", str(team), "--say", "go", "--answer", "apply")
+    assert (done.code, (team.parent / "calc.py").read_text()) == (0, MUL), done.err
+    assert "■ The work is in your files" in done.lines
+
+
+@pytest.mark.parametrize("is_run", [False, True])
 def test_taking_that_was_interrupted_is_finished_by_taking_again(
-    moot: Moot, team: Path, monkeypatch: pytest.MonkeyPatch
+    moot: Moot, team: Path, monkeypatch: pytest.MonkeyPatch, *, is_run: bool
 ) -> None:
-    """The request is in the log and git has not done it: the same command does it, once."""
+    """The request is in the log and git has not done it: the same command does it, once, or a run of the session."""
     session_id, _ = moot.talk("[NEXT: bob] one", team=str(team))
 
     def die(*_: object) -> None:
@@ -94,7 +104,10 @@ def test_taking_that_was_interrupted_is_finished_by_taking_again(
         patch.setattr(handing_over, "merge", die)
         assert moot("sessions", "take", session_id, "--merge").code != 0
     assert git(team.parent, "log", "--format=%s") == "start"
-    assert moot("sessions", "take", session_id, "--merge") == (0, "", "")
+    if is_run:
+        assert moot("run", str(team), "--session", session_id).code == 0
+    else:
+        assert moot("sessions", "take", session_id, "--merge") == (0, "", "")
     assert len(git(team.parent, "log", "--format=%s").split("\n")) == 2
     assert moot("sessions", "take", session_id, "--discard").err.startswith("moot: There is no change")
 

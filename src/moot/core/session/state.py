@@ -254,9 +254,15 @@ class StateOf(Struct, Generic[SliceT], frozen=True, kw_only=True, gc=False):
 
     @property
     def is_settled(self) -> bool:
-        """Nothing happens without a human: one has the floor, or the session is over."""
+        """Nothing happens without a human: one has the floor, or the session is over, and git has nothing to do."""
         is_answering = bool(self.asides) and self.interrupt not in STOPPED  # a pause holds asides too
-        return self.status is not Status.ACTIVE and not self.door.inputs and not is_answering
+        is_quiet = self.status is not Status.ACTIVE and not self.door.inputs and not is_answering
+        return is_quiet and self.workspace.pending is None and not self.is_removing_trees
+
+    @property
+    def is_removing_trees(self) -> bool:
+        """The session is over, and its trees go."""
+        return self.status is Status.COMPLETED and self.workspace.is_spent
 
     @property
     def budget_used_up(self) -> str:

@@ -325,7 +325,7 @@ def list_effects(state: State) -> Iterator[Effect]:
     workspace = state.workspace
     if workspace.pending:
         yield UseWorkspace(_find_job(state, workspace.pending))
-    elif state.status is Status.COMPLETED and workspace.trees and not workspace.is_removed and not workspace.is_needed:
+    elif state.is_removing_trees:
         yield UseWorkspace(RemoveTrees(trees=tuple(workspace.trees)))
 
 

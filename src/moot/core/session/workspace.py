@@ -148,6 +148,11 @@ class Workspace(Struct, frozen=True, kw_only=True, gc=False):
         """Whether there is work that would be lost with the trees."""
         return self.has_work or bool(self.unmerged)
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether there are trees with which nothing would be lost."""
+        return bool(self.trees) and not (self.is_removed or self.is_needed)
+
     def name_for(self, task_id: str) -> str:
         """A name for a new tree of a task: its id, or with a number if an earlier task had the same id."""
         names, number, name = {MAIN, *self.trees}, 1, task_id
