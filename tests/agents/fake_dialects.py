@@ -44,6 +44,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     is_unfinished: bool = False  # the stream ends without saying why
     input_tokens: int = 100
     output_tokens: int = 20
+    cached_tokens: int = 0  # of the input
+    thinking_tokens: int = 0  # of the output
 
     def cut(self) -> list[str]:
         size = -(-len(self.text) // self.pieces) or 1
@@ -170,6 +172,8 @@ class OpenAiChat:
             "prompt_tokens": reply.input_tokens,
             "completion_tokens": reply.output_tokens,
             "total_tokens": total,
+            "prompt_tokens_details": {"cached_tokens": reply.cached_tokens},
+            "completion_tokens_details": {"reasoning_tokens": reply.thinking_tokens},
         }
 
     def _calls(self, reply: Reply) -> list[Json]:
@@ -219,9 +223,9 @@ class OpenAiResponses:
             "output": self._items(reply),
             "usage": {
                 "input_tokens": reply.input_tokens,
-                "input_tokens_details": {"cached_tokens": 0},
+                "input_tokens_details": {"cached_tokens": reply.cached_tokens},
                 "output_tokens": reply.output_tokens,
-                "output_tokens_details": {"reasoning_tokens": 0},
+                "output_tokens_details": {"reasoning_tokens": reply.thinking_tokens},
                 "total_tokens": reply.input_tokens + reply.output_tokens,
             },
         }

@@ -37,20 +37,18 @@ class Anthropic:
         return tools + ([(message["role"], said)] if said else [])
 
     def whole(self, reply: Reply, model: str) -> Json:
-        usage = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
         return {
             **self._head(model),
             "content": self._blocks(reply),
             "stop_reason": self._reason(reply),
-            "usage": usage,
+            "usage": self._usage(reply, reply.output_tokens),
         }
 
     def stream(self, reply: Reply, model: str) -> Iterator[Frame]:
         def event(kind: str, *, is_text: bool = False, is_end: bool = False, **fields: Any) -> Frame:
             return Frame({"type": kind, **fields}, kind, is_text, is_end)
 
-        usage = {"input_tokens": reply.input_tokens, "output_tokens": 1}
-        start = {**self._head(model), "content": [], "stop_reason": None, "usage": usage}
+        start = {**self._head(model), "content": [], "stop_reason": None, "usage": self._usage(reply, 1)}
         yield event("message_start", message=start)
         for at, block in enumerate(self._blocks(reply)):
             empty: dict[str, Json] = {
@@ -66,6 +64,11 @@ class Anthropic:
         delta = {"stop_reason": self._reason(reply), "stop_sequence": None}
         yield event("message_delta", is_end=True, delta=delta, usage={"output_tokens": reply.output_tokens})
         yield event("message_stop", is_end=True)
+
+    def _usage(self, reply: Reply, output_tokens: int) -> Json:
+        """Cached tokens are told beside the input; those of thinking are not told."""
+        fresh = {"input_tokens": reply.input_tokens - reply.cached_tokens, "output_tokens": output_tokens}
+        return {**fresh, "cache_read_input_tokens": reply.cached_tokens, "cache_creation_input_tokens": 0}
 
     def _head(self, model: str) -> Json:
         return {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "stop_sequence": None}
@@ -150,7 +153,9 @@ class Gemini:
             candidate["finishReason"] = finish
         usage = {
             "promptTokenCount": reply.input_tokens,
-            "candidatesTokenCount": reply.output_tokens,
+            "cachedContentTokenCount": reply.cached_tokens,
+            "candidatesTokenCount": reply.output_tokens - reply.thinking_tokens,
+            "thoughtsTokenCount": reply.thinking_tokens,
             "totalTokenCount": reply.input_tokens + reply.output_tokens,
         }
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": model, "responseId": "r1"}

@@ -93,6 +93,28 @@ async def test_a_turn_its_tool_and_its_model_calls_are_spans(spans: InMemorySpan
 
 
 @run
+async def test_a_call_of_a_model_is_told_as_the_conventions_ask(spans: InMemorySpanExporter, monkeypatch: Any) -> None:
+    """The provider's name there, as in the turn; its conversation; cached tokens and those of thinking."""
+    monkeypatch.setenv("GOOGLE_API_KEY", "k")
+    reply = Reply(text="Three.", input_tokens=1000, output_tokens=50, cached_tokens=600, thinking_tokens=30)
+    with fake_models(reply) as models:
+        await talk(models.root, "[NEXT: bob] one and two?", model="google:small")
+    call, turn = named(spans, "chat small"), named(spans, "invoke_agent Bob")
+    said, around = dict(call.attributes or {}), dict(turn.attributes or {})
+    assert said["gen_ai.provider.name"] == around["gen_ai.provider.name"] == "gcp.gemini"
+    assert said["gen_ai.conversation.id"] == around["gen_ai.conversation.id"]
+    assert said["gen_ai.request.stream"] is True
+    for each in (said, around):
+        usage = {name: value for name, value in each.items() if name.startswith("gen_ai.usage.")}
+        assert usage == {
+            "gen_ai.usage.input_tokens": 1000,
+            "gen_ai.usage.cache_read.input_tokens": 600,
+            "gen_ai.usage.output_tokens": 50,
+            "gen_ai.usage.reasoning.output_tokens": 30,
+        }
+
+
+@run
 async def test_a_failed_turn_says_so(spans: InMemorySpanExporter) -> None:
     """The type of the error stands in the span, and the status is an error."""
     with fake_models(401) as models:

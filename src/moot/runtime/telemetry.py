@@ -29,6 +29,7 @@ SWITCH = "MOOT_TELEMETRY"
 OPERATION, PROVIDER = "gen_ai.operation.name", "gen_ai.provider.name"
 CONVERSATION, AGENT_ID, AGENT_NAME = "gen_ai.conversation.id", "gen_ai.agent.id", "gen_ai.agent.name"
 REQUEST_MODEL, RESPONSE_MODEL = "gen_ai.request.model", "gen_ai.response.model"
+STREAM = "gen_ai.request.stream"
 INPUT_TOKENS, OUTPUT_TOKENS = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
 FINISH_REASONS, TOOL_NAME, TOOL_CALL_ID = "gen_ai.response.finish_reasons", "gen_ai.tool.name", "gen_ai.tool.call.id"
 CACHED_TOKENS, THINKING_TOKENS = "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.reasoning.output_tokens"
@@ -36,7 +37,23 @@ WORKFLOW, ADDRESS, PORT = "gen_ai.workflow.name", "server.address", "server.port
 ERROR_TYPE = "error.type"
 TEAM, TURN, JOB, TASK, COST = "moot.team", "moot.turn.id", "moot.job", "moot.task.id", "moot.cost_usd"
 
-_tracer: ContextVar["Tracer | None"] = ContextVar("moot_tracer", default=None)
+_PROVIDERS = {  # as the conventions call them, where it is not the same
+    **dict.fromkeys(("openai-chat", "openai-responses"), "openai"),
+    "google": "gcp.gemini",
+    "mistral": "mistral_ai",
+    "azure": "azure.ai.openai",
+    "xai": "x_ai",
+}
+
+
+class _Scope(Struct, frozen=True):
+    """What the spans of tools and model calls in a task need to know of the turn around them."""
+
+    tracer: "Tracer"
+    conversation: str
+
+
+_scope: ContextVar[_Scope | None] = ContextVar("moot_scope", default=None)
 
 
 class Player(Struct, frozen=True, kw_only=True):
@@ -101,7 +118,12 @@ def end_spans(dispatch: Dispatch) -> None:
 
 def is_on() -> bool:
     """Whether this task is traced."""
-    return _tracer.get() is not None
+    return _scope.get() is not None
+
+
+def name_provider(provider: str) -> str:
+    """Return what the conventions call a provider of models, given its name in a team file."""
+    return _PROVIDERS.get(provider, provider)
 
 
 class OptionalSpan:
@@ -126,7 +148,8 @@ _ATTRIBUTES: dict[str, Any] = {
 
 @contextmanager
 def model_call(provider: str, model: str, url: str | None = None) -> Iterator[OptionalSpan]:
-    attributes: dict[str, str | int] = {OPERATION: "chat", PROVIDER: provider, REQUEST_MODEL: model}
+    named = {OPERATION: "chat", PROVIDER: name_provider(provider), REQUEST_MODEL: model}
+    attributes: dict[str, str | int] = {**named, STREAM: True}
     server = urlsplit(url or "")
     if server.hostname:
         port = server.port or (80 if server.scheme == "http" else 443)
@@ -144,14 +167,14 @@ def tool_call(name: str, call_id: str = "") -> Iterator[OptionalSpan]:
 @contextmanager
 def _child(name: str, attributes: Mapping[str, str | int], *, is_client: bool = False) -> Iterator[OptionalSpan]:
     """Make a child of the turn's span. It does not become the current span: generators outlive contexts."""
-    tracer = _tracer.get()
-    if tracer is None:
+    scope = _scope.get()
+    if scope is None:
         yield OptionalSpan()
         return
     from opentelemetry.trace import SpanKind
 
     kind = SpanKind.CLIENT if is_client else SpanKind.INTERNAL
-    span = tracer.start_span(name, kind=kind, attributes=attributes)
+    span = scope.tracer.start_span(name, kind=kind, attributes={CONVERSATION: scope.conversation, **attributes})
     try:
         yield OptionalSpan(span)
     except BaseException as error:
@@ -194,7 +217,7 @@ class TracedDispatch:
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
         run = self._find_run(turn.session_id, team)
         work = self._begin_turn(turn, team, run, run.span)
-        with self._inside(work.span):
+        with self._inside(work):
             return _TracedWorker(self._inner.start(turn, team, self._observe(report, work), show), self, work)
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
@@ -202,7 +225,7 @@ class TracedDispatch:
         attributes = {CONVERSATION: turn.session_id, TASK: turn.task_id}
         task = self.begin(f"task {turn.task_id}", run.span, attributes)
         work = self._begin_turn(turn, team, run, task, task)
-        with self._inside(work.span):
+        with self._inside(work):
             return _TracedWorker(self._inner.offer(turn, team, self._observe(report, work), show), self, work)
 
     def release(self, session_id: str) -> None:
@@ -222,7 +245,7 @@ class TracedDispatch:
         }
         span = self.begin(f"execute_tool {job.call.name}", run.span, attributes)
         work = self._add(_Work(self, job.session_id, (span,)), run)
-        with self._inside(span):
+        with self._inside(work):
             return _TracedHandle(self._inner.call(job, self._observe(report, work)), self, work)
 
     def close(self) -> None:
@@ -293,16 +316,16 @@ class TracedDispatch:
         return report_observed
 
     @contextmanager
-    def _inside(self, span: "Span") -> Iterator[None]:
-        """Make the span current, so that tools and model calls of tasks created in the block become its children."""
+    def _inside(self, work: "_Work") -> Iterator[None]:
+        """Make a span current, so that tools and model calls of tasks created in the block become its children."""
         from opentelemetry import trace
 
-        token = _tracer.set(self._tracer)
+        token = _scope.set(_Scope(self._tracer, work.session_id))
         try:
-            with trace.use_span(span, end_on_exit=False):
+            with trace.use_span(work.span, end_on_exit=False):
                 yield
         finally:
-            _tracer.reset(token)
+            _scope.reset(token)
 
 
 class _Work:

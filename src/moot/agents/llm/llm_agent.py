@@ -45,14 +45,6 @@ RETRY = Backoff(base_s=1.0)
 WITHOUT_TOOLS = ("understand", "supervise")  # jobs in which a member only says something
 LONGEST_DELAY_S = 60.0  # a provider that wants us to wait longer is not waited for
 
-_PROVIDERS = {  # as OpenTelemetry calls them, where it is not the same
-    **dict.fromkeys(("openai-chat", "openai-responses"), "openai"),
-    "google": "gcp.gemini",
-    "mistral": "mistral_ai",
-    "azure": "azure.ai.openai",
-    "xai": "x_ai",
-}
-
 
 class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="llm"):
     """A model behind an API. Keys come from the environment only."""
@@ -90,7 +82,7 @@ class LlmAgent(AgentType, Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def name_model(self) -> tuple[str, str]:
         address = self.address
-        return _PROVIDERS.get(address.provider, address.provider), address.model
+        return telemetry.name_provider(address.provider), address.model
 
     @property
     def may_edit(self) -> bool:

@@ -33,6 +33,7 @@ class TracedModel(WrapperModel):
                     input_tokens=spent.input_tokens,
                     output_tokens=spent.output_tokens,
                     cached_tokens=spent.cache_read_tokens,
+                    thinking_tokens=spent.output_reasoning_tokens or 0,
                 )
                 model = answer.model_name or self.model_name
                 span.note(usage=usage, model=model, finish=answer.finish_reason or "unknown")
