@@ -322,6 +322,8 @@ def test_a_cancelled_turn_does_not_lose_the_conversation(tmp_path: Path) -> None
 
 CACHED = {"inputTokens": 600, "outputTokens": 100, "cachedReadTokens": 60_000, "totalTokens": 60_700}
 OF_A_REQUEST = {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120}
+THOUGHT = {"inputTokens": 400, "cachedReadTokens": 600, "thoughtTokens": 30, "totalTokens": 1050}
+COUNTED = Usage(input_tokens=1000, output_tokens=50, cached_tokens=600, thinking_tokens=30)
 
 
 @pytest.mark.parametrize(
@@ -329,16 +331,19 @@ OF_A_REQUEST = {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120}
     [
         ([], {"usage": CACHED}, Usage(input_tokens=60_600, output_tokens=100, cached_tokens=60_000)),
         ([OF_A_REQUEST, OF_A_REQUEST], {}, Usage(input_tokens=200, output_tokens=40)),
+        ([{**THOUGHT, "inputTokens": 1000, "outputTokens": 50}], {}, COUNTED),
+        ([], {"usage": {**THOUGHT, "outputTokens": 50}}, COUNTED),
+        ([], {"usage": {**THOUGHT, "outputTokens": 20}}, COUNTED),
         (
             [],
             {"_meta": {"quota": {"token_count": {"input_tokens": 5, "output_tokens": 2}}}},
             Usage(input_tokens=5, output_tokens=2),
         ),
     ],
-    ids=["claude-agent-acp", "qwen", "gemini"],
+    ids=["claude-agent-acp", "qwen", "qwen that thinks", "codex-acp that thinks", "opencode that thinks", "gemini"],
 )
 def test_every_token_is_counted(updates: list[Any], response: dict[str, Any], expected: Usage) -> None:
-    """Input from a cache is input; usage that is reported for each request is added up."""
+    """Input from a cache is input, thinking is output; usage that is reported for each request is added up."""
     reader = UpdateReader()
     for usage in updates:
         chunk = {"content": {"type": "text", "text": ""}, "_meta": {"usage": usage}}

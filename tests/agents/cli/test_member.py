@@ -245,6 +245,19 @@ def test_another_model_or_permission_goes_on_with_the_conversation(fake_claude: 
     assert results == [Result(text="False True True", usage=usage), Result(text="True False True", usage=usage)]
 
 
+@pytest.mark.parametrize(("is_error", "said"), [(False, Result), (True, AgentError)])
+def test_a_turn_has_its_price(fake_claude: Path, *, is_error: bool, said: type[Result | AgentError]) -> None:
+    """Also one that failed, by the price list: a program that names no cost has a model."""
+    pytest.importorskip("genai_prices")
+    usage = {"input_tokens": 1_000_000, "output_tokens": 1_000_000}
+    end = json.dumps({"type": "result", "is_error": is_error, "result": "so", "usage": usage})
+    fake_claude.write_text(f"#!{sys.executable} -IS\nprint({end!r})\n")
+    spec = CliAgent(preset="claude", model="claude-sonnet-4-5")
+    ended = fail(spec) if is_error else play(spec)[-1]
+    assert isinstance(ended, said)
+    assert ended.usage.cost_usd > 1
+
+
 def test_a_cancelled_turn_does_not_lose_the_conversation(fake_claude: Path, tmp_path: Path) -> None:
     """The id that the CLI gave to its conversation is kept as soon as it is known."""
     init = json.dumps({"type": "system", "subtype": "init", "session_id": ID})

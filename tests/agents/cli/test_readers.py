@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from moot.agents.cli.acp_presets import OpencodeReader
 from moot.agents.cli.claude import ClaudeReader
 from moot.agents.cli.codex import CodexReader
+from moot.agents.cli.dialect import Dialect
 from moot.agents.cli.gemini import GeminiReader
 from moot.agents.cli.lines import LINE_BYTES, JsonLines
 from moot.agents.output_limits import PartialOutput
@@ -130,6 +133,61 @@ def test_a_failed_turn_has_its_price() -> None:
     error = end_of(reader)
     assert isinstance(error, AgentError)
     assert error.usage == Usage(output_tokens=3, cost_usd=0.5)
+
+
+COUNTED = Usage(input_tokens=1000, output_tokens=50, cached_tokens=600, thinking_tokens=30)
+
+
+@pytest.mark.parametrize(
+    ("reader", "end", "usage"),
+    [
+        (
+            GeminiReader(),
+            {
+                "type": "result",
+                "status": "success",
+                "stats": {"total_tokens": 1050, "input_tokens": 1000, "output_tokens": 20, "cached": 600, "input": 400},
+            },
+            COUNTED,
+        ),
+        (
+            OpencodeReader(),
+            {
+                "type": "step_finish",
+                "part": {
+                    "reason": "stop",
+                    "tokens": {"total": 1050, "input": 400, "output": 20, "reasoning": 30, "cache": {"read": 600}},
+                },
+            },
+            COUNTED,
+        ),
+        (
+            ClaudeReader("qwen"),
+            {
+                "type": "result",
+                "usage": {
+                    "input_tokens": 1000,
+                    "output_tokens": 50,
+                    "cache_read_input_tokens": 600,
+                    "total_tokens": 1050,
+                },
+            },
+            replace(COUNTED, thinking_tokens=0),  # it does not tell them apart
+        ),
+        (
+            ClaudeReader(),
+            {"type": "result", "usage": {"input_tokens": 400, "output_tokens": 50, "cache_read_input_tokens": 600}},
+            replace(COUNTED, thinking_tokens=0),
+        ),
+    ],
+    ids=["gemini", "opencode", "qwen", "claude"],
+)
+def test_cached_and_thinking_tokens_are_parts(reader: Dialect, end: dict[str, Any], usage: Usage) -> None:
+    """Each program counts in its own way; cached tokens are a part of the input, thinking a part of the output."""
+    list(reader.read(end))
+    result = reader.result()
+    assert result
+    assert result.usage == usage
 
 
 def test_a_stream_that_stops_has_no_end() -> None:

@@ -10,12 +10,15 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from moot.app import App, Session, open_app
 from moot.config.team_file import MemberSpec, TeamFile
 from moot.core.session.commands import Answer, CancelTurn, End, Post
 from moot.core.session.desk_events import MemberAnswered, MessageDelivered
 from moot.core.session.events import MessagePosted, StepAsked, TurnFailed, TurnStarted, TurnStepped
 from moot.core.session.team import Kind
+from moot.core.session.usage import Spent
 from moot.testing import scripted
 from tests.agents.fake_models import Asked, Call, FakeModels, Reply
 from tests.agents.programs import list_started
@@ -26,6 +29,7 @@ from tests.runtime.apps import facts, say
 WITHIN_S = 120.0
 FAILURE_S = 100.0  # an agent that retries says so and gives up before this
 TOKENS = 120  # that the fake model counts for a request
+CACHED, THINKING = 60, 5  # of these
 W, P, N, NONE = "W", "P", "N", "–"
 
 
@@ -100,13 +104,13 @@ async def converse(place: Place) -> Marks:
     """Three turns, the last after a restart of Moot: text, live text, memory, tokens and time."""
     models, team, pieces = place.models, place.make_team(scripted("carol", "my part")), list[str]()
     long = "one two three four five six seven eight"
-    models.answers[:] = [lambda asked: Reply(text=long, pieces=8) if "count" in asked.prompt else answer(asked)]
+    models.answers[:] = [lambda asked: _count(Reply(text=long, pieces=8) if "count" in asked.prompt else answer(asked))]
     async with place.open(team) as app:
         session = await app.session()
         app.streams.listeners.add(lambda _session, _event, frame: pieces.append(frame["text"]))
         first_s = await measure(say(session, "[NEXT: bob] count, please: alpha-word"))
         first, failed = await said(app, session), await reasons(app, session)
-        models.answers[:] = [Reply(text="over to you [NEXT: carol]")]
+        models.answers[:] = [_count(Reply(text="over to you [NEXT: carol]"))]
         asked_before = len(models.asked)
         second_s = min([await measure(say(session, f"[NEXT: bob] beta-word {number}")) for number in range(10)])
         carol = [fact for fact in await facts(app, session, MessagePosted) if fact.member == "carol"]
@@ -115,32 +119,41 @@ async def converse(place: Place) -> Marks:
     async with place.open(team) as app:
         session = await app.session(session.id)
         asked_before = len(models.asked)
-        models.answers[:] = [answer]
+        models.answers[:] = [lambda asked: _count(answer(asked))]
         await say(session, "[NEXT: bob] gamma-word")
         third = [str(asked.body) for asked in models.asked[asked_before:]]
         spent = (await session.state()).spent_by_member["bob"]
-    counted = len(models.asked) * TOKENS
     return {
         "turn": mark(first == [long], failed),
         "hand-over": mark(carol),
         "text live": mark(len(pieces) > 2, f"{len(pieces)} pieces"),
         "goes on in the next turn": mark(any("alpha-word" in body and "beta-word" in body for body in second)),
         "goes on after a restart": mark(any("alpha-word" in body and "gamma-word" in body for body in third)),
-        "tokens are those the model counted": mark(
-            spent.tokens == counted,
-            f"{spent.tokens:,} of {counted:,}{_explain_missing(models, counted - spent.tokens)}",
-            P if spent.tokens else N,
-        ),
+        "tokens are those the model counted": _compare(models, spent),
         "first turn, s": Mark(f"{first_s:.1f}"),
         "second turn, s": Mark(f"{second_s:.2f}"),
         "memory, MB": Mark(f"{rss_mb:.0f}" if rss_mb else NONE),
     }
 
 
-def _explain_missing(models: FakeModels, missing: int) -> str:
-    """Say so if what is missing is what the agent asked for itself, without tools, and tells nobody of."""
-    own = sum(not asked.tools for asked in models.asked) * TOKENS
-    return ": it does not tell what it asked for a title" if missing and missing == own else ""
+def _count(reply: Reply) -> Reply:
+    """A reply some of whose tokens were cached, and some of whose were thinking."""
+    return replace(reply, cached_tokens=CACHED, thinking_tokens=THINKING)
+
+
+def _compare(models: FakeModels, spent: Spent) -> Mark:
+    """Compare what was counted here with what the model told. Anthropic's API does not tell tokens of thinking."""
+    asked, own = len(models.asked), sum(not asked.tools for asked in models.asked)
+    thinking = sum(each.dialect != "anthropic" for each in models.asked) * THINKING
+    pairs = {
+        "": (spent.tokens, asked * TOKENS),
+        " cached": (spent.cached_tokens, asked * CACHED),
+        " of thinking": (spent.thinking_tokens, thinking),
+    }
+    seen = "; ".join(f"{here:,} of {there:,}{name}" for name, (here, there) in pairs.items())
+    if own and spent.tokens == (asked - own) * TOKENS:
+        seen += ": it does not tell what it asked for a title"
+    return mark(all(here == there for here, there in pairs.values()), seen, P if spent.tokens else N)
 
 
 async def measure(doing: Awaitable[object]) -> float:

@@ -134,7 +134,7 @@ class UpdateReader:
         reports = next((place for place in ([part(response, "usage")], self._usages, [quota]) if any(place)), [])
         return make_usage(
             sum(map(_count_input, reports)),
-            sum(count(report.get("outputTokens") or report.get("output_tokens")) for report in reports),
+            sum(map(_count_output, reports)),
             self._cost,
             cached=sum(count(report.get("cachedReadTokens")) for report in reports),
             thinking=sum(count(report.get("thoughtTokens")) for report in reports),
@@ -146,10 +146,18 @@ def _count_input(report: Json) -> int:
 
     Some agents count these among the input and some beside it; the total has them in any case.
     """
-    output = count(report.get("outputTokens"))
-    return max(
-        count(report.get("totalTokens")) - output, count(report.get("inputTokens") or report.get("input_tokens"))
+    given = count(report.get("inputTokens") or report.get("input_tokens"))
+    return max(count(report.get("totalTokens")) - _count_output(report), given)
+
+
+def _count_output(report: Json) -> int:
+    """Return the output tokens with those of thinking; opencode counts these beside it: all parts make the total."""
+    said, thinking = (
+        count(report.get("outputTokens") or report.get("output_tokens")),
+        count(report.get("thoughtTokens")),
     )
+    given = sum(count(report.get(name)) for name in ("inputTokens", "cachedReadTokens", "cachedWriteTokens"))
+    return said + thinking if given + said + thinking == count(report.get("totalTokens")) else said
 
 
 def _says_what(call: Json) -> bool:

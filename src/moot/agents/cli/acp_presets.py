@@ -104,7 +104,14 @@ class OpencodeReader:
                 tokens = part(about, "tokens")
                 cached = part(tokens, "cache")
                 given = count(tokens.get("input")) + count(cached.get("read")) + count(cached.get("write"))
-                spent = make_usage(given, count(tokens.get("output")), about.get("cost"))
+                thinking = count(tokens.get("reasoning"))
+                spent = make_usage(
+                    given,
+                    count(tokens.get("output")) + thinking,
+                    about.get("cost"),
+                    cached=cached.get("read"),
+                    thinking=thinking,
+                )
                 self._usage = add_usage(self._usage, spent)
                 self._is_over = about.get("reason") == "stop"
 

@@ -133,8 +133,9 @@ def _read_patch(details: object) -> str | None:
 
 
 def _read_usage(end: Json) -> Usage:
-    """Input that is written to or read from a cache counts as input."""
+    """Input that is written to or read from a cache counts as input: Qwen Code, which tells a total, has it there."""
     usage = part(end, "usage")
-    input_tokens = sum(count(usage.get(name)) for name in _INPUT)
+    output_tokens, total = count(usage.get("output_tokens")), count(usage.get("total_tokens"))
+    input_tokens = max(total - output_tokens, 0) or sum(count(usage.get(name)) for name in _INPUT)
     cached = usage.get("cache_read_input_tokens")
-    return make_usage(input_tokens, count(usage.get("output_tokens")), end.get("total_cost_usd"), cached=cached)
+    return make_usage(input_tokens, output_tokens, end.get("total_cost_usd"), cached=cached)

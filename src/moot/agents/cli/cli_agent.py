@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from moot.agents.agent_type import AgentType, Seat
 from moot.agents.answer_shapes import SHAPES
@@ -27,6 +28,7 @@ from moot.agents.live.link import Setup
 from moot.agents.live.live_member import SIGN_S, LiveMember, LiveProtocol, LiveSeat
 from moot.agents.output_limits import Censor, OutputLimiter, PartialOutput, censor_error
 from moot.agents.permits import Permissions
+from moot.agents.prices import add_cost
 from moot.agents.process import Bounds, Child, Ended, Program, start
 from moot.agents.run_environment import RunEnvironment
 from moot.agents.sandbox import Sandbox
@@ -261,6 +263,10 @@ class CliMember:
                         for safe in censor.admit(output):
                             yield safe
                 result = await self._finish(child, reading, is_resumed=known is not None)
+            result = replace(result, usage=await add_cost(result.usage, self._spec.model))
+        except AgentError as error:
+            error.usage = await add_cost(error.usage, self._spec.model)
+            raise
         finally:
             self._keep(turn, reading)
         for safe in censor.admit(result):

@@ -45,14 +45,19 @@ class GeminiReader:
         end = self._end
         if end is None:
             return None
-        stats = part(end, "stats")
-        cached = stats.get("cached")
-        usage = make_usage(count(stats.get("input_tokens")), count(stats.get("output_tokens")), cached=cached)
+        usage = _read_usage(part(end, "stats"))
         if end.get("status") != "success":
             failure = read_failure("gemini", word(part(end, "error"), "message") or str(end.get("status")))
             failure.usage = usage
             raise failure
         return Result(text=self._answer.text, usage=usage)
+
+
+def _read_usage(stats: Json) -> Usage:
+    """Tokens of thinking are in the total only."""
+    given, said = count(stats.get("input_tokens")), count(stats.get("output_tokens"))
+    thinking = max(count(stats.get("total_tokens")) - given - said, 0)
+    return make_usage(given, said + thinking, cached=stats.get("cached"), thinking=thinking)
 
 
 def list_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
