@@ -53,6 +53,8 @@ _STAY_WITH_QUESTION_MARK = frozenset(
         Act.SWITCH,
     }
 )
+_WITHOUT_CONTROL = (Act.FACT, Act.ORDER, Act.WISH, Act.SUGGEST, Act.QUERY)
+_CONTROL_WORDS = ((Act.PAUSE, "pause words", "pause key"), (Act.CANCEL, "end words", "end key"))
 
 
 _JOINT = re.compile(r" and (?:then )?| then ")
@@ -107,10 +109,20 @@ def _read_clause(written: str, context: Context, *, is_question: bool) -> Clause
     act, names_goal = _find_act(text, core, lexicon, context)
     if act is Act.FACT and not lexicon.has_spaces:  # "commit 一下", "about us 吧"
         act, names_goal = _find_act(f"{text} ", f"{core} ", load("en"), context)
+    if act in _WITHOUT_CONTROL:
+        act = _find_control_by_words(core, lexicon) or act
     act = _adjust(act, text, core, lexicon, is_question=is_question)
     if act is Act.SUGGEST and lexicon["hypothesis"].match(text) and _looks_for_a_cause(context):
         act = Act.QUERY  # "could it be the index?"
     return Clause(text, core, act, lexicon, names_goal)
+
+
+def _find_control_by_words(core: str, lexicon: Lexicon) -> Act | None:
+    """The control that a clause is, in whatever order, if no word of it carries anything else: "nothing more today"."""
+    for act, words, key in _CONTROL_WORDS:
+        if lexicon[words].match(core) and lexicon[key].match(core):
+            return act
+    return None
 
 
 def _looks_for_a_cause(context: Context) -> bool:

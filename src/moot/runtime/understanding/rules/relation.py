@@ -56,6 +56,7 @@ _AGAIN_TOKENS = tokens_of(
 )
 RICH_CONTEXT_TOKENS = 40  # with fewer, sharing a field with the work proves little
 CERTAIN_CHANGE = 0.7  # what a small change needs, so that nobody is asked
+WORDS_OF_A_REASON = 6  # beside "stop"; what says more may want something else
 SHORT_WORDS = 12  # answers are short; a longer message says more than was asked
 
 
@@ -133,14 +134,38 @@ def _match_choice(message: Message) -> Reading | None:
     if (
         not message.context.last_question
         or message.length > SHORT_WORDS // 2
-        or message.has(Act.QUERY, Act.PAUSE, Act.ASIDE)
+        or message.has(Act.QUERY, Act.STATUS, Act.PAUSE, Act.ASIDE)
     ):
         return None
     if any(clause.has("additive") for clause in message.orders()):
         return None
     named, asked = message.overlap.tokens, tokens_of(message.context.last_question)
+    said = message.prose.text.strip(" .!。！吧")
+    is_quoted = bool(said) and said in message.context.last_question.lower()
     is_choice = bool(named) and len(named & asked) >= len(named) / (2 if all(map(str.isascii, named)) else 3)
-    return _same(0.84, "answer", "clarify") if is_choice else None
+    return _same(0.84, "answer", "clarify") if is_quoted or is_choice else None
+
+
+def _match_bare_reply(message: Message) -> Reading | None:
+    """Yes or no to the agent's question, and what follows from it: "no, remove it"."""
+    question, (first, *rest) = message.context.last_question, message.clauses
+    if not question or not first.has("bare reply") or len(rest) > 1:
+        return None
+    asked = tokens_of(question)
+    follows = all(clause.act in ORDERS and _says_no_more(clause, asked) for clause in rest)
+    return _same(0.84, "answer", "clarify") if follows else None
+
+
+def _says_no_more(clause: Clause, asked: frozenset[str]) -> bool:
+    """Whether an order names nothing but what was asked about."""
+    return tokens_of(clause.object) <= asked if clause.lexicon.has_spaces else len(clause.text) <= 3
+
+
+def _match_left_alone(message: Message) -> Reading | None:
+    """Praise for what is to stay as it is: "don't change the introduction, I like it"."""
+    orders = message.orders()
+    is_praised = bool(orders) and message.has(Act.ACK) and all(clause.has("leave alone") for clause in orders)
+    return _same(0.8, "agreement") if is_praised else None
 
 
 def _match_keep_running(message: Message) -> Reading | None:
@@ -164,15 +189,16 @@ def _match_other_matter(message: Message) -> Reading | None:
     overlap = measure_overlap(" ".join(clause.text for clause in matter), message.context)
     is_left = message.has(*_DROPS)
     is_swap = any(clause.names_goal for clause in message.clauses) and names_other_deliverable(matter, message.context)
+    is_urgent = matter[0].has("trouble")
     if (
         is_swap
         or overlap.work
-        or len(overlap.tokens) < (2 if is_left else 3)
+        or len(overlap.tokens) < (1 if is_urgent else 2 if is_left else 3)
         or _refers_to_work(matter[0], message.context)
     ):
         return None
     is_unlike = matter[-1].act is not Act.WISH and is_unrelated(overlap.tokens, message.context.work)
-    leaves = is_left or message.has(Act.PAUSE) or is_unlike
+    leaves = is_left or is_urgent or message.has(Act.PAUSE) or is_unlike
     return _different(0.6, "nothing_shared") if leaves else None
 
 
@@ -224,7 +250,8 @@ def _names_successor(clauses: Sequence[Clause], context: Context) -> bool:
 def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
     """Nothing is wanted instead. "never mind, it works now" takes back a remark; "never mind" may end the work."""
     if message.has(Act.CANCEL):
-        return _control(Act.CANCEL, 0.88 if len(rest) <= 1 else 0.7)
+        tells_more = len(rest) > 1 or any(len(tokens_of(clause.text)) > WORDS_OF_A_REASON for clause in rest)
+        return _control(Act.CANCEL, 0.7 if tells_more else 0.88)
     if message.has(Act.PAUSE, Act.ASIDE):
         return _control(Act.CANCEL, 0.7)
     if message.clauses[0].has("remark") and message.clauses[-1].act not in _DROPS:
@@ -241,11 +268,13 @@ def _read_order_after_drop(
     dropped = [clause for clause in message.clauses if clause.act is Act.TAKE_BACK]
     has_turn = restarts or any(clause.has("turn") for clause in (*wanted, *dropped))
     makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
-    is_swap = drops_goal and (has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted))
+    is_replaced = replaces_goal(message.clauses, message.context)
+    is_wish = drops_goal and (has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted))
+    is_swap = is_wish or (is_replaced and not drops_goal)
     is_akin = drops_goal and fields_of(overlap.tokens) & fields_of(message.context.work)  # "no docs, generate an SDK"
     is_apart = makes_new and not has_turn and not is_akin and overlap.work == 0
     leaves = is_apart or _goes_elsewhere(wanted, overlap, message.context, is_swap=is_swap)
-    if not leaves and (drops_goal or restarts or replaces_goal(message.clauses, message.context)):
+    if not leaves and (drops_goal or restarts or is_replaced):
         return _major(0.78, "goal_replaced")
     if leaves or (makes_new and overlap.work < 0.25):
         return _different(0.85, "new_goal_after_cancel")
@@ -322,6 +351,8 @@ def _match_answer(message: Message) -> Reading | None:
     question, orders = message.context.last_question.lower(), message.orders()
     lexicon = find_lexicon(question)
     if not question or message.length > SHORT_WORDS * 2 or message.has(Act.QUERY, Act.EXPLAIN):
+        return None
+    if message.clauses[0].has("additive"):
         return None
     if message.clauses[0].act is Act.ACK and not orders:
         return _same(0.9, "answer", "clarify")
@@ -482,6 +513,7 @@ _RULES: tuple[Callable[[Message], Reading | None], ...] = (
     _match_no_words,
     _match_task,
     _match_choice,
+    _match_bare_reply,
     _match_keep_running,
     _match_switch,
     _match_other_matter,
@@ -492,6 +524,7 @@ _RULES: tuple[Callable[[Message], Reading | None], ...] = (
     _match_next_item,
     _match_go_on,
     _match_answer,
+    _match_left_alone,
     _match_order,
     _match_retry,
     _match_question,
