@@ -7,13 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 from moot.core.codec import decode
+from moot.core.flows.plan.plan_commands import CancelTask, EndGrace, RestartTask
+from moot.core.session.commands import Command, Pause
 from moot.core.session.events import TurnCompleted, TurnStarted
 from moot.core.session.team import LANGUAGES, Language
 from moot.core.texts import find_text
 from moot.core.view import project
 from moot.telling.teller import Teller
 from moot.telling.timeline import MOST_ROWS, Row, Timeline, describe
+from moot.testing import task
 from moot.testing.scenario import given
+from tests.core.plan_teams import TEAM, solving
 from tests.core.teams import make_chat_team
 from tests.protocol.client_cases import DATA
 
@@ -77,6 +81,19 @@ def test_start_and_end_stand_in_one_row() -> None:
     assert {row.name for row in failed} == {"turn.started", "task_execution_started"}
     assert {row.category for row in failed} == {"errors"}
     assert {row.outcome for row in ended("chat")} == {"ok", "failed", "cancelled", "superseded"}
+
+
+@pytest.mark.parametrize(
+    "stopping",
+    [(Pause(by="alice"), EndGrace()), (RestartTask(task_id="a", by="alice"),), (CancelTask(task_id="a", by="alice"),)],
+)
+def test_what_is_stopped_runs_no_longer(stopping: tuple[Command, ...]) -> None:
+    """A task that is put off, begun again or cancelled while it runs has a row with an end."""
+    timeline, scenario = Timeline(), solving(TEAM, task("a")).starts("a").when(*stopping)
+    for seq, fact in enumerate(scenario.facts, 1):
+        timeline.push({"event": fact.event, "seq": seq, "timestamp": f"{seq}"}, fact, scenario.state)
+    (run,) = [row for row in timeline.rows if row.fact.event == "solver.start"]
+    assert (run.outcome, int(run.ended_at) > run.seq) == ("cancelled", True)
 
 
 def test_the_timeline_is_bounded() -> None:

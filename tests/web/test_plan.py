@@ -242,6 +242,8 @@ def test_two_tasks_of_one_title(open_page: Open, server: Server) -> None:
     expect(page).to_have_title(re.compile("Still alive"))
     page.locator("#tab-tasks").click()
     expect(page.locator("task-board [data-task]")).to_have_count(2)
+    page.locator("[data-view=time]").click()
+    expect(page.locator("plan-time .label")).to_have_text(["Same", "Same"])
 
 
 def test_what_a_task_writes_is_seen_while_it_is_written(open_page: Open, server: Server) -> None:

@@ -113,7 +113,7 @@ Describe = Callable[[Entry[F]], str]
 class Span(Struct, frozen=True):
     """Something that begins with one fact and ends with another, such as a turn.
 
-    `field` is the field of the fact that has its id; `input.input_id` is a field of a field.
+    `field` is the field of the fact that has its id; `input.input_id` is a field of a field, `task.id` a key of one.
     """
 
     name: str
@@ -121,7 +121,10 @@ class Span(Struct, frozen=True):
 
     def key(self, fact: Fact) -> tuple[str, str]:
         """Return what the fact that begins it and the one that ends it have in common."""
-        return self.name, attrgetter(self.field)(fact)
+        value: Any = fact
+        for part in self.field.split("."):
+            value = value[part] if isinstance(value, dict) else getattr(value, part)
+        return self.name, value
 
 
 class RowKind(Struct, frozen=True):

@@ -17,7 +17,7 @@ export const ROWS = {
   "session.completed": {"category": "flow"},
   "solver.completed": {"category": "steps", "timeline": "task_execution_result"},
   "solver.progress": {"category": "steps", "timeline": "agent_step_completed"},
-  "solver.start": {"category": "steps", "begins": ["run", "dispatch_id"], "timeline": "task_execution_started"},
+  "solver.start": {"category": "steps", "begins": ["run", "task.id"], "timeline": "task_execution_started"},
   "supervisor.decided": {"category": "routing"},
   "supervisor.reviewed": {"category": "steps"},
   "task.dispatch_acked": {"category": "dispatch", "timeline": "task_dispatch_ack"},
@@ -42,9 +42,12 @@ export const ROWS = {
 /** The events that end a row. @type {Record<string, RowEnd>} */
 export const ENDS = {
   "agent.user_confirm_closed": {"span": ["step", "step_id"]},
-  "solver.completed": {"span": ["run", "dispatch_id"], "outcome": "ok"},
+  "solver.cancelled": {"span": ["run", "task.id"], "outcome": "cancelled"},
+  "solver.completed": {"span": ["run", "task.id"], "outcome": "ok"},
+  "solver.restarted": {"span": ["run", "task.id"], "outcome": "cancelled"},
   "task.dispatch_acked": {"span": ["dispatch", "dispatch_id"], "outcome": "ok"},
-  "task.failed": {"span": ["run", "dispatch_id"], "outcome": "failed"},
+  "task.failed": {"span": ["run", "task_id"], "outcome": "failed"},
+  "task.lease_expired": {"span": ["run", "task_id"], "outcome": "cancelled"},
   "turn.cancelled": {"span": ["turn", "turn_id"], "outcome": "cancelled"},
   "turn.completed": {"span": ["turn", "turn_id"], "outcome": "ok"},
   "turn.failed": {"span": ["turn", "turn_id"], "outcome": "failed"},

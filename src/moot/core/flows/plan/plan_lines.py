@@ -26,7 +26,7 @@ from moot.core.session.workspace_lines import tell_tree
 from moot.core.session.workspace_view import TreeRow
 from moot.core.texts import render
 
-DISPATCH, RUN = Span("dispatch", "dispatch_id"), Span("run", "dispatch_id")
+DISPATCH, RUN, RUN_OF = Span("dispatch", "dispatch_id"), Span("run", "task.id"), Span("run", "task_id")
 
 RESULT_CHARS = 400  # of a task's result, unless results are told whole
 MARKS = {
@@ -517,7 +517,10 @@ def _failed_task_row(entry: Entry[plan.TaskFailed]) -> str:
     return _row_failure(entry, entry.fact.error_type, entry.fact.message)
 
 
-PLAN_LINES.ends(plan.TaskFailed, RUN, "failed")
+PLAN_LINES.ends(plan.TaskFailed, RUN_OF, "failed")
+PLAN_LINES.ends(plan.LeaseExpired, RUN_OF, "cancelled")
+PLAN_LINES.ends(plan.SolverCancelled, RUN, "cancelled")
+PLAN_LINES.ends(plan.SolverRestarted, RUN, "cancelled")
 
 
 @PLAN_LINES.row(plan.TaskReviewed, "steps")
