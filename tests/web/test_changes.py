@@ -1,13 +1,14 @@
 """The changes of a session on the page: files, diffs, comments, undoing and taking, on a real repository."""
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from tests.cli.command import MOOT
 from tests.cli.serving import Serving, serving
@@ -124,6 +125,7 @@ def test_turns_are_looked_at_commented_undone_and_taken(look: Page, chatting: Se
     expect(panel.locator(".path")).to_have_text(["large.txt"])
     panel.locator(".file").click()
     expect(panel.locator(".d-add").first).to_contain_text("line 0")
+    expect(panel.get_by_role("button", name="Side by side")).to_have_count(0)  # nothing was there before
     panel.get_by_role("button", name="Show more").click()
     expect(panel.locator(".d-add").last).to_contain_text("line 5999")
     of.select_option("turn t3")
@@ -150,6 +152,34 @@ def test_turns_are_looked_at_commented_undone_and_taken(look: Page, chatting: Se
     assert git(repository, "ls-files").split() == [".hidden", "calc.py", "large.txt", "last.txt"]
 
 
+def test_a_diff_that_is_asked_for_twice_is_shown_once(look: Page, planning: Serving) -> None:
+    """A file that is opened while the list of files comes is asked for again with the list: its lines stand once."""
+    session_id = planning.create()
+    planning.say(session_id, "extend the calculator")
+    planning.has(session_id, "session.paused")
+    _open(look, planning, session_id)
+    look.locator("#tab-changes").click()
+    panel, of, held = look.locator("changes-panel"), look.get_by_label("Changes of"), list[Route]()
+    expect(panel.locator(".file")).to_be_visible()
+    of.select_option(label="add mul")
+    expect(panel.locator(".file .plus")).to_have_text("+4")
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    look.route(re.compile(r"/(changes|diff)\?"), hold)
+    with look.expect_request(re.compile(r"/changes\?")):
+        of.select_option(label="All of the work")
+    with look.expect_request(re.compile(r"/diff\?")):
+        panel.locator(".file").click()
+    with look.expect_request(re.compile(r"/diff\?")):
+        held.pop(0).continue_()
+    for route in held:
+        route.continue_()
+    expect(panel.locator(".file .plus")).to_have_text("+8")
+    expect(panel.locator(".d-add")).to_have_count(8)
+
+
 @needs_axe
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_axe_finds_nothing_in_changes(look: Page, planning: Serving, language: str) -> None:
@@ -170,6 +200,8 @@ def test_axe_finds_nothing_in_changes(look: Page, planning: Serving, language: s
     violations = find_violations(look, "changes")
     look.set_viewport_size(PHONE)
     look.locator("pane-tabs button").nth(2).click()
+    lines = panel.locator(".lines")
+    assert lines.evaluate("each => each.scrollWidth <= each.clientWidth")  # long ones are folded
     violations += find_violations(look, "changes on a phone")
     panel.locator(".how button").click()
     violations += find_violations(look, "side by side on a phone")

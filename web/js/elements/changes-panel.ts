@@ -31,6 +31,7 @@ export class ChangesPanel extends LitPart {
   #commit = "";
   #from = 0;
   #to = 0;
+  #asked = 0; // times that a diff was
   #isSplit = recall("diff") === "split";
 
   template(app: App, view: View | null) {
@@ -92,11 +93,11 @@ export class ChangesPanel extends LitPart {
   }
 
   #diff(app: App, file: Wire.FileChange) {
-    const { t } = app, isSplit = this.#isSplit;
+    const { t } = app, isNew = file.status === "added", isSplit = this.#isSplit && !isNew;
     const turn = () => { this.#isSplit = !isSplit; remember("diff", isSplit ? null : "split"); app.changed(); };
     const rows = isSplit ? pairLines(this.#lines).map(([left, right]) => this.#pair(app, left, right)) : this.#lines.map((line) => this.#line(app, line));
-    return html`<div class="how"><button class="ghost" aria-pressed=${isSplit} @click=${turn}>${t("changes.split")}</button></div>
-      <div class="diff lines ${isSplit ? "split" : ""}" role="group" aria-label=${file.path}>${rows}</div>
+    return html`${isNew ? nothing : html`<div class="how"><button class="ghost" aria-pressed=${isSplit} @click=${turn}>${t("changes.split")}</button></div>`}
+      <div class="diff lines ${isSplit ? "split" : ""} ${isNew ? "new" : ""}" role="group" aria-label=${file.path}>${rows}</div>
       ${this.#rest === null ? nothing : html`<button class="ghost" @click=${() => void this.#show(app, file.path, this.#rest ?? 0)}>${t("changes.more")}</button>`}`;
   }
 
@@ -166,11 +167,12 @@ export class ChangesPanel extends LitPart {
   }
 
   async #show(app: App, path: string, offset = 0) {
+    const asked = ++this.#asked;
     if (!offset) [this.#open, this.#from, this.#to, this.#lines, this.#text, this.#rest] = [path, 0, 0, [], "", null];
     try {
       if (path) {
         const page = await api.diff(app.tape?.id ?? "", path, { ...this.#span, offset });
-        if (path !== this.#open) return;
+        if (asked !== this.#asked) return; // another is on its way
         this.#text += page.text;
         this.#lines = readHunks(this.#text);
         this.#rest = page.next_offset ?? null;
