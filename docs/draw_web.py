@@ -45,6 +45,9 @@ SAID = {
         "给 shop.py 加上折扣和税，各带一个测试。",
     ),
 }
+RETITLED = {"en": "Find four people who read", "zh": "找四位朗读者"}
+COMMENT = {"en": "Round to whole cents.", "zh": "请四舍五入到分。"}
+ABOUT = {"en": "Two who write, one who plans.", "zh": "两个写，一个规划。"}
 expect.set_options(timeout=30_000)
 
 
@@ -95,6 +98,7 @@ def draw_chat(camera: Camera) -> None:
         camera.take(page, "chat")
         page.locator("details.did summary").first.click()
         page.locator("#tab-team").click()
+        expect(page.locator("team-panel .members li").first).to_be_visible()
         camera.take(page, "chat-team")
         page.locator("session-list .gear").click()
         expect(page.locator("settings-dialog .logins li").first).to_be_visible()
@@ -109,7 +113,7 @@ def draw_chat(camera: Camera) -> None:
         camera.take(page, "debug")
         page.locator("#tab-timeline").click()
         page.goto(f"{camera.url}/?demo=plan")
-        expect(page.locator("demo-bar .words")).to_be_visible()
+        expect(page.locator("confirm-cards .card.plan")).to_be_visible(timeout=60_000)
         camera.take(page, "demo")
         page.locator("demo-bar .end").click()
 
@@ -121,7 +125,7 @@ def draw_plan(camera: Camera) -> None:
         expect(page.locator("plan-graph .node").first).to_be_visible()
         camera.take(page, "plan")
         page.locator("confirm-cards [data-key=e]").click()
-        page.locator("plan-editor .row .title").first.fill("Find four people who read")
+        page.locator("plan-editor .row .title").first.fill(RETITLED[camera.language])
         camera.take(page, "editor")
         page.keyboard.press("Escape")
         page.goto(f"{camera.url}/")
@@ -177,7 +181,7 @@ def draw_changes(camera: Camera) -> None:
         page.locator("#tab-changes").click()
         page.locator("changes-panel .file").first.click()
         page.locator("changes-panel button.no").nth(3).click()
-        page.locator("changes-panel .comment textarea").fill("Round to whole cents.")
+        page.locator("changes-panel .comment textarea").fill(COMMENT[camera.language])
         expect(page.locator("changes-panel .hl-keyword").first).to_be_visible()
         camera.take(page, "changes")
         page.locator("changes-panel .comment [type=button]").click()
@@ -191,7 +195,7 @@ def draw_team_editor(camera: Camera) -> None:
         page.locator("start-page li", has_text="shop-coders").hover()
         page.locator("start-page .edit-team").first.click()
         about = page.locator("team-editor .form textarea").first
-        about.fill("Two who write, one who plans.")
+        about.fill(ABOUT[camera.language])
         about.press("Tab")
         camera.take(page, "team-form")
         page.locator("team-editor [data-tab=changes]").click()

@@ -136,6 +136,10 @@ def test_a_narrow_screen_shows_one_pane_at_a_time(open_page: Open, server: Serve
     for stays in ("confirm-cards [data-key=a]", "#composer", "pane-tabs"):
         page.locator(stays).click(trial=True)  # nothing covers it
         expect(page.locator(stays)).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 320, "height": 568})
+    ends, begins = "each => each.getBoundingClientRect().bottom", "each => each.getBoundingClientRect().top"
+    assert page.locator("chat-composer").evaluate(ends) <= page.locator("pane-tabs").evaluate(begins) + 1
+    assert page.locator("#activity").evaluate("each => each.offsetHeight") <= 8  # the sheet stands on the message box
     page.set_viewport_size({"width": 320, "height": 640})
     page.get_by_role("button", name="Edit…").click()
     check_fits(page)
@@ -176,6 +180,7 @@ def lengthen(route: Route) -> None:
 
 def check_fits(page: Page) -> None:
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+    assert page.evaluate("() => document.documentElement.scrollHeight <= innerHeight")  # panes scroll, the page never
     wide = page.evaluate(
         """() => [...document.querySelectorAll("button, input, textarea, select, p, h1, h2, li")]
           .filter(each => each.checkVisibility() && !each.closest("live-region, .skip, .window, .picture, pre"))

@@ -135,6 +135,28 @@ def test_what_is_unsent_outlives_a_reload(open_page: Open, server: Server) -> No
     assert sum(each["event"] == "message.posted" for each in server.events(session_id)) == 1
 
 
+def test_what_is_on_its_way_is_not_said_to_be_empty(open_page: Open, server: Server) -> None:
+    """Until the list and a session have come there are grey bars, and nobody says that nothing is there."""
+    session_id = server.create("talk")
+    page = open_page(session_id)
+    is_mute = True
+
+    def connect(link: WebSocketRoute) -> None:
+        if not is_mute:
+            link.connect_to_server()
+
+    page.route_web_socket(lambda url: "/ws" in url, connect)
+    page.reload()
+    for coming in ("session-list", "chat-log"):
+        expect(page.locator(f"{coming} .skeleton")).to_be_visible()
+    for empty in ("session-list .empty", "chat-log .blank", "time-line .empty"):
+        expect(page.locator(empty)).to_be_hidden()
+    is_mute = False
+    page.reload()
+    expect(page.locator("chat-log .blank")).to_contain_text("Say something")
+    expect(page.locator(".skeleton:visible")).to_have_count(0)
+
+
 def test_a_wrong_token_is_told_and_a_right_one_opens(open_page: Open, server: Server) -> None:
     """The token leaves the address bar when it is used; who has none is asked for one."""
     page = open_page()
@@ -143,6 +165,7 @@ def test_a_wrong_token_is_told_and_a_right_one_opens(open_page: Open, server: Se
     page.goto("about:blank")  # only another fragment would not load the page again
     page.goto(f"{server.url}/#token=wrong")
     expect(page.get_by_role("alert")).to_contain_text("not valid")
+    expect(page.locator("login-form code")).to_have_text("moot serve")
     page.get_by_label("Token").fill(TOKEN)
     page.get_by_role("button", name="Open").click()
     expect(page.locator("#shell")).to_be_visible()

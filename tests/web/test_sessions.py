@@ -253,6 +253,8 @@ def test_questions_are_answered_at_home(open_page: Open, server: Server) -> None
     expect(item.locator(".answers > button:not(.more)")).to_have_text(
         ["Try again", "Go on without it", "Give it to another member"]
     )
+    begins = "each => each.getBoundingClientRect().left"
+    assert item.locator(".answers button").first.evaluate(begins) == item.locator(".what").evaluate(begins)
     item.locator(".answers .more").click()
     page.get_by_role("menuitem", name="Stop the work").click()
     expect(item).to_have_count(0)

@@ -10,6 +10,7 @@ export class Listing {
   /** @type {Wire.InboxItem[]} */
   inbox = [];
   hasMore = false;
+  isKnown = false; // it has come
   #pages = 1;
   #isInboxOld = false;
   #isLooking = false;
@@ -22,6 +23,7 @@ export class Listing {
   async read() {
     try {
       ({ entries: this.entries, hasMore: this.hasMore } = await api.sessions(this.#pages));
+      this.isKnown = true;
     } catch {
       return; // the connection line says what is wrong
     }
@@ -39,6 +41,7 @@ export class Listing {
     const changed = /** @type {Entry[]} */ (sessions ?? []), ids = new Set(changed.map((each) => each.session_id)), isWhole = full && this.#pages === 1;
     const kept = this.entries.filter((each) => !ids.has(each.session_id) && !removed.includes(each.session_id) && !isWhole);
     this.entries = [...changed, ...kept].filter((each) => !each.removed_at).sort((a, b) => b.updated_at.localeCompare(a.updated_at));
+    this.isKnown ||= Boolean(full);
     if (isWhole) this.hasMore = changed.length === LISTED;
   }
 

@@ -22,6 +22,7 @@ export class ChatLog extends Part {
     this.append(
       log,
       h("button", { class: "newer", onclick: () => this.#follow() }, icon("down"), h("span", {})),
+      h("div", { class: "skeleton", "aria-hidden": "true" }, h("i"), h("i"), h("i"), h("i")),
       h("div", { class: "blank" }, h("p", {}), h("button", { text: t("home"), onclick: () => this.app.goHome() })));
     const follower = new ResizeObserver(() => {
       document.documentElement.style.setProperty("--gutter", `${log.offsetWidth - log.clientWidth}px`); // what stands below it has the same edges
@@ -70,6 +71,7 @@ export class ChatLog extends Part {
     set(find(this, ".newer"), { hidden: unseen === 0 });
     set(find(this, ".newer span"), { text: t("newer", { count: unseen }) });
     const blank = app.tape && !app.tape.view && app.isCutOff ? t("cut_off") : app.tape?.ended ? app.tape.ended.sentence || t("session_ended") : app.seq && !all.length ? t(app.view?.is_steered ? "say_goal" : "say_something") : "";
+    set(find(this, ".skeleton"), { hidden: !app.tape || Boolean(app.tape.view) || Boolean(blank) || items.length > 0 });
     set(find(this, ".blank"), { hidden: !blank });
     set(find(this, ".blank p"), { text: blank });
     set(find(this, ".blank button"), { hidden: !app.tape?.ended || app.me?.session_id !== null });

@@ -33,7 +33,7 @@ function answers(app: App, item: Wire.InboxItem) {
   const choose = (option: Option) => () => void app.listing.respond(item, { choice: option.id });
   const shown = options.length > BUTTONS ? options.slice(0, BUTTONS - 1) : options, rest = options.slice(shown.length);
   const more = (event: Event) => openMenu(event.currentTarget as HTMLElement, rest.map((option) => ({ label: option.label, isBad: levelOf(option.id) === "danger", run: choose(option) })), t("more_actions"));
-  return html`<span class="answers">${shown.map((option) => html`<button class=${levelOf(option.id) === "danger" ? "danger" : ""} title=${option.description ?? ""} @click=${choose(option)}>${option.label}</button>`)}
+  return html`<span class="answers ${options.length > 2 ? "many" : ""}">${shown.map((option) => html`<button class=${levelOf(option.id) === "danger" ? "danger" : ""} title=${option.description ?? ""} @click=${choose(option)}>${option.label}</button>`)}
     ${rest.length ? html`<button class="icon more" title=${t("more_actions")} aria-label=${t("more_actions")} aria-haspopup="menu" aria-expanded="false" @click=${more}>${icon("more")}</button>` : nothing}</span>`;
 }
 

@@ -12,7 +12,7 @@ export class LoginForm extends Part {
       void this.app.start(input.value.trim());
       input.value = "";
     };
-    this.append(h("main", {}, h("h1", { text: "Moot" }), h("p", { text: t("login.intro") }), h("form", { onsubmit: submit },
+    this.append(h("main", {}, h("h1", { text: "Moot" }), h("p", {}, ...t("login.intro").split("`").map((words, at) => (at % 2 ? h("code", { text: words }) : words))), h("form", { onsubmit: submit },
       h("label", { for: "token", text: t("login.token") }),
       h("input", { id: "token", type: "password", autocomplete: "off", required: true, spellcheck: "false" }),
       h("button", { class: "primary", text: t("login.open") })),

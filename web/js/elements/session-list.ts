@@ -33,7 +33,7 @@ export class SessionList extends LitPart {
   #asked: ReturnType<typeof setTimeout> | undefined;
 
   template(app: App) {
-    const { t, sessions } = app, away = sessions.filter(isAway).length, isTrash = this.#shelf === "trash";
+    const { t, sessions } = app, away = sessions.filter(isAway).length, isTrash = this.#shelf === "trash", isComing = !app.listing.isKnown && !sessions.length && !app.isCutOff;
     const known = this.#only ? sessions.filter((each) => this.#isWanted(app, each)) : sessions;
     const shown = isTrash ? this.#trash.filter((each) => this.#isFound(each)) : known.filter((each) => (this.#wanted ? this.#isFound(each) : isAway(each) === (this.#shelf === "archive")));
     const found = this.#found.filter((each) => each.text !== each.title || !shown.some((entry) => entry.session_id === each.session_id)); // a title that is listed already
@@ -54,7 +54,8 @@ export class SessionList extends LitPart {
         ${waiting.length && !one ? html`<section class="inbox"><h2>${t("group.needs")}<span class="count">${waiting.length}</span></h2><ul>${inboxItems(app, waiting)}</ul></section>` : nothing}
         ${groups.map((group) => this.#group(app, group))}
         ${this.#wanted && found.length ? html`<section class="said"><h2>${t("group.said")}</h2><ul>${found.map((each) => this.#line(app, each))}</ul></section>` : nothing}
-        <p class="empty" ?hidden=${shown.length > 0 || found.length > 0}>${t(this.#wanted ? "nothing_found" : isTrash ? "trash.empty" : app.isCutOff ? "cut_off" : "no_sessions")}</p>
+        ${isComing ? html`<div class="skeleton" aria-hidden="true"><i></i><i></i><i></i></div>` : nothing}
+        <p class="empty" ?hidden=${shown.length > 0 || found.length > 0 || isComing}>${t(this.#wanted ? "nothing_found" : isTrash ? "trash.empty" : app.isCutOff ? "cut_off" : "no_sessions")}</p>
         <button class="ghost older" ?hidden=${!app.listing.hasMore || isTrash} @click=${() => void app.listing.readMore()}>${t("older_sessions")}</button>
       </div>
       ${this.#chosen ? this.#bulk(app, shown, this.#chosen) : html`<div class="shelves">

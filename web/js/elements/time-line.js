@@ -54,7 +54,7 @@ export class TimeLine extends Part {
       find(this, ".spacer").style.height = `${this.#rows.length * ROW}px`;
       if (isAtEnd) this.#scroller.scrollTop = this.#rows.length * ROW;
     }
-    set(find(this, ".empty"), { hidden: this.#rows.length > 0 });
+    set(find(this, ".empty"), { hidden: this.#rows.length > 0 || !app.view });
     this.#scroller.hidden = !this.#rows.length;
     if (app.selected !== this.#scrolled) {
       this.#scrolled = app.selected;
