@@ -126,7 +126,7 @@ async def test_a_stream_that_stalls_is_given_up(api: str) -> None:
 
 @run
 async def test_a_model_may_think_longer_before_its_first_word() -> None:
-    """Until the first word another setting holds."""
+    """Until the first word another setting holds; meanwhile there is a sign each minute."""
     clock = VirtualClock()
     with fake_models(None) as models:
         playing = asyncio.create_task(play(make_member(models, clock=clock), TASK))
@@ -134,7 +134,9 @@ async def test_a_model_may_think_longer_before_its_first_word() -> None:
         await clock.advance(299)
         assert not playing.done()
         await clock.advance(1)
-        assert (await playing).error.error_type == "timeout"
+        played = await playing
+    assert played.error.error_type == "timeout"
+    assert played.steps == [f"(no sign for {seconds} s; still at work)" for seconds in (60, 120, 180, 240)]
 
 
 @run
@@ -147,7 +149,9 @@ async def test_a_tool_may_take_its_time() -> None:
         await until(functions.lingering.is_set)
         await clock.advance(3_600)
         functions.go_on.set()
-        assert (await playing).result.text == "Done."
+        played = await playing
+    assert played.result.text == "Done."
+    assert "(no sign for 3600 s; still at work)" in played.steps
 
 
 @in_every_api

@@ -6,6 +6,7 @@ Imports pydantic_ai; to be imported when a model is first used.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from math import inf
 from typing import Any, Literal, TypeVar, cast
 
 from msgspec import Struct
@@ -22,13 +23,14 @@ from pydantic_ai.usage import RunUsage
 from moot.agents.answer_shapes import Json, Shape
 from moot.agents.context import Context
 from moot.agents.live.link import add_results
+from moot.agents.live.live_member import SIGN_S
 from moot.agents.llm.model_failures import explain
 from moot.agents.llm.model_files import attach
 from moot.agents.llm.models import ModelAddress
 from moot.agents.llm.stream_reader import StreamReader
 from moot.agents.llm.toolsets import Turn, member_toolset, take_incoming
 from moot.agents.member_tools import MemberTools
-from moot.agents.permits import Permit, number_questions, permit_by_level
+from moot.agents.permits import PermissionRequest, Permit, number_questions, permit_by_level
 from moot.core.errors import AgentError
 from moot.core.session.team import Language
 from moot.core.session.usage import Usage, add_usage
@@ -112,6 +114,7 @@ class ModelRun:
     ) -> None:
         self._incoming = incoming if incoming is not None else []  # what people write to the member meanwhile
         self._permit = number_questions(permit or permit_by_level("read"))
+        self._asking = 0  # questions to people that are open
         self._spent = Usage()  # by the runs before this one
         self._said: Sequence[ModelMessage] = ()
         self._agent = agent
@@ -185,6 +188,9 @@ class ModelRun:
         reader = self._reader
         async with self._open(instructions, prompt, history) as events, aclosing(self._with_timeouts(events)) as timed:
             async for event in timed:
+                if isinstance(event, Step):
+                    yield event
+                    continue
                 if isinstance(event, AgentRunResultEvent):
                     self._said = event.result.all_messages()
                     yield self._result(event.result)
@@ -208,40 +214,55 @@ class ModelRun:
                 instructions=instructions,
                 toolsets=own,
                 message_history=history,
-                deps=Turn(self._incoming, self._permit),
+                deps=Turn(self._incoming, self._ask),
             )
             self._events = await stack.enter_async_context(run)
             yield self._events
 
+    async def _ask(self, request: PermissionRequest) -> bool:
+        self._asking += 1
+        try:
+            return await self._permit(request)
+        finally:
+            self._asking -= 1
+
     async def _with_timeouts(
         self, events: AgentRunEvents[Any]
-    ) -> AsyncGenerator[AgentStreamEvent | AgentRunResultEvent[Any], None]:
-        """Yield the events. Raises AgentError if the model is silent for too long while no tool runs."""
-        reader = self._reader
+    ) -> AsyncGenerator[AgentStreamEvent | AgentRunResultEvent[Any] | Step, None]:
+        """Yield the events, and a step for each minute of silence.
+
+        Raises AgentError if the model is silent for too long while no tool runs.
+        """
+        reader, silent_s = self._reader, 0.0
         while True:
-            limit_s = self._limits.idle_s if reader.has_shown_output else self._limits.start_s
+            answering_s = self._limits.idle_s if reader.has_shown_output else self._limits.start_s
+            limit_s = inf if reader.waits_for_tools else answering_s
+            wait_s = min(SIGN_S, limit_s - silent_s)
             try:
-                async with self._limit(None if reader.waits_for_tools else limit_s):
+                async with self._limit(wait_s):
                     event = await anext(events)
             except StopAsyncIteration:
                 return
-            except TimeoutError:
-                raise AgentError("timeout", f"{self._address.name} said nothing for {limit_s:g} s") from None
-            yield event
+            except TimeoutError:  # the next event is not lost: it waits in a queue of the library
+                silent_s += wait_s
+                if silent_s >= limit_s:
+                    raise AgentError("timeout", f"{self._address.name} said nothing for {limit_s:g} s") from None
+                if not self._asking:
+                    yield Step(observation=render("agent_silent", self._language, detail=f"{silent_s:.0f}"))
+            else:
+                silent_s = 0.0
+                yield event
 
     @asynccontextmanager
-    async def _limit(self, limit_s: float | None) -> AsyncIterator[None]:
+    async def _limit(self, limit_s: float) -> AsyncIterator[None]:
         """Like asyncio.timeout, but on our clock, which tests control."""
         async with asyncio.timeout(None) as scope:
             loop = asyncio.get_running_loop()
-            timer = None
-            if limit_s is not None:
-                timer = self._clock.call_later(limit_s, lambda: scope.reschedule(loop.time()))
+            timer = self._clock.call_later(limit_s, lambda: scope.reschedule(loop.time()))
             try:
                 yield
             finally:
-                if timer:
-                    timer.cancel()
+                timer.cancel()
 
     def _result(self, result: AgentRunResult[Any]) -> Result:
         end = _end_of(result.response)
