@@ -88,12 +88,13 @@ class AcpLink(Link):
             self._sees_images = part(part(told, "agentCapabilities"), "promptCapabilities").get("image") is True
             is_resumed = known is not None and await self._resume(connection, known.session_id, told)
             if known and is_resumed:
-                self.conversation = known.session_id
+                session_id = known.session_id
             else:
                 made = await connection.new_session(cwd=str(self.folder), mcp_servers=self._list_servers())
-                self.conversation = made.session_id
+                session_id = made.session_id
                 self._note_offers(made)
-            await self._choose(connection)
+            self.conversation = session_id
+            await self._choose(connection, session_id)
         except AgentError:
             raise
         except Exception as error:  # the library's, or what a broken agent provokes in it
@@ -127,20 +128,17 @@ class AcpLink(Link):
             if word(option, "category") == EFFORT_CATEGORY:
                 self._effort_option = word(option, "id")
 
-    async def _choose(self, connection: "ClientSideConnection") -> None:
+    async def _choose(self, connection: "ClientSideConnection", session_id: str) -> None:
         """Set mode, model and effort as the team file asks for. Raises what the agent answers if it has no such."""
-        assert self.conversation is not None  # noqa: S101 - opened before
         mode = self.setup.mode or self._cautious_mode
         if mode:
-            await connection.set_session_mode(mode_id=mode, session_id=self.conversation)
+            await connection.set_session_mode(mode_id=mode, session_id=session_id)
         if self.setup.model:
-            await connection.set_config_option(config_id="model", session_id=self.conversation, value=self.setup.model)
+            await connection.set_config_option(config_id="model", session_id=session_id, value=self.setup.model)
         if effort := self.setup.effort:
             if not self._effort_option:
                 raise AgentError("config", f"{self._name} has no setting for `effort`; leave it out of the team file")
-            await connection.set_config_option(
-                config_id=self._effort_option, session_id=self.conversation, value=effort
-            )
+            await connection.set_config_option(config_id=self._effort_option, session_id=session_id, value=effort)
 
     async def _resume(self, connection: "ClientSideConnection", session_id: str, answer: Json) -> bool:
         """Resume a session, or load it if resuming is not offered or refused. Return whether one of them worked."""
@@ -179,7 +177,7 @@ class AcpLink(Link):
         self._hooks, self._waiting = hooks, [text]
         result: Result | None = None
         try:
-            while self._waiting:  # the protocol takes a message only between two prompts
+            while True:  # the protocol takes a message only between two prompts
                 blocks, self._reader = self._make_blocks("\n\n".join(self._waiting), files), UpdateReader()
                 files = ()
                 self._waiting.clear()
@@ -188,14 +186,14 @@ class AcpLink(Link):
                     hooks.emit(output)
                 end = dict(answer.model_dump(by_alias=True, mode="json", exclude_none=True))
                 result = add_results(result, self._read_end(end))
+                if not self._waiting:
+                    return result
         except (AgentError, ConnectionError):
             raise
         except Exception as error:  # the library's, or what a broken agent provokes in it
             raise self._count_failure(self._explain(error)) from None
         finally:
             self._hooks = self._waiting = None
-        assert result is not None  # noqa: S101 - there was something to say
-        return result
 
     async def steer(self, text: str) -> Delivery | None:
         if self._waiting is None:

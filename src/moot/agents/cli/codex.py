@@ -26,6 +26,35 @@ from moot.core.session.usage import Usage
 from moot.runtime.ports import Result, Step
 
 
+class ItemReader:
+    """Tells what Codex does in a turn: commands, changes of files, searches, tools of servers.
+
+    Its two protocols tell the same items; `codex app-server` has other words for them (`codex_live.translate`).
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        self.items: dict[str, Json] = {}  # by id, as they were last told
+        self._answer = answer
+        self._tools = Tools()
+
+    def read(self, item: Json, *, is_over: bool) -> Iterator[PartialOutput]:
+        """Yield a step when the use of a tool begins, and one with its result."""
+        item_id = word(item, "id")
+        is_new = item_id not in self.items
+        self.items[item_id] = item
+        if is_new:
+            yield from self._answer.end_block()
+            yield self._tools.begin(item_id, *_describe(item))
+        if is_over:
+            code = item.get("exit_code")
+            exit_code = code if isinstance(code, int) else None
+            failed = item.get("status") in ("failed", "declined") or bool(item.get("error") or exit_code)
+            output = item.get("aggregated_output") or item.get("result") or item.get("error")
+            exit_note = f"\n(exit {exit_code})" if exit_code else ""
+            told = f"{as_text(output).strip()}{exit_note}".strip() or word(item, "status")
+            yield self._tools.end(item_id, told, failed=failed, exit_code=exit_code)
+
+
 class CodexReader:
     """`spent_before` is subtracted: a resumed thread counts its tokens from its beginning."""
 
@@ -34,8 +63,7 @@ class CodexReader:
         self.spent = spent_before or Usage()
         self._before = self.spent
         self._answer = Answer()
-        self._tools = Tools()
-        self._started: set[str] = set()
+        self._uses = ItemReader(self._answer)
         self._is_over = False
         self._failure: str | None = None
         self._last_error = ""
@@ -62,8 +90,7 @@ class CodexReader:
                 yield observe(self._last_error)
 
     def _read_item(self, item: Json, *, is_over: bool) -> Iterator[PartialOutput]:
-        kind = word(item, "type")
-        match kind:
+        match word(item, "type"):
             case "agent_message" if is_over:
                 yield from self._answer.end_block()
                 self._answer.add(word(item, "text"))
@@ -77,23 +104,7 @@ class CodexReader:
             case "agent_message" | "reasoning" | "":
                 pass
             case _:
-                yield from self._read_tool(kind, item, is_over=is_over)
-
-    def _read_tool(self, kind: str, item: Json, *, is_over: bool) -> Iterator[PartialOutput]:
-        """Yield a step when a command, a change of files, a search or a tool call begins, and one with its result."""
-        item_id = word(item, "id")
-        if item_id not in self._started:
-            self._started.add(item_id)
-            yield from self._answer.end_block()
-            yield self._tools.begin(*_describe(kind, item))
-        if is_over:
-            failed = item.get("status") == "failed" or bool(item.get("error"))
-            output = item.get("aggregated_output") or item.get("result") or item.get("error")
-            code = item.get("exit_code")
-            exit_note = f"\n(exit {code})" if isinstance(code, int) and code else ""
-            told = f"{as_text(output).strip()}{exit_note}".strip() or word(item, "status")
-            exit_code = code if isinstance(code, int) else None
-            yield self._tools.end(item_id, told, failed=failed, exit_code=exit_code)
+                yield from self._uses.read(item, is_over=is_over)
 
     def result(self) -> Result | None:
         if self._failure is not None:
@@ -113,24 +124,27 @@ def subtract_tokens(total: Usage, before: Usage) -> Usage:
     )
 
 
-def _describe(kind: str, item: Json) -> tuple[str, str, object, Found]:
-    """Return what `Tools.begin` takes: the id, the name and the arguments of the call, and what kind of use it is."""
-    item_id = word(item, "id")
-    changes = item.get("changes")
+def _describe(item: Json) -> tuple[str, object, Found]:
+    """Return the name and the arguments of a call, and what kind of use it is."""
+    kind, item_id, changes = word(item, "type"), word(item, "id"), item.get("changes")
     if kind == "file_change" and isinstance(changes, list):
-        files = ", ".join(f"{word(change, 'kind')} {word(change, 'path')}".strip() for change in changes)
-        return item_id, "edit", {"path": files}, find_changes(item_id, changes)
+        files = ", ".join(f"{_find_kind(change)} {word(change, 'path')}".strip() for change in changes)
+        return "edit", {"path": files}, find_changes(item_id, changes)
     if kind == "mcp_tool_call":
         name = f"{word(item, 'server')}.{word(item, 'tool')}"
-        return item_id, name, item.get("arguments"), find_tool(item_id, name, item.get("arguments"))
+        return name, item.get("arguments"), find_tool(item_id, name, item.get("arguments"))
     given = {**item, "command": unwrap_shell(word(item, "command"))} if kind == "command_execution" else item
-    return item_id, kind.replace("_", " "), item, find_tool(item_id, kind, given)
+    return kind.replace("_", " "), item, find_tool(item_id, kind, given)
+
+
+def _find_kind(change: object) -> str:
+    return word(change, "kind") or word(part(change, "kind"), "type")
 
 
 def find_changes(item_id: str, changes: Iterable[object]) -> Found:
     """Describe a change of files: kind, paths and, where it is reported, the diff."""
     paths = tuple(word(change, "path") for change in changes)
-    kinds = {word(change, "kind") or word(part(change, "kind"), "type") for change in changes}
+    kinds = set(map(_find_kind, changes))
     diff = "\n".join(_show_diff(change) for change in changes if word(change, "diff"))
     kind: ToolKind = "delete" if kinds == {"delete"} else "edit"
     return Found(tool=ToolUse(id=item_id, kind=kind, title=f"edit {', '.join(paths)}", paths=paths), diff=diff or None)
@@ -143,8 +157,7 @@ def _show_diff(change: object) -> str:
         return diff
     if diff.startswith("@@"):
         return f"--- {path}\n+++ {path}\n{diff}".rstrip("\n")
-    is_deleted = (word(change, "kind") or word(part(change, "kind"), "type")) == "delete"
-    return show_change(path, diff, "") if is_deleted else show_change(path, None, diff)
+    return show_change(path, diff, "") if _find_kind(change) == "delete" else show_change(path, None, diff)
 
 
 def unwrap_shell(command: str) -> str:

@@ -2,15 +2,15 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from moot.agents.cli.codex import CodexReader, find_changes, subtract_tokens, unwrap_shell
+from moot.agents.cli.codex import CodexReader, ItemReader, find_changes, subtract_tokens, unwrap_shell
 from moot.agents.cli.dialect import (
     Answer,
-    Tools,
     as_text,
     count,
     make_usage,
@@ -34,7 +34,7 @@ from moot.agents.member_tools import SERVER
 from moot.agents.output_limits import PartialOutput
 from moot.agents.permits import PermissionRequest, Permissions
 from moot.agents.process import Child
-from moot.agents.tool_steps import Found, find_tool, localize_found
+from moot.agents.tool_steps import Found, localize_found
 from moot.config.agent_specs import McpServer
 from moot.core.errors import AgentError
 from moot.core.session.attachments import HandedFile
@@ -43,6 +43,7 @@ from moot.core.session.usage import Usage
 from moot.runtime.ports import Delivery, Result, Step
 
 _SANDBOX = {"read": "read-only", "ask": "workspace-write", "edit": "workspace-write", "all": "danger-full-access"}
+_QUIET = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
 SERVERS_S = 15.0  # a little more than Codex itself gives an MCP server to start
 _SILENT_ITEMS = ("userMessage", "agentMessage", "reasoning", "")
 
@@ -56,14 +57,13 @@ class TurnReader:
     """
 
     def __init__(self, spent_before: Usage | None) -> None:
-        self.items: dict[str, Json] = {}  # by id, as they were last told
         self._spent_before = spent_before
         self._spent: Usage | None = None  # by the thread, with this turn
         self._turn_id = ""
         self.failure: str | None = None
         self.is_over = False
         self._answer = Answer()
-        self._tools = Tools()
+        self.uses = ItemReader(self._answer)
         self._streamed: set[str] = set()
         self._last_error = ""
 
@@ -129,21 +129,8 @@ class TurnReader:
         if kind == "reasoning" and is_over:
             thought = as_text(item.get("summary") or item.get("content")).strip()
             yield from [Step(thought=shorten(thought))] if thought else []
-        if kind in _SILENT_ITEMS:
-            return
-        is_new = item_id not in self.items
-        self.items[item_id] = item
-        if is_new:
-            yield from self._answer.end_block()
-            yield self._tools.begin(item_id, *_describe(kind, item))
-        if is_over:
-            failed = item.get("status") in ("failed", "declined") or bool(item.get("error"))
-            code = item.get("exitCode")
-            output = item.get("aggregatedOutput") or item.get("result") or item.get("error") or word(item, "status")
-            exit_code = code if isinstance(code, int) else None
-            exit_note = f"\n(exit {code})" if exit_code else ""
-            said = f"{as_text(output).strip()}{exit_note}".strip()
-            yield self._tools.end(item_id, said, failed=failed or bool(exit_code), exit_code=exit_code)
+        if kind not in _SILENT_ITEMS:
+            yield from self.uses.read(translate(item), is_over=is_over)
 
     def _end(self, turn: Json) -> None:
         self.is_over = True
@@ -172,20 +159,14 @@ def _list_todos(params: Json) -> list[Json]:
     ]
 
 
-def _describe(kind: str, item: Json) -> tuple[str, object, Found]:
-    """Return the name, the arguments and the use of a tool."""
-    item_id = word(item, "id")
-    changes = item.get("changes")
-    if kind == "fileChange" and isinstance(changes, list):
-        found = find_changes(item_id, changes)
-        return "edit", {"path": ", ".join(found.tool.paths)}, found
-    if kind == "mcpToolCall":
-        name = f"{word(item, 'server')}.{word(item, 'tool')}"
-        return name, item.get("arguments"), find_tool(item_id, name, item.get("arguments"))
-    if kind == "commandExecution":
-        command = unwrap_shell(word(item, "command"))
-        return "command execution", item, find_tool(item_id, kind, {"command": command})
-    return kind, item, find_tool(item_id, kind, {"query": word(item, "query")} if word(item, "query") else {})
+def translate(item: Json) -> Json:
+    """Return an item in the words of `codex exec`: `exitCode` is `exit_code` there, and so is the type of an item."""
+    said = {_put_underscores(key): value for key, value in item.items()}
+    return {**said, "type": _put_underscores(word(item, "type"))}
+
+
+def _put_underscores(name: str) -> str:
+    return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
 class CodexLink(LineLink):
@@ -327,7 +308,7 @@ class CodexLink(LineLink):
     def _describe(self, params: Json) -> PermissionRequest:
         """Return what Codex wants to do. What it changes in files stands in the item that it told before."""
         item_id = word(params, "itemId")
-        item = self._reader.items.get(item_id, {})
+        item = self._reader.uses.items.get(item_id, {})
         command = unwrap_shell(word(params, "command") or word(item, "command"))
         changes = item.get("changes")
         if command or not isinstance(changes, list):
@@ -354,14 +335,13 @@ def _say(text: str, files: Sequence[HandedFile] = ()) -> list[Json]:
 
 
 def list_arguments(setup: Setup, _: Known | None) -> tuple[str, ...]:
-    quiet = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
     servers = [argument for name, server in setup.servers.items() for argument in _list_server(name, server)]
     # Otherwise Codex refuses to call a tool of a server that does not say what the tool does, or asks for each call.
     unasked = [name for name in setup.servers if name == SERVER or setup.permissions == "all"]
     servers += [
         part for name in unasked for part in ("-c", f'mcp_servers.{name}.default_tools_approval_mode="approve"')
     ]
-    return ("codex", "app-server", "--disable", "plugins", *quiet, *servers, *setup.args)
+    return ("codex", "app-server", "--disable", "plugins", *_QUIET, *servers, *setup.args)
 
 
 def _list_server(name: str, server: McpServer) -> Iterator[str]:
@@ -389,9 +369,8 @@ CODEX_LIVE = LiveProtocol(
 def list_turn_arguments(model: str | None, permissions: Permissions, session_id: str | None) -> tuple[str, ...]:
     sandbox = _SANDBOX["read" if permissions == "ask" else permissions]  # nobody can be asked
     flags = ("--json", "--skip-git-repo-check", "--disable", "plugins", "--sandbox", sandbox)
-    quiet = ("-c", "check_for_update_on_startup=false", "-c", "analytics.enabled=false")
     resume = ("resume", session_id) if session_id else ()
-    return ("codex", "exec", *flags, *quiet, *option("-m", model), *resume, "-")
+    return ("codex", "exec", *flags, *_QUIET, *option("-m", model), *resume, "-")
 
 
 def list_images(files: Sequence[HandedFile]) -> tuple[str, ...]:
