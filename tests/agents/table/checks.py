@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -19,6 +20,7 @@ from moot.core.session.desk_events import MemberAnswered, MessageDelivered
 from moot.core.session.events import MessagePosted, StepAsked, TurnFailed, TurnStarted, TurnStepped
 from moot.core.session.team import Kind
 from moot.core.session.usage import Spent
+from moot.runtime.process_table import find_start_time, list_descendants
 from moot.testing import scripted
 from tests.agents.fake_models import Asked, Call, FakeModels, Reply
 from tests.agents.programs import list_started
@@ -26,6 +28,7 @@ from tests.agents.real_clis import answer
 from tests.agents.table.columns import Column
 from tests.runtime.apps import facts, say
 
+ROOT = Path(__file__).parents[3]
 WITHIN_S = 120.0
 FAILURE_S = 100.0  # an agent that retries says so and gives up before this
 TOKENS = 120  # that the fake model counts for a request
@@ -122,13 +125,14 @@ async def converse(place: Place) -> Marks:
         models.answers[:] = [lambda asked: _count(answer(asked))]
         await say(session, "[NEXT: bob] gamma-word")
         third = [str(asked.body) for asked in models.asked[asked_before:]]
+        early = "alpha-word" if place.column.program else "beta-word"  # a model is told the newest messages again
         spent = (await session.state()).spent_by_member["bob"]
     return {
         "turn": mark(first == [long], failed),
         "hand-over": mark(carol),
         "text live": mark(len(pieces) > 2, f"{len(pieces)} pieces"),
         "goes on in the next turn": mark(any("alpha-word" in body and "beta-word" in body for body in second)),
-        "goes on after a restart": mark(any("alpha-word" in body and "gamma-word" in body for body in third)),
+        "goes on after a restart": mark(any(early in body and "gamma-word" in body for body in third)),
         "tokens are those the model counted": _compare(models, spent),
         "first turn, s": Mark(f"{first_s:.1f}"),
         "second turn, s": Mark(f"{second_s:.2f}"),
@@ -350,6 +354,41 @@ async def be_killed(place: Place) -> Marks:
     }
 
 
+async def outlive(place: Place) -> Marks:
+    """`kill -9` of Moot in the middle of a turn, one tool of which has left its session and its environment."""
+    models, row = place.models, "kill -9 of Moot leaves no process"
+    if not place.column.program:
+        return {row: Mark(NONE)}
+
+    def stall(asked: Asked) -> Reply:
+        played = answer(asked)
+        return played if played.calls else Reply(silence=True)
+
+    models.answers[:] = [stall]
+    text = "[NEXT: bob] RUN: setsid env -i sleep 1000 > left 2>&1 & echo begun"
+    options = (place.column.name, models.root, str(place.folder), text)
+    moot = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.agents.table.alone", *options, cwd=ROOT)
+    shown = await until(models.shown.is_set)
+    begun = {pid: find_start_time(pid) for pid in list_descendants(moot.pid)}
+    has_tool = any(map(_is_tool, begun))
+    moot.kill()
+    await moot.wait()
+    is_clean = await until(lambda: not _find_left(begun), 15)
+    left = _find_left(begun)
+    kill(set(left))
+    return {row: mark(shown and has_tool and is_clean, f"{len(begun)} processes before, {len(left)} after")}
+
+
+def _is_tool(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes() == b"sleep\x001000\x00"
+    return False
+
+
+def _find_left(begun: dict[int, str | None]) -> list[int]:
+    return [pid for pid, start_time in begun.items() if start_time and find_start_time(pid) == start_time]
+
+
 def kill(pids: set[int]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError):
@@ -404,6 +443,7 @@ CHECKS = (
     Check(be_steered, "a message into its turn"),
     Check(ask_a_member, "asks a team-mate"),
     Check(be_killed, "killed between turns", "killed in a turn", "nothing left at the end"),
+    Check(outlive, "kill -9 of Moot leaves no process"),
     fail_with(401, "auth"),
     fail_with(429, "rate_limit"),
     fail_with(500, "agent", "rate_limit", "network"),
