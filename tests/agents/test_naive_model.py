@@ -18,6 +18,7 @@ from moot.core.flows.plan.plan_events import (
     WorkflowChanged,
 )
 from moot.core.flows.supervisor.supervisor_events import Reviewed, StateUpdated, SupervisionEnded, SupervisorDecided
+from moot.core.session.commands import Answer
 from moot.core.session.events import (
     MessagePosted,
     NoticePosted,
@@ -27,7 +28,7 @@ from moot.core.session.events import (
     UnderstandingCompleted,
 )
 from moot.core.session.team import Language
-from tests.agents.fake_models import Asked, FakeModels, fake_models
+from tests.agents.fake_models import Asked, Call, FakeModels, Reply, fake_models
 from tests.agents.naive_model import GO_BACK, answer
 from tests.runtime.apps import run
 
@@ -99,6 +100,33 @@ def test_a_chat_of_three_comes_back_to_the_person(language: Language) -> None:
         assert [fact.member for fact in of_kind(facts, MessagePosted)] == ids
         assert of_kind(facts, SessionPaused)[-1].waiting_for == ids[0]
         assert of_kind(facts, NoticePosted) == []
+
+    scene()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_planner_asks_what_only_a_person_can_say(language: Language) -> None:
+    """Its prompt names the tool; what the person answers is known when the plan is made."""
+    question = "Who is it for?"
+
+    def ask_first(asked: Asked) -> Reply | str:
+        if '"tasks"' in asked.prompt and "`ask_human`" in asked.prompt and not asked.results:
+            return Reply(calls=(Call("ask_human", {"question": question, "options": ["children", "experts"]}),))
+        return answer(asked)
+
+    @run
+    async def scene() -> None:
+        with fake_models(ask_first) as models:
+            team, first_line = starter_team("plan", language, models)
+            async with open_app(team) as app:
+                session = await app.session()
+                asked: list[str] = []
+                async for event in session.say(first_line):
+                    if isinstance(event.fact, StepAsked) and event.fact.question == question:
+                        asked.append(event.fact.step_id)
+                        await session.submit(Answer(step_id=event.fact.step_id, choice="experts"))
+                assert len(asked) == 1
+                assert any("experts" in result for each in models.asked for result in each.results)
 
     scene()
 
