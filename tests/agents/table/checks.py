@@ -361,8 +361,7 @@ async def outlive(place: Place) -> Marks:
         return {row: Mark(NONE)}
 
     def stall(asked: Asked) -> Reply:
-        played = answer(asked)
-        return played if played.calls else Reply(silence=True)
+        return Reply(silence=True) if asked.results else answer(asked)
 
     models.answers[:] = [stall]
     text = "[NEXT: bob] RUN: setsid env -i sleep 1000 > left 2>&1 & echo begun"
