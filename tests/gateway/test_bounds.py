@@ -6,6 +6,7 @@ TABLE is the contract: a bound that is not tried on a transport needs a reason t
 import asyncio
 import json
 import logging
+import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, MutableMapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -16,9 +17,11 @@ import websockets
 
 import moot
 from moot.client.rest import ANSWER_BYTES
+from moot.core import limits
 from moot.core.session.principal import Role
 from moot.gateway import workers
 from moot.gateway.bounds import OWNER_FACTOR
+from moot.gateway.replies import PIECE_BYTES, in_pieces
 from moot.gateway.settings import GatewaySettings
 from moot.protocol.worker_frames import Renewed
 from moot.runtime.snapshots import load_state
@@ -27,8 +30,10 @@ from tests.gateway.server import run, until
 from tests.gateway.sites import DUO, OWNER, SOLO, Site, code_of, events, open_site, serve_site
 from tests.gateway.sockets import socket_client
 
-TRANSPORTS = ("websocket", "sse", "rest", "export", "upload", "worker")
+TRANSPORTS = ("websocket", "sse", "rest", "export", "upload", "download", "worker")
 BOUNDS = ("streams of a principal", "streams in all", "messages", "reads", "bytes", "exports at a time")
+
+LONG = b"x" * (PIECE_BYTES + 1)
 
 Play = Callable[[Site, str, str], Coroutine[Any, Any, None]]  # site, token of a viewer or member, session
 
@@ -50,7 +55,8 @@ async def open_stream(site: Site, token: str, session_id: str, transport: str) -
             answer = await client.post(f"/api/sessions/{session_id}/files", content=b"notes")
             yield None if answer.status_code == 201 else code_of(answer)
             return
-        path = {"sse": "stream", "export": "export"}[transport]
+        digest = (await site.app.files.put(session_id, LONG, "notes.txt")).sha256
+        path = {"sse": "stream", "export": "export", "download": f"files/{digest}"}[transport]
         answer = await stack.enter_async_context(client.stream("GET", f"/api/sessions/{session_id}/{path}"))
         if answer.status_code == 200:
             yield None
@@ -205,7 +211,7 @@ TABLE: dict[tuple[str, str], Play | str] = {
     (
         "rest",
         "streams of a principal",
-    ): "a request is answered at once; what is not, an export or an upload, has its row",
+    ): "is answered at once, in one piece; what is not, an export, an upload or a long answer, has its row",
     ("rest", "streams in all"): "the same",
     ("rest", "messages"): messages_by_rest,
     ("rest", "reads"): reads_by("/api/sessions/{}/events"),
@@ -223,6 +229,12 @@ TABLE: dict[tuple[str, str], Play | str] = {
     ("upload", "reads"): "reads nothing",
     ("upload", "bytes"): bytes_by_upload,
     ("upload", "exports at a time"): "is not an export",
+    ("download", "streams of a principal"): streams_are_counted("download"),
+    ("download", "streams in all"): all_streams_are_counted("download"),
+    ("download", "messages"): "sends none",
+    ("download", "reads"): reads_by(f"/api/sessions/{{}}/files/{'0' * 64}"),
+    ("download", "bytes"): NO_BODY,
+    ("download", "exports at a time"): "is not an export",
     ("worker", "streams of a principal"): "one token is for a fleet of them; all together are bounded",
     ("worker", "streams in all"): workers_are_counted,
     ("worker", "messages"): "a report is read when there is room to log it: gateway/workers.py: REPORTS",
@@ -308,15 +320,62 @@ async def test_uploads_that_do_not_end_are_few(tmp_path: Path) -> None:
 
 
 @run
+async def test_downloads_that_are_not_read_are_few(tmp_path: Path) -> None:
+    """A client that asks for files and takes none of them holds a place for each, until it leaves."""
+    async with serve_site(tmp_path, SOLO, has_sockets=True, connections_per_user=2) as site:
+        session_id = await site.create()
+        token, _ = site.issue(Role.VIEWER, session_id=session_id)
+        digest = (await site.app.files.put(session_id, b"x" * limits.FILE_BYTES, "notes.txt")).sha256
+        head = (
+            f"GET /api/sessions/{session_id}/files/{digest} HTTP/1.1\r\nHost: {site.host}\r\n"
+            f"Authorization: Bearer {token}\r\n\r\n"
+        )
+        links = []
+        for _ in range(3):
+            link = socket.socket()
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)  # so that the kernel does not read for it
+            link.connect(("127.0.0.1", site.settings.port))
+            link.sendall(head.encode())
+            links.append(link)
+        async with asyncio.timeout(30):
+            answers = [await asyncio.to_thread(link.recv, 12) for link in links]
+        assert sorted(answers) == [b"HTTP/1.1 200", b"HTTP/1.1 200", b"HTTP/1.1 429"]
+        assert site.bounds._streams.total() == 2
+        for link in links:
+            link.close()
+        await until(lambda: not site.bounds._streams)
+
+
+@run
+async def test_a_long_answer_is_handed_over_in_pieces() -> None:
+    """No more than one piece waits for a client; together they are the answer."""
+    sent: list[Any] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    for size in (0, 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES):
+        sent.clear()
+        body = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
+        await in_pieces(send)({"type": "http.response.start", "status": 200, "headers": []})
+        await in_pieces(send)({"type": "http.response.body", "body": body, "more_body": False})
+        start, *pieces = sent
+        assert start == {"type": "http.response.start", "status": 200, "headers": []}
+        assert b"".join(piece["body"] for piece in pieces) == body
+        assert max(len(piece["body"]) for piece in pieces) <= PIECE_BYTES
+        assert [piece["more_body"] for piece in pieces] == [True] * (len(pieces) - 1) + [False]
+
+
+@run
 async def test_what_takes_its_time_counts_as_a_stream(tmp_path: Path) -> None:
-    """An earlier state folds the log, changes ask git; the state as it is now is always to be had."""
+    """An earlier state folds the log, changes ask git, a page of the log is long; the state as it is now is not."""
     async with open_site(tmp_path, SOLO, connections_per_user=1) as site:
         session_id = await site.create()
         token, _ = site.issue(Role.VIEWER, session_id=session_id)
         path = f"/api/sessions/{session_id}"
         async with site.client(token) as client:
             with site.bounds.stream(site.principal(token)):
-                for slow in (f"{path}?at=1", f"{path}/changes", f"{path}/diff?path=x"):
+                for slow in (f"{path}?at=1", f"{path}/changes", f"{path}/diff?path=x", f"{path}/events"):
                     answer = await client.get(slow)
                     assert (answer.status_code, code_of(answer)) == (429, "too_many_streams")
                 assert (await client.get(path)).status_code == 200

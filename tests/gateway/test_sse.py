@@ -13,8 +13,6 @@ import pytest
 
 from moot.core.session.principal import Principal, Role
 from moot.gateway import sse
-from moot.gateway.bounds import Bounds
-from moot.runtime.clock import SystemClock
 from moot.runtime.ports import Log
 from tests.gateway.sites import OWNER, SOLO, Site, code_of, come_true, count, open_site, serve_site
 from tests.runtime.apps import Puppet, run
@@ -338,5 +336,4 @@ def make_stream(log: Log, session_id: str, site: Site) -> sse.EventStream:
         principal=VIEWER,
         metrics=site.metrics,
         send_timeout_s=0.05,
-        bounds=Bounds(site.settings, SystemClock()),
     )

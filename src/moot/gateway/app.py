@@ -47,7 +47,15 @@ from moot.gateway.metrics import Metrics
 from moot.gateway.operations import AFTER, COMMANDS, LANGUAGE, Operation, Parameter
 from moot.gateway.page import Page
 from moot.gateway.private import Holder, PrivateOperations
-from moot.gateway.replies import Json, error_language, explain, is_for_person, tell_not_found
+from moot.gateway.replies import (
+    PIECE_BYTES,
+    Json,
+    error_language,
+    explain,
+    in_pieces,
+    is_for_person,
+    tell_not_found,
+)
 from moot.gateway.rest import SESSION, Rest
 from moot.gateway.searching import SearchOperations
 from moot.gateway.settings import GatewaySettings
@@ -242,7 +250,8 @@ class Gateway:
         elif scope["type"] == "websocket":
             await self._sockets(scope, receive, send)
         else:
-            await self.router(scope, receive, send)
+            with self._bounds.request(scope):
+                await self.router(scope, receive, in_pieces(send))
 
     def _list_operations(self) -> list[Operation]:
         return [
@@ -446,7 +455,8 @@ class Gateway:
     async def _try(self, operation: Operation, request: Request) -> Response:
         try:
             self._count(request)
-            return await operation.handler(request)
+            response = await operation.handler(request)
+            self._count_answer(request, response)
         except MootError as error:
             return explain(error, error_language(request, self._language))
         except ClientDisconnect:
@@ -454,6 +464,12 @@ class Gateway:
         except Exception:  # a fault of this program is answered like any other error
             logger.exception("%s %s failed", operation.method, operation.path)
             return explain(ProtocolError("internal", retryable=True), error_language(request, self._language))
+        return response
+
+    def _count_answer(self, request: Request, response: Response) -> None:
+        """Count a long answer, which is in memory until its client has taken it. Raises ProtocolError."""
+        if len(getattr(response, "body", b"")) > PIECE_BYTES and find_principal(request.scope):
+            self._bounds.hold(request.scope)
 
     def _count(self, request: Request) -> None:
         """Count a request of a principal. Raises ProtocolError if there are too many."""

@@ -1,22 +1,27 @@
 """What a principal, and all of them together, may use at a time. Every transport asks here.
 
-WebSocket connections, server-sent events, exports and uploads count together as streams. Messages, reads and bytes are
-limited by a rate, over all of a principal's connections and requests. An owner's token is often shared by several
-programs and browsers of one person, so it may use more.
+WebSocket connections, server-sent events, exports, uploads and long answers count together as streams. Messages, reads
+and bytes are limited by a rate, over all of a principal's connections and requests. An owner's token is often shared by
+several programs and browsers of one person, so it may use more.
 """
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+
+from starlette.types import Scope
 
 from moot.core.bucket import Bucket
 from moot.core.session.principal import Principal, Role
+from moot.gateway.guard import principal_of
 from moot.gateway.settings import GatewaySettings
 from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.ports import Clock
 
 OWNER_FACTOR = 4  # how many times the rates of others an owner may use
 ACK_COST = 0.1  # an ack counts as a tenth of a message
+PLACES = "moot.places"  # in the scope of a request: what it holds until its answer is sent
+HOLDS = "moot.holds"  # in the scope of a request that counts as a stream: it does so once
 
 
 class Allowance:
@@ -71,6 +76,26 @@ class Bounds:
                 yield
             finally:
                 self._exporting.discard(token_id)
+
+    @contextmanager
+    def request(self, scope: Scope) -> Iterator[None]:
+        """Keep what the request holds (`hold`, `hold_export`) until the block ends: until its answer is sent."""
+        with ExitStack() as places:
+            scope[PLACES] = places
+            yield
+
+    def hold(self, scope: Scope) -> None:
+        """Count a request as a stream until its answer is sent: the answer takes its time or is in memory so long."""
+        self._hold(scope, self.stream(principal_of(scope)))
+
+    def hold_export(self, scope: Scope) -> None:
+        """Count a request as an export until its answer is sent."""
+        self._hold(scope, self.export(principal_of(scope)))
+
+    def _hold(self, scope: Scope, place: AbstractContextManager[None]) -> None:
+        if HOLDS not in scope:
+            scope[PLACES].enter_context(place)
+            scope[HOLDS] = True
 
     def take_message(self, principal: Principal, cost: float = 1.0) -> None:
         """Count a message. Raises ProtocolError `rate_limited`."""

@@ -8,7 +8,6 @@ from moot.core import limits
 from moot.core.session.workspace_view import Changes, FileDiff
 from moot.gateway.bodies import read_number
 from moot.gateway.bounds import Bounds
-from moot.gateway.guard import principal_of
 from moot.gateway.operations import Operation, Parameter
 from moot.gateway.replies import Json
 from moot.gateway.rest import SESSION, readable_session
@@ -50,8 +49,8 @@ class ChangeOperations:
     async def list_changes(self, request: Request) -> Response:
         session_id = await self._find_session(request)
         turn, task, offset = _read_span(request)
-        with self._bounds.stream(principal_of(request.scope)):  # git takes its time with a large repository
-            return Json(await self._app.changes.list_files(session_id, turn=turn, task=task, offset=offset))
+        self._bounds.hold(request.scope)  # git takes its time with a large repository
+        return Json(await self._app.changes.list_files(session_id, turn=turn, task=task, offset=offset))
 
     async def read_diff(self, request: Request) -> Response:
         session_id = await self._find_session(request)
@@ -59,8 +58,8 @@ class ChangeOperations:
         path = request.query_params.get("path", "")
         if not path or len(path) > limits.MESSAGE_CHARS:
             raise ProtocolError("bad_field", detail="path")
-        with self._bounds.stream(principal_of(request.scope)):
-            return Json(await self._app.changes.read_diff(session_id, path, turn=turn, task=task, offset=offset))
+        self._bounds.hold(request.scope)
+        return Json(await self._app.changes.read_diff(session_id, path, turn=turn, task=task, offset=offset))
 
     async def _find_session(self, request: Request) -> str:
         session_id = readable_session(request)

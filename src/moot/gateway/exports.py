@@ -2,16 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import ExitStack
 
 from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
 
-from moot.core.session.principal import Principal
-from moot.core.session.team import DEFAULT_LANGUAGE, Language
-from moot.gateway.bounds import Bounds
-from moot.gateway.replies import explain
-from moot.protocol.protocol_errors import ProtocolError
+from moot.core.session.team import Language
 from moot.runtime.ports import Log
 from moot.runtime.snapshots import load_state
 from moot.telling.page import PageWriter
@@ -19,27 +13,11 @@ from moot.telling.page import PageWriter
 READ_EVENTS = 200  # at a time
 
 
-class Export(StreamingResponse):
-    """A session as a file. A principal has one export at a time, and it counts as a stream."""
-
-    def __init__(
-        self, log: Log, session_id: str, language: Language | None, *, principal: Principal, bounds: Bounds
-    ) -> None:
-        disposition = f'attachment; filename="moot-{session_id}.html"'
-        pieces = write_pieces(log, session_id, language)
-        super().__init__(pieces, media_type="text/html", headers={"content-disposition": disposition})
-        self._language = language or DEFAULT_LANGUAGE
-        self._principal = principal
-        self._bounds = bounds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with ExitStack() as place:
-            try:
-                place.enter_context(self._bounds.export(self._principal))
-            except ProtocolError as refusal:
-                await explain(refusal, self._language)(scope, receive, send)
-                return
-            await super().__call__(scope, receive, send)
+def export(log: Log, session_id: str, language: Language | None) -> StreamingResponse:
+    """Return a session as a file."""
+    disposition = f'attachment; filename="moot-{session_id}.html"'
+    pieces = write_pieces(log, session_id, language)
+    return StreamingResponse(pieces, media_type="text/html", headers={"content-disposition": disposition})
 
 
 async def write_pieces(log: Log, session_id: str, language: Language | None) -> AsyncGenerator[str, None]:

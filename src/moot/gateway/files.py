@@ -62,9 +62,9 @@ class FileOperations:
         if not principal.may_write(session_id):
             raise ProtocolError("forbidden")
         await self._app.log.head(session_id)  # raises NotFound before the body is read
-        with self._bounds.stream(principal):  # a body is in memory for as long as its client takes to send it
-            count = partial(self._bounds.take_bytes, principal)
-            data = await read_bytes(request, limits.FILE_BYTES, UPLOAD_TIMEOUT_S, count)
+        self._bounds.hold(request.scope)  # a body is in memory for as long as its client takes to send it
+        count = partial(self._bounds.take_bytes, principal)
+        data = await read_bytes(request, limits.FILE_BYTES, UPLOAD_TIMEOUT_S, count)
         file = await self._app.files.put(session_id, data, request.query_params.get("name", ""))
         return Json(file, 201, {"location": f"/api/sessions/{session_id}/files/{file.sha256}"})
 
@@ -72,6 +72,7 @@ class FileOperations:
         """Return the content. Pictures may be shown in place; everything else is offered as a download."""
         session_id, sha256 = readable_session(request), request.path_params["sha256"]
         await self._app.log.head(session_id)
+        self._bounds.hold(request.scope)  # or to take it
         data = await self._app.log.get_file(session_id, sha256)
         if data is None:
             raise NotFound("no such file")

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
+from starlette.types import Message, Send
 
 from moot.core.errors import MootError
 from moot.core.session.team import Language, match_language
@@ -56,6 +57,8 @@ REFUSED = 409
 TOO_MANY = 429
 RETRY_AFTER_S = 1  # the buckets of the rates have room for a message again after this time
 
+PIECE_BYTES = 64 * 1024
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -66,6 +69,23 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         return content if isinstance(content, bytes) else _encode(content)
+
+
+def in_pieces(send: Send) -> Send:
+    """Send long bodies a piece at a time, each when the client has taken most of the one before.
+
+    So a connection holds little of what its client has not taken, and a client that is slow, but takes something, is
+    not one that has stopped.
+    """
+
+    async def send_pieces(message: Message) -> None:
+        body: bytes = message.get("body", b"")
+        starts = range(0, len(body), PIECE_BYTES)
+        for start in starts[:-1]:
+            await send({"type": message["type"], "body": body[start : start + PIECE_BYTES], "more_body": True})
+        await send({**message, "body": body[starts[-1] :]} if starts else message)
+
+    return send_pieces
 
 
 def wanted_language(request: Request) -> Language | None:

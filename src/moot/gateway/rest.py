@@ -16,7 +16,7 @@ from moot.gateway.auth import Tokens
 from moot.gateway.bodies import convert, identify_command, read_number, read_text
 from moot.gateway.bounds import Bounds
 from moot.gateway.documents import ForkPlace, NewSession, SessionDocument, describe_listing, describe_team
-from moot.gateway.exports import Export
+from moot.gateway.exports import export
 from moot.gateway.guard import principal_of
 from moot.gateway.metrics import Metrics
 from moot.gateway.replies import Json, error_language, explain, wanted_language
@@ -121,8 +121,8 @@ class Rest:
         if "at" not in request.query_params:
             return await self._describe(request, session_id, 200)
         at = read_number(request, "at", MAX_SEQ, "bad_cursor", MAX_SEQ) or 1
-        with self._bounds.stream(principal_of(request.scope)):  # it folds the log from its beginning
-            return await self._describe(request, session_id, 200, at)
+        self._bounds.hold(request.scope)  # it folds the log from its beginning
+        return await self._describe(request, session_id, 200, at)
 
     async def list_takeovers(self, request: Request) -> Response:
         """Return the commands that open members' conversations; only owners are told where on this machine they are."""
@@ -133,6 +133,7 @@ class Rest:
         session_id = readable_session(request)
         after = read_number(request, "after", 0, "bad_cursor", MAX_SEQ)
         limit = min(read_number(request, "limit", PAGE_EVENTS, "bad_field", MAX_SEQ), PAGE_EVENTS)
+        self._bounds.hold(request.scope)  # a page has up to 4 MiB
         language = wanted_language(request) or await self._language_of(session_id)
         frames: list[bytes] = []
         size = 0
@@ -151,8 +152,8 @@ class Rest:
         """Return the whole session as one HTML file that needs no server."""
         session_id = readable_session(request)
         await self._app.log.head(session_id)  # raises NotFound before the answer has begun
-        principal, language = principal_of(request.scope), wanted_language(request)
-        return Export(self._app.log, session_id, language, principal=principal, bounds=self._bounds)
+        self._bounds.hold_export(request.scope)
+        return export(self._app.log, session_id, wanted_language(request))
 
     async def remove_session(self, request: Request) -> Response:
         """Move a session to the trash or delete it for good. Its followers get `not_found`."""
@@ -207,6 +208,7 @@ class Rest:
             metadata = {"session_id": session_id, **resumption.metadata}
             notice = unlogged("system.connected", self._clock.now(), session_id=session_id, metadata=metadata)
             self._metrics.resumed(resumption.metadata["reason"])
+        self._bounds.hold(request.scope)
         self._metrics.replays.inc()
         return EventStream(
             self._app.log,
@@ -217,7 +219,6 @@ class Rest:
             principal=principal_of(request.scope),
             metrics=self._metrics,
             send_timeout_s=self._settings.send_timeout_s + BACKSTOP_S,
-            bounds=self._bounds,
             notice=notice,
         )
 

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, aclosing, suppress
+from contextlib import aclosing, suppress
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -13,9 +13,7 @@ from moot.core.codec import Event, frame
 from moot.core.session.principal import Principal
 from moot.core.session.team import Language
 from moot.gateway.bodies import parse_number, read_number
-from moot.gateway.bounds import Bounds
 from moot.gateway.metrics import Metrics
-from moot.gateway.replies import explain
 from moot.protocol.command_table import MAX_SEQ
 from moot.protocol.protocol_errors import ProtocolError
 from moot.runtime.ports import Log
@@ -105,7 +103,6 @@ class EventStream(Response):
         principal: Principal,
         metrics: Metrics,
         send_timeout_s: float,
-        bounds: Bounds,
         notice: str | None = None,
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
@@ -118,19 +115,9 @@ class EventStream(Response):
         self._principal = principal
         self._metrics = metrics
         self._send_timeout_s = send_timeout_s
-        self._bounds = bounds
         self._notice = notice
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with ExitStack() as place:
-            try:
-                place.enter_context(self._bounds.stream(self._principal))
-            except ProtocolError as refusal:
-                await explain(refusal, self._language, session_id=self._session_id)(scope, receive, send)
-                return
-            await self._run(receive, send)
-
-    async def _run(self, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - as responses are
         end = self._streams.add(self._principal)
         self._metrics.streams.inc()
         try:
