@@ -136,6 +136,30 @@ def test_tokens_expire(tmp_path: Path) -> None:
     assert tokens.take_gone() == set()
 
 
+def test_a_clock_that_jumps_and_comes_back(tmp_path: Path) -> None:
+    """Expiry is a wall time: a jump over it closes connections, and a jump back makes the token good again."""
+    time = Time()
+    file = TokenFile(tmp_path / TOKENS_FILE)
+    token, record = file.create(Role.VIEWER, NOW, expires_at=LATER)
+    tokens = Tokens(tmp_path, now=time)
+    principal = tokens.find(token)
+    assert principal
+    _, cookie, secret = tokens.login(principal)
+    for _ in range(2):
+        time.at = LATER
+        assert tokens.find(token) is None
+        assert tokens.take_gone() == {record.token_id}
+        time.at = NOW
+        assert tokens.find(token) == principal
+        assert tokens.find_login(cookie, secret)
+        assert tokens.take_gone() == set()
+    time.at = LATER
+    started_then = Tokens(tmp_path, now=time)
+    assert started_then.find(token) is None
+    time.at = NOW
+    assert started_then.find(token) == principal
+
+
 def test_a_new_owner_token_ends_the_old_one(tmp_path: Path) -> None:
     """Connections of the old one are told of as gone."""
     tokens = Tokens(tmp_path)

@@ -121,6 +121,7 @@ class Tokens:
         self._version: object = None
         self._records: dict[str, TokenRecord] = {}
         self._gone: set[str] = set()
+        self._expired: set[str] = set()  # by the clock when it was last looked at
         self.owner_token = ""
         self._records = self._load()
         self._version = self._versions()
@@ -199,10 +200,9 @@ class Tokens:
         """Return the ids of tokens that were revoked, replaced or have expired since the last call."""
         self._reload()
         now = self._now()
-        for token_id in [record.token_id for record in self._records.values() if record.has_expired(now)]:
-            del self._records[token_id]
-            self._gone.add(token_id)
-        gone, self._gone = self._gone, set()
+        expired = {record.token_id for record in self._records.values() if record.has_expired(now)}
+        gone = self._gone | (expired - self._expired)
+        self._gone, self._expired = set(), expired  # not removed: the clock may only have jumped, and jump back
         return gone
 
     def sign(self, payload: bytes) -> str:
@@ -245,6 +245,4 @@ class Tokens:
         owner = TokenRecord(
             token_id=OWNER_ID, sha256=hash_token(self.owner_token), role=Role.OWNER, created_at=self._now()
         )
-        now = self._now()
-        given_out = {record.token_id: record for record in self.file.read() if not record.has_expired(now)}
-        return {**given_out, OWNER_ID: owner}
+        return {**{record.token_id: record for record in self.file.read()}, OWNER_ID: owner}
