@@ -525,7 +525,20 @@ def _make_sandbox(team: TeamFile, folder: Path | None, hidden: list[Path]) -> Sa
     if team.sandbox == "auto" and sandbox.bubblewrap is None:
         _, problem = find_bubblewrap()
         logger.warning("the programs of %s run without a sandbox and can read your tokens: %s", team.name, problem)
+    if sandbox.bubblewrap:
+        _make_own_places()
     return sandbox
+
+
+def _make_own_places() -> None:
+    """Make the user's own folders and settings. Nothing can cover what is not there, and a program could put it there:
+    a command in settings that it wrote would run outside of the sandbox."""
+    with suppress(OSError):
+        for folder in (find_data_folder(), find_config_folder()):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings = find_settings_file()
+        if not settings.is_relative_to(find_config_folder()):
+            settings.touch(mode=0o600)  # a file without settings is as good as none
 
 
 def _load_teams(teams: Sequence[TeamTarget | TeamFile]) -> list[TeamFile]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from moot.agents import member_sockets
 from moot.agents.member_sockets import LINE_BYTES, MemberSocket, MemberSockets
 from moot.agents.member_tools import NAMES, MemberTools, ToolProblem
+from moot.agents.sandbox import MOOT_FILES
 from moot.core import limits
 from moot.core.errors import Refused
 from moot.core.flows.turns import TurnInput
@@ -217,6 +218,17 @@ async def test_a_folder_that_became_a_link_shows_nothing_hidden(tmp_path: Path) 
     with pytest.raises(Refused):
         await MemberTools(make_turn("bob"), Desk(), folder, [data]).show_file("own/owner.token")
     await MemberTools(make_turn("bob"), Desk(), data / "trees" / "main", [data]).show_file("plot.md")
+
+
+@run
+async def test_a_team_in_the_data_folder_shows_none_of_moots_files(tmp_path: Path) -> None:
+    """The rest of that folder is the member's, and may be shown."""
+    for name in MOOT_FILES:
+        (tmp_path / name).write_text("secret")
+        with pytest.raises(Refused, match="no_such_file"):
+            await MemberTools(make_turn("bob"), Desk(), tmp_path, [tmp_path]).show_file(name)
+    (tmp_path / "plot.md").write_text("plot")
+    await MemberTools(make_turn("bob"), Desk(), tmp_path, [tmp_path]).show_file("plot.md")
 
 
 @run

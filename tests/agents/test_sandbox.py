@@ -19,7 +19,8 @@ from moot.agents.process_book import FOLDER as PROCESSES
 from moot.agents.sandbox import MOOT_FILES, Sandbox, find_bubblewrap
 from moot.config import trust
 from moot.config.private_files import OWNER_FILE
-from moot.gateway.auth import KEY_FILE, TOKENS_FILE
+from moot.gateway.auth import KEY_FILE, LOGINS_FILE, TOKENS_FILE
+from moot.runtime.private_socket import SOCKET_FILE
 from moot.runtime.process_table import find_start_time, list_descendants
 from moot.runtime.stores.file_folder import FOLDER as FILES
 from moot.runtime.stores.sqlite import DATABASE
@@ -121,7 +122,8 @@ def test_every_file_of_the_data_folder_is_known() -> None:
     """What gives power over sessions is in the list of files that are hidden one by one."""
     databases = {f"{name}{ending}" for name in (DATABASE, "moot-search.db") for ending in ("", "-wal", "-shm")}
     folders = {PROCESSES, CONVERSATIONS, FILES, HANDED}
-    assert set(MOOT_FILES) == {OWNER_FILE, TOKENS_FILE, KEY_FILE, trust.FILE, *folders, *databases}
+    files = {OWNER_FILE, TOKENS_FILE, KEY_FILE, LOGINS_FILE, SOCKET_FILE, trust.FILE}
+    assert set(MOOT_FILES) == {*files, *folders, *databases}
 
 
 @linux_only

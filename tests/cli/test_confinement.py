@@ -53,6 +53,27 @@ def test_a_program_cannot_read_the_owner_s_token(moot: Moot, desk: Path) -> None
     assert texts(frames, "bob") == ["end"]
 
 
+@pytest.mark.usefixtures("confined")
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_program_cannot_make_settings(
+    moot: Moot, desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool
+) -> None:
+    """Where somebody has no settings yet, a program that writes some has written nothing: they could name a command."""
+    folder = tmp_path / "settings" / "moot"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent))
+    settings = folder / "config.yaml"
+    if is_named:
+        settings = tmp_path / "mine.yaml"
+        monkeypatch.setenv("MOOT_CONFIG", str(settings))
+    script = f"mkdir -p {settings.parent}; echo notify: [touch, pwned] > {settings}; ls {settings}; echo end"
+    desk.write_text(desk.read_text().replace("cat $HOME/data/owner.token; echo end", script))
+    assert moot("trust", str(desk), "--yes").code == 0
+    _, frames = moot.talk("[NEXT: bob] hi", team=str(desk))
+    assert texts(frames, "bob")[0].endswith("end")
+    assert settings.read_text() == "" if is_named else not settings.exists()
+    assert moot("doctor").code == 0
+
+
 def test_no_sandbox_must_be_trusted_and_is_shown(moot: Moot, desk: Path) -> None:
     """`sandbox: off` is part of what is asked about: a team that turns it off is asked about again."""
     write(desk, "sandbox: off")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from moot.agents.environment import hide_secrets
+from moot.agents.sandbox import MOOT_FILES
 from moot.core import limits
 from moot.core.errors import Refused
 from moot.core.flows.turns import TurnInput
@@ -149,7 +150,10 @@ def read_file(folder: Path, path: str, hidden: Sequence[Path] = ()) -> bytes:
 
 
 def _leads_into(place: Path, folder: Path, file: Path) -> bool:
-    """Whether a file is in a place in which its folder, by its name, is not: the trees are in one that is hidden."""
+    """Whether a file is in a hidden place: one of Moot's own files, or any, unless the folder itself, by its name, is
+    there too, as the trees are."""
+    if any(file.is_relative_to(place.resolve() / name) for name in MOOT_FILES):
+        return True
     is_there = folder.is_relative_to(place.absolute()) or folder.is_relative_to(place.resolve())
     return file.is_relative_to(place.resolve()) and not is_there
 

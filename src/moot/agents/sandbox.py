@@ -24,7 +24,8 @@ INSTALL = "install bubblewrap (apt install bubblewrap, dnf install bubblewrap)"
 PROBE_S = 10.0
 # What the data folder holds, for a team whose programs run in that very folder: it cannot be hidden as a whole.
 MOOT_FILES = (
-    *("owner.token", "tokens.json", "signing.key", "trust.json", "moot.db", "moot.db-wal", "moot.db-shm"),
+    *("owner.token", "tokens.json", "signing.key", "logins.json", "trust.json", "moot.sock"),
+    *("moot.db", "moot.db-wal", "moot.db-shm"),
     *("moot-search.db", "moot-search.db-wal", "moot-search.db-shm"),
     *("processes", "conversations", "files", "handed"),
 )
