@@ -4,9 +4,11 @@
 version that was never released; afterwards a new kind of log is a new file with the next number, and the old ones stay.
 """
 
+import json
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from moot.core import states
 from moot.core.codec import Event, Head, chain, decode, frame, stamp
@@ -86,6 +88,23 @@ def test_the_golden_log_has_every_event_of_trees() -> None:
     seen = {event.name for event in read()}
     kinds: tuple[type[Fact], ...] = (*WORKSPACE_FACTS, TaskSentBack)
     assert {kind.event for kind in kinds} - seen == set()
+
+
+@pytest.mark.parametrize("name", ["--output=/tmp/x", "../../x", "x\n", "x y", "x\ndelete refs/heads/main"])
+def test_no_event_names_an_option_or_another_place(name: str) -> None:
+    """What git and the file system are given of a log are commits, trees and branches, wherever the log comes from."""
+    fields = {"commit", "parent", "base", "restored", "tree", "trees", "branch"}
+    tried = set()
+    for event in read():
+        for field in fields & set(event.fact.__struct_fields__) if event.name.startswith("workspace.") else ():
+            if field == "branch" and name == "../../x":
+                continue  # a branch may have any name that git allows, and is no path
+            forged = json.loads(event.data)
+            forged["metadata"][field] = [name] if field == "trees" else name
+            with pytest.raises(ValueError, match=field):
+                decode(json.dumps(forged).encode(), event.hash)
+            tried.add(field)
+    assert tried >= fields - {"branch"}
 
 
 def test_the_story_still_leads_to_the_same_facts() -> None:

@@ -4,11 +4,15 @@ What a turn did to a tree is a fact; the files themselves are git's. A tree has 
 which is also where the tasks of a plan come together, and one for each task whose member may edit.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 MAIN = "main"
+# Git and the file system are given these names. A log may come from elsewhere, and then name an option or a folder.
+Commit = Annotated[str, Meta(pattern=r"^[0-9A-Za-z]*(?!\n)$")]
+TreeName = Annotated[str, Meta(pattern=r"^[0-9A-Za-z_][0-9A-Za-z._-]*(?!\n)$")]
+Branch = Annotated[str, Meta(pattern=r"^(?!-)\S*(?!\n)$")]
 FileStatus = Literal["added", "modified", "deleted", "renamed"]
 TakeHow = Literal["apply", "merge", "keep", "discard"]
 Stage = Literal["task", "merge"]

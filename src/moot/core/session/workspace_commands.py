@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta, Struct
 
 from moot.core.session.commands import HumanCommand, WorkerCommand
-from moot.core.session.workspace import Check, FileChange, LineCounts, Stage, TakeHow
+from moot.core.session.workspace import Check, Commit, FileChange, LineCounts, Stage, TakeHow
 
 
 class Take(HumanCommand, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class Comment(HumanCommand, frozen=True, kw_only=True):
     """Comment on lines of a change. The member whose change it is gets a message that quotes them."""
 
     event: ClassVar[str] = "user.comment"
-    commit: Annotated[str, Meta(description="of the change, as `workspace.changed` names it")]
+    commit: Annotated[Commit, Meta(description="of the change, as `workspace.changed` names it")]
     path: Annotated[str, Meta(description="of the file in the tree")]
     lines: Annotated[tuple[int, int], Meta(description="the first and the last line, of the new file")]
     text: str

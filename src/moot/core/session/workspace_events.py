@@ -3,16 +3,16 @@
 from typing import ClassVar
 
 from moot.core.facts import Fact
-from moot.core.session.workspace import FileChange, LineCounts, Stage, TakeHow
+from moot.core.session.workspace import Branch, Commit, FileChange, LineCounts, Stage, TakeHow, TreeName
 
 
 class WorkspaceOpened(Fact, frozen=True, kw_only=True):
     """A tree is ready to work in. `base` is the commit that it starts from."""
 
     event: ClassVar[str] = "workspace.opened"
-    tree: str
-    branch: str
-    base: str
+    tree: TreeName
+    branch: Branch
+    base: Commit
     task_id: str | None = None
     turn_id: str = ""  # of the turn that needed it
 
@@ -28,11 +28,11 @@ class WorkspaceChanged(Fact, frozen=True, kw_only=True):
     event: ClassVar[str] = "workspace.changed"
     author: ClassVar[str] = "member"
     turn_id: str
-    commit: str
-    parent: str
+    commit: Commit
+    parent: Commit
     files: tuple[FileChange, ...]
     member: str = ""
-    tree: str = "main"
+    tree: TreeName = "main"
     task_id: str | None = None
     added: int = 0
     removed: int = 0
@@ -77,8 +77,8 @@ class WorkspaceMerged(Fact, frozen=True, kw_only=True):
 
     event: ClassVar[str] = "workspace.merged"
     task_id: str
-    commit: str
-    parent: str = ""
+    commit: Commit
+    parent: Commit = ""
     files: tuple[FileChange, ...] = ()
     added: int = 0
     removed: int = 0
@@ -94,7 +94,7 @@ class WorkspaceConflicted(Fact, frozen=True, kw_only=True):
     event: ClassVar[str] = "workspace.conflicted"
     task_id: str
     files: tuple[str, ...]
-    commit: str = ""  # with both sides, as they are in the task's tree
+    commit: Commit = ""  # with both sides, as they are in the task's tree
 
 
 class WorkspaceResolved(Fact, frozen=True, kw_only=True):
@@ -129,11 +129,11 @@ class WorkspaceTaken(Fact, frozen=True, kw_only=True):
     event: ClassVar[str] = "workspace.taken"
     author: ClassVar[str] = "member"
     how: TakeHow
-    commit: str
-    branch: str = ""
+    commit: Commit
+    branch: Branch = ""
     member: str | None = None
     number: int = 0
-    restored: str = ""
+    restored: Commit = ""
     total: LineCounts | None = None
 
 
@@ -154,12 +154,12 @@ class WorkspaceReverted(Fact, frozen=True, kw_only=True):
 
     event: ClassVar[str] = "workspace.reverted"
     author: ClassVar[str] = "member"
-    commit: str
-    parent: str
+    commit: Commit
+    parent: Commit
     files: tuple[FileChange, ...] = ()
     turn_id: str | None = None
     task_id: str | None = None
-    tree: str = "main"
+    tree: TreeName = "main"
     total: LineCounts | None = None
     member: str | None = None
     number: int = 0
@@ -180,7 +180,7 @@ class WorkspaceRemoved(Fact, frozen=True, kw_only=True):
     """Trees were removed; what they held is saved or was discarded."""
 
     event: ClassVar[str] = "workspace.removed"
-    trees: tuple[str, ...]
+    trees: tuple[TreeName, ...]
 
 
 class LinesCommented(Fact, frozen=True, kw_only=True):
@@ -189,7 +189,7 @@ class LinesCommented(Fact, frozen=True, kw_only=True):
     event: ClassVar[str] = "workspace.commented"
     author: ClassVar[str] = "member"
     content: ClassVar[str] = "text"
-    commit: str
+    commit: Commit
     path: str
     lines: tuple[int, int]
     text: str
