@@ -19,22 +19,13 @@ from moot.runtime.stores.postgres.postgres_log import PgLog
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from tests.contract.logs import SUMMARY, make_events
 from tests.postgres.pg_server import pg_server
-from tests.postgres.servers import MOOT, Server, eventually, server
+from tests.postgres.servers import Server, eventually, server, trust, write_pair
 
 ROUNDS, TURNS, APPENDS, KILLS = 5, 40, 150, 5
 NODES = 4
 FLUSH = {"commit_delay": "3000", "commit_siblings": "0"}  # a flush of 3 ms, as of a cloud's disk or a standby
 PIECES_S, PIECES = 0.005, 40  # 8,000 a second
 BEAT_S, SUSPECT_S, LEASE_S = 1.0, 2.0, 6.0
-TEAM = """\
-moot: 1
-name: slow
-flow: chat
-language: en
-members:
-  - {id: ann, kind: human}
-  - {id: bob, kind: ai, agent: {type: python, call: "beacon:act"}}
-"""
 BEACON = """\
 import asyncio, time
 from pathlib import Path
@@ -184,15 +175,14 @@ def time_kills(url: str) -> Row:
     """From kill -9 of a server until its agent runs on another one, in seconds."""
     with ExitStack() as stack:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="moot-kills-")))
-        team, own, begun = root / "team.yaml", str(root / "own"), root / "begun"
-        team.write_text(TEAM)
+        team, own, begun = root / "team.yaml", root / "own", root / "begun"
+        team.write_text(write_pair('{type: python, call: "beacon:act"}'))
         (root / "beacon.py").write_text(BEACON)
-        trusting = {**os.environ, "MOOT_DATA": own}
-        subprocess.run([*MOOT, "trust", str(team), "--yes"], check=True, env=trusting, capture_output=True)
+        trust(team, own)
         took_s = []
-        stack.enter_context(server(url, root / "last", team, lease_s=LEASE_S, MOOT_DATA=own))
+        stack.enter_context(server(url, root / "last", team, lease_s=LEASE_S, MOOT_DATA=str(own)))
         for number in range(KILLS):
-            with server(url, root / f"n{number}", team, lease_s=LEASE_S, MOOT_DATA=own) as victim:
+            with server(url, root / f"n{number}", team, lease_s=LEASE_S, MOOT_DATA=str(own)) as victim:
                 begun.unlink(missing_ok=True)
                 took_s.append(_kill(victim, begun))
     bar = SUSPECT_S + 2 * BEAT_S

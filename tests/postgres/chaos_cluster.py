@@ -30,7 +30,7 @@ from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from tests.postgres.chaos_teams import POOL, TASKS, write_teams
 from tests.postgres.pg_server import INSTALL, PgServer, free_port, pg_server, usable_binaries
 from tests.postgres.proxy import Proxy, proxied
-from tests.postgres.servers import MOOT, Server, WorkerProcess, eventually, server, worker
+from tests.postgres.servers import Server, WorkerProcess, eventually, make_worker_token, server, trust, worker
 
 NODES, WORKERS, CLIENTS = 3, 2, 4
 SESSIONS = {"talk": 8, "build": 4, "studio": 2, "live": 2, "trees": 3}
@@ -105,14 +105,11 @@ class Cluster:
         self.servers: dict[int, Server] = {}
         self.workers: dict[int, WorkerProcess] = {}
         self.failed_starts = 0
-        trusting = {**os.environ, "MOOT_DATA": str(root / "own")}
         machines = [f"node{slot}" for slot in range(NODES)] + [f"worker{slot}" for slot in range(WORKERS)]
         self._teams = {name: write_teams(root / f"{name}-files") for name in machines}
         for file in [file for files in self._teams.values() for file in files.values()]:
-            subprocess.run([*MOOT, "trust", str(file), "--yes"], check=True, env=trusting, capture_output=True)
-        command = [*MOOT, "token", "create", "--role", "worker", "--pool", POOL, "--store", database.url]
-        made = subprocess.run(command, check=True, env=trusting, capture_output=True, text=True)
-        self._token = made.stdout.strip()
+            trust(file, root / "own")
+        self._token = make_worker_token(database.url, POOL, root / "own")
 
     def start(self, slot: int) -> None:
         name = f"node{slot}"

@@ -5,9 +5,7 @@ everything.
 """
 
 import asyncio
-import os
 import signal
-import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -18,7 +16,7 @@ from moot.runtime.cluster import ClusterStatus
 from moot.runtime.stores.postgres.store import PostgresStore
 from tests.postgres.balancer import balance
 from tests.postgres.pg_server import INSTALL, free_port, pg_server, usable_binaries
-from tests.postgres.servers import MOOT, Server, server, worker
+from tests.postgres.servers import Server, make_worker_token, server, worker
 
 TEAM = """\
 moot: 1
@@ -60,9 +58,7 @@ def start(stack: ExitStack, root: Path, database: str) -> tuple[int, list[Server
         )
         for name, port in zip(NAMES, ports, strict=True)
     ]
-    command = [*MOOT, "token", "create", "--role", "worker", "--pool", "far", "--store", database]
-    environment = {**os.environ, "MOOT_DATA": str(root / "own")}
-    token = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout.strip()
+    token = make_worker_token(database, "far", root / "own")
     urls = [f"http://127.0.0.1:{port}/#token={token}" for port in ports]
     far = stack.enter_context(worker(urls, root / "far", "far", team))
     pids = {f"server {name}": each.process.pid for name, each in zip(NAMES, servers, strict=True)}

@@ -14,15 +14,39 @@ from pathlib import Path
 from typing import Any
 
 MOOT = [sys.executable, "-m", "moot.cli.main"]
-SLOW_TEAM = """\
+
+
+def write_pair(agent: str) -> str:
+    """The team file `slow`: ann and bob, whom this agent plays."""
+    return f"""\
 moot: 1
 name: slow
 flow: chat
 language: en
 members:
-  - {id: ann, kind: human}
-  - {id: bob, kind: ai, agent: {type: script, replies: [{text: done, delay_s: 1.5}]}}
+  - {{id: ann, kind: human}}
+  - {{id: bob, kind: ai, agent: {agent}}}
 """
+
+
+SLOW_TEAM = write_pair("{type: script, replies: [{text: done, delay_s: 1.5}]}")
+
+
+def trust(file: Path, own: Path) -> None:
+    """Trust a team file as the person whose own folder this is."""
+    subprocess.run(
+        [*MOOT, "trust", str(file), "--yes"],
+        check=True,
+        env={**os.environ, "MOOT_DATA": str(own)},
+        capture_output=True,
+    )
+
+
+def make_worker_token(store: str, pool: str, own: Path) -> str:
+    """A token for the workers of a pool."""
+    command = [*MOOT, "token", "create", "--role", "worker", "--pool", pool, "--store", store]
+    environment = {**os.environ, "MOOT_DATA": str(own)}
+    return subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout.strip()
 
 
 class Server:

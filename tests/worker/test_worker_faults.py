@@ -1,13 +1,14 @@
 """Workers and servers that die, stop and are cut off: every turn ends once, and no agent is started without need."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from moot.app import Session
 from moot.config.team_file import TeamFile
 from moot.core.errors import Fenced, LogError
 from moot.core.flows.plan.plan_commands import SolveTasks
@@ -43,18 +44,27 @@ async def is_over(server: ServedNode, session: object) -> None:
     await until(lambda: is_settled(server, session))
 
 
-@run
-async def test_the_owner_dies_under_a_worker(pg_url: str, tmp_path: Path) -> None:
-    """Another node takes over and finds the turn being played: the agent is not started again."""
-    bob, token = Puppet(), make_token(tmp_path)
+@asynccontextmanager
+async def playing_elsewhere(
+    pg_url: str, folder: Path, bob: Puppet
+) -> AsyncIterator[tuple[ServedNode, ServedNode, Session]]:
+    """Two servers: the first one acts for a session, of which a worker of the second one plays a turn."""
     async with (
-        served(tmp_path, FAR_PAIR, pg_url, "a", PATIENT) as a,
-        served(tmp_path, FAR_PAIR, pg_url, "b", PATIENT) as b,
-        working(FAR_PAIR, token, b.url, agents={"bob": bob}),
+        served(folder, FAR_PAIR, pg_url, "a", PATIENT) as a,
+        served(folder, FAR_PAIR, pg_url, "b", PATIENT) as b,
+        working(FAR_PAIR, make_token(folder), b.url, agents={"bob": bob}),
     ):
         session = await a.app.session()
         await session.submit(post("[NEXT: bob] hello"))
         await bob.is_called()
+        yield a, b, session
+
+
+@run
+async def test_the_owner_dies_under_a_worker(pg_url: str, tmp_path: Path) -> None:
+    """Another node takes over and finds the turn being played: the agent is not started again."""
+    bob = Puppet()
+    async with playing_elsewhere(pg_url, tmp_path, bob) as (a, b, session):
         assert a.owns(session.id)
         assert a.proxy
         a.proxy.stop_flow()
@@ -252,15 +262,8 @@ async def test_tasks_on_workers_outlive_the_owner(pg_url: str, tmp_path: Path) -
 @run
 async def test_a_job_that_is_over_is_withdrawn_without_its_owner(pg_url: str, tmp_path: Path) -> None:
     """Whoever hosts the worker sees the end, too: the node that offered the job may be gone by then."""
-    bob, token = Puppet(), make_token(tmp_path)
-    async with (
-        served(tmp_path, FAR_PAIR, pg_url, "a", PATIENT) as a,
-        served(tmp_path, FAR_PAIR, pg_url, "b", PATIENT) as b,
-        working(FAR_PAIR, token, b.url, agents={"bob": bob}),
-    ):
-        session = await a.app.session()
-        await session.submit(post("[NEXT: bob] hello"))
-        await bob.is_called()
+    bob = Puppet()
+    async with playing_elsewhere(pg_url, tmp_path, bob) as (a, b, session):
         assert a.proxy
         a.proxy.stop_flow()  # it has its lease for long
         there = await b.app.session(session.id)
