@@ -33,7 +33,7 @@ from tests.postgres.proxy import Proxy, proxied
 from tests.postgres.servers import Server, WorkerProcess, eventually, make_worker_token, server, trust, worker
 
 NODES, WORKERS, CLIENTS = 3, 2, 4
-SESSIONS = {"talk": 8, "build": 4, "studio": 2, "live": 2, "trees": 3}
+SESSIONS = {"talk": 8, "build": 4, "studio": 2, "live": 2, "desk": 2, "trees": 3}
 LEASE_S = 3.0
 SETTLE_S = 300.0  # for what the clients still asked for
 COUNTED = (
@@ -41,6 +41,7 @@ COUNTED = (
     "turn.completed",
     "turn.failed",
     "solver.completed",
+    "notes",
     "workspace.merged",
     "workspace.taken",
     "epochs",
@@ -207,7 +208,7 @@ def talk(
             frame["metadata"]["text"] = f"[NEXT: {to}] {command_id}"
         elif team == "live":
             frame["metadata"]["text"] = f"[NEXT: eve] {command_id}"
-        elif team in ("build", "trees"):
+        elif team in ("build", "desk", "trees"):
             frame = {"event": "user.solve_tasks", "command_id": command_id, "metadata": {"tasks": TASKS}}
         if send(cluster, chance, session_id, frame, time.monotonic() + 60) and team in ("talk", "live"):
             accepted.append((session_id, command_id))
@@ -341,6 +342,7 @@ class Verdict:
                     turns[fact["turn_id"]] += 1
                 elif event.name == "solver.completed":
                     turns[fact["dispatch_id"]] += 1
+                    self.counts["notes"] += fact["result"].startswith("wrote")  # in the folder of a worker's member
                 elif event.name in RECORDED:
                     self.commits.setdefault(session_id, set()).add(fact["commit"])
                 self.counts[event.name] += 1
@@ -426,7 +428,7 @@ def run_chaos(seconds: float, seed: int) -> tuple[Verdict, str]:
         counts = {name: verdict.counts[name] for name in COUNTED}
         told = (
             f"seed {seed}, {seconds:.0f} s, faults {dict(faults)}, {sum(faults.values())} in all: "
-            f"{len(accepted)} messages accepted, {sum(answered.values())} questions answered, {counts}, "
+            f"{len(accepted)} messages accepted, questions answered {dict(answered)}, {counts}, "
             f"{cluster.failed_starts} starts in vain, {len(verdict.wrong)} things wrong"
         )
         return verdict, told

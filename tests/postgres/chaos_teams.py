@@ -1,6 +1,7 @@
 """The teams of `make chaos-cluster`: every flow, with members that are played here and on workers.
 
-One team has an agent whose program stays between turns and asks for permissions, one works in trees of a repository.
+One team has an agent whose program stays between turns and asks for permissions, one works in trees of a repository,
+and one in empty folders, which a worker makes for its members.
 """
 
 import sys
@@ -24,12 +25,24 @@ members:
     kind: ai
     runs_on: {POOL}
     agent: {{type: script, replies: [{{text: done, delay_s: 0.3, steps: [{{action: look}}]}}]}}
-  - {{id: dan, kind: ai, runs_on: {POOL}, agent: {{type: python, call: "chaos_asker:ask_first"}}}}
+  - {{id: dan, kind: ai, runs_on: {POOL}, agent: {{type: python, call: "chaos_members:ask_first"}}}}
 """
-ASKER = '''\
+MEMBERS = '''\
+from pathlib import Path
+
+
 async def ask_first(turn, ask):
     """A member that needs a permission."""
     return f"told {await ask('may I?')}"
+
+
+async def write_down(turn):
+    """A member that works in a folder which nobody else has."""
+    notes = Path(turn.folder, "notes.txt")
+    assert notes.parent != Path(__file__).parent  # that is the team's
+    with notes.open("a") as file:
+        print(turn.turn_id, file=file)
+    return f"wrote {len(notes.read_text().splitlines())} lines"
 '''
 PLAN = f"""\
 moot: 1
@@ -57,6 +70,18 @@ sandbox: "off"
 members:
   - {{id: ann, kind: human}}
   - {{id: eve, kind: ai, runs_on: {POOL}, agent: {{type: acp, command: [{sys.executable}, "-IS", {AGENT}, ask]}}}}
+"""
+DESK = f"""\
+moot: 1
+name: desk
+flow: plan
+language: en
+workspace: {{type: none}}
+plan: {{turn_timeout_s: 60, dispatch_timeout_s: 30, retry: {{max_attempts: 5}}}}
+members:
+  - {{id: ann, kind: human}}
+  - {{id: pam, kind: ai, role: planner, agent: {{type: script, replies: ["all of it"]}}}}
+  - {{id: wu, kind: ai, role: executor, runs_on: {POOL}, agent: {{type: python, call: "chaos_members:write_down"}}}}
 """
 TREES = """\
 moot: 1
@@ -91,13 +116,20 @@ TASKS = [
 def write_teams(folder: Path) -> dict[str, Path]:
     """The files of the teams by their names, in a folder of their own, which is a repository."""
     make_repository(folder, {"notes.txt": "zero\n"})
-    (folder / "chaos_asker.py").write_text(ASKER)
+    (folder / "chaos_members.py").write_text(MEMBERS)
     studio = yaml.safe_load((Path(moot.__file__).parent / "teams" / "content-studio-demo.yaml").read_text())
     studio["name"] = "studio"
     for member in studio["members"]:
         if member["kind"] == "ai" and member["id"] != "supervisor":
             member["runs_on"] = POOL
-    texts = {"talk": CHAT, "build": PLAN, "studio": yaml.safe_dump(studio), "live": LIVE, "trees": TREES}
+    texts = {
+        "talk": CHAT,
+        "build": PLAN,
+        "studio": yaml.safe_dump(studio),
+        "live": LIVE,
+        "desk": DESK,
+        "trees": TREES,
+    }
     files = {name: folder / f"{name}.yaml" for name in texts}
     for name, text in texts.items():
         files[name].write_text(text)
