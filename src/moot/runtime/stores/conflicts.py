@@ -1,6 +1,17 @@
-"""How a log says that somebody else appended first."""
+"""What every log says of an append that it does not take."""
 
-from moot.core.codec import Head
+from collections.abc import Sequence
+
+from moot.core.codec import Event, Head
+from moot.runtime.ports import Summary
+
+
+def check_append(expected: Head, events: Sequence[Event], summary: Summary | None) -> None:
+    """Raise ValueError if these are no events that can follow the head: the caller made a mistake."""
+    if not events or events[0].seq != expected.seq + 1:
+        raise ValueError(f"events must be at least one and start at seq {expected.seq + 1}")
+    if expected.seq == 0 and summary is None:
+        raise ValueError("the first append of a session needs a summary")
 
 
 def explain_conflict(session_id: str, head: Head, expected: Head) -> str:

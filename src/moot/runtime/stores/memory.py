@@ -9,7 +9,7 @@ from moot.core.codec import Event, Head
 from moot.core.errors import Conflict, LogError, NotFound
 from moot.core.search_words import Term, matches
 from moot.runtime.ports import CommandKey, Listing, Place, Project, Receipt, Snapshot, Store, Summary
-from moot.runtime.stores.conflicts import explain_conflict
+from moot.runtime.stores.conflicts import check_append, explain_conflict
 from moot.runtime.stores.said import Said, read_said
 
 _PAGE_EVENTS = 1_000
@@ -80,8 +80,7 @@ class MemoryLog:
     ) -> None:
         if self._closed:
             raise LogError("the log is closed")
-        if not events or events[0].seq != expected.seq + 1:
-            raise ValueError(f"events must be at least one and start at seq {expected.seq + 1}")
+        check_append(expected, events, summary)
         session = self._sessions.get(session_id)
         if session is not None and session.removed_at:
             if expected.seq:
@@ -103,10 +102,8 @@ class MemoryLog:
         session.wake_followers()
 
     def _create(self, session_id: str, expected: Head, summary: Summary | None) -> _Session:
-        if expected.seq != 0:
+        if expected.seq != 0 or summary is None:
             raise NotFound(f"no session {session_id}")
-        if summary is None:
-            raise ValueError("the first append of a session needs a summary")
         session = self._sessions[session_id] = _Session(summary)
         return session
 

@@ -23,6 +23,7 @@ from moot.runtime.ports import CommandKey, Finding, Listing, Place, Project, Rec
 from moot.runtime.private_folder import make_private
 from moot.runtime.stores import log_tables, wal
 from moot.runtime.stores.changes import Append, Change, Delete, Remove, Restore, SaveSnapshot, SetProject
+from moot.runtime.stores.conflicts import check_append
 from moot.runtime.stores.file_folder import FOLDER, FileFolder
 from moot.runtime.stores.group import GroupCommit
 from moot.runtime.stores.reader import Reader
@@ -134,10 +135,7 @@ class SqliteLog:
         command: CommandKey | None = None,
         summary: Summary | None = None,
     ) -> None:
-        if not events or events[0].seq != expected.seq + 1:
-            raise ValueError(f"events must be at least one and start at seq {expected.seq + 1}")
-        if expected.seq == 0 and summary is None:
-            raise ValueError("the first append of a session needs a summary")
+        check_append(expected, events, summary)
         change = Append(session_id=session_id, expected=expected, events=events, command=command, summary=summary)
         await self._commit(change, lambda: self._tails.push(session_id, events))
 

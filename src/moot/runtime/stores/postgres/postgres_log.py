@@ -14,6 +14,7 @@ from moot.core.errors import Diverged, LogError, NotFound, Unusable
 from moot.core.search_words import Term
 from moot.runtime.cluster import ClusterListener, ClusterStatus, Hold, News, Sample, Stake, Standing
 from moot.runtime.ports import CommandKey, Listing, Place, Project, Receipt, Snapshot, Summary
+from moot.runtime.stores.conflicts import check_append
 from moot.runtime.stores.postgres import statements, tables
 from moot.runtime.stores.postgres.documents import PgDocuments
 from moot.runtime.stores.postgres.holding import held
@@ -141,10 +142,7 @@ class PgLog:
         stake: Stake | None,
     ) -> Standing:
         self._check_open()
-        if not events or events[0].seq != expected.seq + 1:
-            raise ValueError(f"events must be at least one and start at seq {expected.seq + 1}")
-        if expected.seq == 0 and summary is None:
-            raise ValueError("the first append of a session needs a summary")
+        check_append(expected, events, summary)
         change = Append(
             session_id=session_id, expected=expected, events=events, command=command, summary=summary, stake=stake
         )
