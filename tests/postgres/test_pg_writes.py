@@ -14,7 +14,7 @@ from moot.runtime.ports import CommandKey
 from moot.runtime.stores.postgres.links import Link
 from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
-from moot.runtime.stores.postgres.statements import APPEND, CREATE
+from moot.runtime.stores.postgres.statements import APPEND, APPENDS, CREATE, CREATES
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from moot.runtime.worker_jobs import Job
 from tests.contract.logs import SUMMARY, append, closing, make_events, run, verify
@@ -69,15 +69,19 @@ async def test_an_append_is_planned_once_and_reads_no_table_as_a_whole(pg_url: s
     """A kept plan must not be one that was best while the tables were empty."""
     link, plans = Link(read_address(pg_url), plans_once=True), list[str]()
     async with link.connected() as connection:
-        for name, text, count in (("append", APPEND, 21), ("creation", CREATE, 20)):
+        for name, text in (("one", APPEND), ("many", APPENDS), ("creation", CREATE), ("creations", CREATES)):
             await connection.execute(f"PREPARE {name} AS {text}")
-            values = ", ".join(["NULL"] * count)
+            values = ", ".join(["NULL"] * (20 if text in (CREATE, CREATES) else 21))
             rows = await connection.fetch(f"EXPLAIN (VERBOSE) EXECUTE {name} ({values})")
             plans.append("\n".join(row[0] for row in rows))
     await link.close()
     for plan in plans:
         assert "Seq Scan" not in plan
-        assert "unnest($1" in plan, "it was planned for these values alone"
+        assert "$20" in plan, "it was planned for these values alone"
+    one, many, creation, creations = plans
+    assert "Function Scan" not in one + creation, "an append alone needs no arrays"
+    assert "unnest($1" in many
+    assert "unnest($1" in creations
 
 
 @asynccontextmanager

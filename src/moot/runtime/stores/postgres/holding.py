@@ -55,9 +55,8 @@ class PgHold:
             summary=summary,
             stake=stake,
         )
-        columns = [[value] for value in append.columns()]
         try:
-            values = (*columns, self._node_id, self._place)
+            values = (*append.columns(), self._node_id, self._place)
             rows = await _translated(self._connection.fetch(statements.APPEND, *values), self._address)
         except BrokenLink as error:  # nothing was committed
             raise Conflict(f"session {self.session_id}: {error}; decide again") from error

@@ -8,18 +8,38 @@ COUNT_STANDBYS = "SELECT count(*) FROM pg_stat_replication WHERE sync_state IN (
 
 _TAKE = "(i.claims AND i.due AND (h.owner IS NULL OR NOT h.due) AND (h.place IS NULL OR h.place = $21::text))"
 
-# The arrays of an append, one element per session; `me` follows them, then the place of this node.
-_INPUT = (
-    "input AS (SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[], $4::bigint[], $5::bytea[], $6::text[],"
-    " $7::bigint[], $8::bytea[], $9::bytea[], $10::text[], $11::text[], $12::bytea[], $13::boolean[], $14::bigint[],"
-    " $15::boolean[], $16::text[], $17::bigint[], $18::int[], $19::boolean[]) i(id, expected, was, seq, hash, at, tag,"
-    " hashes, data, command, digest, summary, due, epoch, claims, team, job, attempt, binds))"
-)
+# What an append is; behind it `me`, then the place of this node.
+_COLUMNS = {
+    "id": "text",
+    "expected": "bigint",
+    "was": "bytea",
+    "seq": "bigint",
+    "hash": "bytea",
+    "at": "text",
+    "tag": "bigint",
+    "hashes": "bytea",
+    "data": "bytea",
+    "command": "text",
+    "digest": "text",
+    "summary": "bytea",
+    "due": "boolean",
+    "epoch": "bigint",
+    "claims": "boolean",
+    "team": "text",
+    "job": "bigint",
+    "attempt": "int",
+    "binds": "boolean",
+}
+# One append comes as values. Several come as arrays, each of which the server first unfolds into a store of its own:
+# for a single append that would be half of the work.
+_ONE = ", ".join(f"${n}::{kind} AS {name}" for n, (name, kind) in enumerate(_COLUMNS.items(), 1))
+_ARRAYS = ", ".join(f"${n}::{kind}[]" for n, kind in enumerate(_COLUMNS.values(), 1))
+_INPUT = f"input AS (SELECT {_ONE})"
+_INPUTS = f"input AS (SELECT * FROM unnest({_ARRAYS}) i({', '.join(_COLUMNS)}))"
 
 # Rows that somebody else has locked are left out, so that no session holds up the others and there is no deadlock. Each
 # part hands on what the next one needs: joining them with the input again would compare each append with each other.
-APPEND = f"""
-WITH {_INPUT},
+_APPEND = f"""
  free AS (SELECT i.*, h.session FROM input i JOIN moot.sessions s ON s.id = i.id JOIN moot.heads h ON h.session = s.key
    ORDER BY h.session FOR NO KEY UPDATE OF h SKIP LOCKED),
  moved AS (UPDATE moot.heads h SET seq = i.seq, hash = i.hash, at = i.at, touched = nextval('moot.touches'),
@@ -44,9 +64,10 @@ WITH {_INPUT},
    FROM moved m WHERE s.key = m.session AND m.summary IS NOT NULL)
 SELECT id, owner, epoch, due FROM moved
 """
+APPEND = f"WITH {_INPUT}, {_APPEND}"
+APPENDS = f"WITH {_INPUTS}, {_APPEND}"
 
-CREATE = f"""
-WITH {_INPUT},
+_CREATE = """
  made AS (INSERT INTO moot.sessions (id, team, created_at, summary, listed)
    SELECT id, team, at, summary, nextval('moot.touches') FROM input ON CONFLICT (id) DO NOTHING RETURNING key, id),
  headed AS (INSERT INTO moot.heads (session, seq, hash, at, touched, due, owner, epoch)
@@ -60,6 +81,8 @@ WITH {_INPUT},
    SELECT m.key, i.command, i.digest, i.seq FROM input i JOIN made m USING (id) WHERE i.command IS NOT NULL)
 SELECT m.id, h.owner, h.epoch, h.due FROM made m JOIN headed h ON h.session = m.key
 """
+CREATE = f"WITH {_INPUT}, {_CREATE}"
+CREATES = f"WITH {_INPUTS}, {_CREATE}"
 
 # Why an append did not move its head, or that it did: then the row behind the expected head has its tag.
 EXPLAIN = """

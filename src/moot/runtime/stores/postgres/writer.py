@@ -59,7 +59,7 @@ class Append(Struct, frozen=True, kw_only=True):
         return self.stake.job if self.stake else None
 
     def columns(self) -> tuple[object, ...]:
-        """The values of the statement, in the order of its arrays."""
+        """The values of the statement, in its order."""
         last, (hashes, data) = self.events[-1], pack(self.events)
         summary = self.summary and msgspec.json.encode(self.summary)
         return (
@@ -238,12 +238,9 @@ class Writer:
             jobs[0].settle(FOLLOWING if is_done else NotFound(first.missing))
             return
         appends = [job.change for job in jobs if isinstance(job.change, Append)]
-        text = statements.APPEND if first.expected.seq else statements.CREATE
-        columns = [list(column) for column in zip(*[append.columns() for append in appends], strict=True)]
-        me = self._node_id()
-        place = (self._place(),) if first.expected.seq else ()  # a new session has no trees
+        text, values = self._compose(appends)
         began = time.monotonic()
-        rows = await self._insist(link, text, *columns, me, *place)
+        rows = await self._insist(link, text, *values)
         self.commit_s += time.monotonic() - began
         self.commit_count += 1
         self.append_count += len(rows)
@@ -254,6 +251,15 @@ class Writer:
         missed = [job for job in jobs if job.change.session_id not in moved]
         if missed:
             await self._explain(link, missed)
+
+    def _compose(self, appends: list[Append]) -> tuple[str, tuple[object, ...]]:
+        """The statement of appends, or of creations, with its values."""
+        is_creation, is_one = not appends[0].expected.seq, len(appends) == 1
+        rows = [append.columns() for append in appends]
+        columns = rows[0] if is_one else [list(column) for column in zip(*rows, strict=True)]
+        if is_creation:  # a new session has no trees
+            return statements.CREATE if is_one else statements.CREATES, (*columns, self._node_id())
+        return statements.APPEND if is_one else statements.APPENDS, (*columns, self._node_id(), self._place())
 
     async def _insist(self, link: Link, text: str, *values: object) -> list[Any]:
         """Run a statement, on one connection after the other, until there is an answer."""
