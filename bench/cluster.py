@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
 
@@ -21,12 +22,14 @@ import asyncpg
 from bench.cluster_nodes import compare_nodes
 from moot.core.codec import Head
 from moot.runtime.ports import Log
+from moot.runtime.stores.postgres.nodes import Pace
 from moot.runtime.stores.postgres.postgres_log import PgLog
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from moot.runtime.stores.rows import pack
 from moot.runtime.stores.sqlite import SqliteLog
 from tests.contract.logs import SUMMARY, make_events
 from tests.postgres.pg_server import INSTALL, pg_server, usable_binaries
+from tests.postgres.test_pg_writes import joined
 
 ROUNDS, APPENDS, SESSIONS, RATE_S = 7, 60, 64, 1.5
 WORDS = [f"{random.Random(n).getrandbits(32):x}" for n in range(2_000)]
@@ -40,6 +43,13 @@ def write_text() -> str:
 
 async def open_pg(url: str, name: str = "bench") -> PgLog:
     return await PgLog.open(read_address(url), read_address(url), name)
+
+
+@asynccontextmanager
+async def alone(url: str) -> AsyncIterator[PgLog]:
+    """The log of a server without others: it knows that nobody listens, and tells nobody of its appends."""
+    async with joined(url, "bench", Pace()) as (log, _):
+        yield log
 
 
 async def time_appends(log: Log, session_id: str) -> float:
@@ -56,9 +66,9 @@ async def time_appends(log: Log, session_id: str) -> float:
 
 async def time_rows(connection: asyncpg.Connection, *, in_transaction: bool) -> float:
     """Seconds of the middle INSERT of the same bytes."""
-    hashes, data = pack(make_events("floor", Head(), 3, write_text()))
     took_s: list[float] = []
     for _ in range(APPENDS):
+        hashes, data = pack(make_events("floor", Head(), 3, write_text()))
         began = time.perf_counter()
         if in_transaction:
             async with connection.transaction():
@@ -98,9 +108,9 @@ def appending(log: Log, prefix: str) -> Callable[[int], Awaitable[None]]:
 
 async def raw_rate(url: str) -> float:
     connections = await asyncio.gather(*[asyncpg.connect(url) for _ in range(SESSIONS)])
-    hashes, data = pack(make_events("floor", Head(), 3, write_text()))
 
     async def write(number: int) -> None:
+        hashes, data = pack(make_events(f"floor{number}", Head(), 3, write_text()))
         await connections[number].execute("INSERT INTO floor (hashes, data) VALUES ($1, $2)", hashes, data)
 
     try:
@@ -111,22 +121,22 @@ async def raw_rate(url: str) -> float:
 
 async def compare(url: str, folder: Path) -> list[tuple[str, float, str, bool]]:
     """The bars of one node: what, ratio, bar, whether it holds."""
-    pg, sqlite = await open_pg(url), await SqliteLog.open(folder / "moot.db")
+    sqlite = await SqliteLog.open(folder / "moot.db")
     floor = await asyncpg.connect(url)
     await floor.execute("CREATE TABLE floor (id bigserial PRIMARY KEY, hashes bytea, data bytea)")
     ratios: dict[str, list[float]] = {"insert": [], "transaction": [], "sqlite": [], "64 sqlite": [], "64 raw": []}
     try:
-        for number in range(ROUNDS):
-            ours = await time_appends(pg, f"p{number}")
-            ratios["insert"].append(ours / await time_rows(floor, in_transaction=False))
-            ratios["transaction"].append(ours / await time_rows(floor, in_transaction=True))
-            ratios["sqlite"].append(ours / await time_appends(sqlite, f"p{number}"))
-        for number in range(3):
-            ours = await rate_of(appending(pg, f"r{number}n"))
-            ratios["64 sqlite"].append(ours / await rate_of(appending(sqlite, f"r{number}n")))
-            ratios["64 raw"].append(ours / await raw_rate(url))
+        async with alone(url) as pg:
+            for number in range(ROUNDS):
+                ours = await time_appends(pg, f"p{number}")
+                ratios["insert"].append(ours / await time_rows(floor, in_transaction=False))
+                ratios["transaction"].append(ours / await time_rows(floor, in_transaction=True))
+                ratios["sqlite"].append(ours / await time_appends(sqlite, f"p{number}"))
+            for number in range(3):
+                ours = await rate_of(appending(pg, f"r{number}n"))
+                ratios["64 sqlite"].append(ours / await rate_of(appending(sqlite, f"r{number}n")))
+                ratios["64 raw"].append(ours / await raw_rate(url))
     finally:
-        await pg.close()
         await sqlite.close()
         await floor.close()
     bars = {
