@@ -3,8 +3,8 @@
 Servers are killed, stopped, restarted in order, cut off from the database, and have all of their connections reset;
 workers are killed, stopped and restarted; PostgreSQL is restarted, also as by a crash. Clients send commands with ids
 to any server until one accepts them, and answer what they are asked. Every flow takes part. At the end everything that
-was accepted is in the log once, every turn has ended once, every chain of hashes holds, nobody wrote under an epoch
-that was over, and nothing is stuck.
+was accepted is in the log once, every turn has ended once, every chain of hashes holds, every server shows what the log
+gives, nobody wrote under an epoch that was over, and nothing is stuck.
 """
 
 import asyncio
@@ -25,6 +25,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+import msgspec
+
+from moot.core.evolve import evolve
+from moot.core.session.state import State
+from moot.core.view import project
 from moot.runtime.stores.postgres.postgres_log import PgLog
 from moot.runtime.stores.postgres.store import PostgresStore, read_address
 from tests.postgres.chaos_teams import POOL, TASKS, write_teams
@@ -294,6 +299,7 @@ class Verdict:
         self.wrong: list[str] = []
         self.counts: Counter[str] = Counter()
         self.commits: dict[str, set[str]] = {}  # by sessions, of what members did to their trees
+        self.states: dict[str, State] = {}  # by sessions, folded from the first event on
 
     async def judge(self, url: str, sessions: dict[str, str], accepted: list[tuple[str, str]]) -> None:
         log = await PgLog.open(read_address(url), read_address(url))
@@ -327,12 +333,13 @@ class Verdict:
     async def _judge_session(self, log: PgLog, session_id: str, accepted: list[tuple[str, str]]) -> None:
         said: Counter[str] = Counter()
         turns: Counter[str] = Counter()
-        previous, after = "", 0
+        previous, after, state = "", 0, None
         while events := await log.read(session_id, after):
             for event in events:
                 previous = hashlib.sha256(previous.encode() + event.data).hexdigest()
                 if previous != event.hash:
                     self.wrong.append(f"{session_id}: chain broken at {event.seq}")
+                state = evolve(state, event.fact)
                 fact = json.loads(event.data)["metadata"]
                 if event.name == "message.posted" and fact.get("member") == "ann":
                     said[fact["text"].split("]")[-1].strip()] += 1
@@ -347,9 +354,22 @@ class Verdict:
                     self.commits.setdefault(session_id, set()).add(fact["commit"])
                 self.counts[event.name] += 1
             after = events[-1].seq
+        if state is not None:
+            self.states[session_id] = state
         ours = [text for each, text in accepted if each == session_id]
         self.wrong += [f"{session_id}: {text} is there {said[text]} times" for text in ours if said[text] != 1]
         self.wrong += [f"{session_id}: turn {turn} ended {ends} times" for turn, ends in turns.items() if ends != 1]
+
+
+def find_other_states(cluster: Cluster, states: dict[str, State]) -> list[str]:
+    """The sessions that a server shows otherwise than their logs say. It begins with what servers have kept of them."""
+    others = []
+    for session_id, state in states.items():
+        view = json.loads(msgspec.json.encode(project(state)))
+        for slot, node in cluster.servers.items():
+            if node.call("GET", f"/api/sessions/{session_id}")["state"] != view:
+                others.append(f"{session_id}: server {slot} shows another state than its log gives")
+    return others
 
 
 def find_lost_work(cluster: Cluster, commits: dict[str, set[str]]) -> list[str]:
@@ -425,6 +445,8 @@ def run_chaos(seconds: float, seed: int) -> tuple[Verdict, str]:
             is_over.set()
             answering.join()
         verdict.wrong += find_lost_work(cluster, verdict.commits)
+        if not verdict.wrong:  # else they may go on meanwhile
+            verdict.wrong += find_other_states(cluster, verdict.states)
         counts = {name: verdict.counts[name] for name in COUNTED}
         told = (
             f"seed {seed}, {seconds:.0f} s, faults {dict(faults)}, {sum(faults.values())} in all: "

@@ -206,6 +206,8 @@ async def test_a_busy_owner_does_not_starve_the_others(pg_url: str) -> None:
             await there.submit(post(f"b{number}"))
         is_over = True
         said = await chattering
+        lost_races = sum(b.log._writer.conflicts.values())
+        assert b.log.locked_count == lost_races <= 20
         heard = await texts(b, session)
         assert [text for text in heard if text.startswith("b") and text[1:].isdigit()] == [f"b{n}" for n in range(20)]
         assert [text for text in heard if text.startswith("a") and text[1:].isdigit()] == [f"a{n}" for n in range(said)]

@@ -21,6 +21,7 @@ from tests.contract.logs import SUMMARY, append, closing, make_events, run, veri
 from tests.postgres.fixtures import Servers
 from tests.postgres.proxy import proxied
 
+CUTS = 200
 QUICK = Pace(beat_s=0.1, suspect_s=0.3, lease_s=2.0)
 DUE = Stake(due=True, claims=True)
 
@@ -105,20 +106,21 @@ def once(text: bytes) -> Callable[[bytes], bool]:
     return lambda data: text in data and bool(armed) and armed.pop()
 
 
+@pytest.mark.slow
 @run
 async def test_an_append_whose_answer_is_lost_takes_effect_once(pg_url: str) -> None:
     """The connection breaks after the commit and before the answer: it is sent again, and found by its tag."""
     async with proxied(pg_url) as proxy, opened(proxy.url) as log:
         head = (await append(log, "a"))[-1].head
-        for number in range(15):
+        for number in range(CUTS):
             proxy.drops_answer_to = once(b"hello")
             events = make_events("a", head, 1, f"hello {number}")
             await log.append("a", head, events, command=CommandKey(f"c{number}", "d"))
             head = events[-1].head
-        assert proxy.cuts == 15
-        assert log.in_doubt_count >= 15
-        assert await verify(log, "a") == head == Head(16, head.hash)
-        assert await log.find_command("a", "c14") is not None
+        assert proxy.cuts == CUTS
+        assert log.in_doubt_count >= CUTS
+        assert await verify(log, "a") == head == Head(CUTS + 1, head.hash)
+        assert await log.find_command("a", f"c{CUTS - 1}") is not None
 
 
 @run
