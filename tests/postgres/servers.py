@@ -105,8 +105,8 @@ def server(
     store: str, data: Path, *arguments: Path | str, lease_s: float = 3.0, port: int = 0, **environment: str
 ) -> Iterator[Server]:
     command = [*MOOT, "serve", *map(str, arguments), "--store", store, "--data", str(data), "--port", str(port)]
-    command += ["--node", data.name]
-    settings = {**os.environ, "MOOT_LEASE_S": str(lease_s), **environment}
+    names = {"MOOT_NODE": data.name, "MOOT_LEASE_S": str(lease_s)}  # not options: an older revision may not have them
+    settings = {**os.environ, **names, **environment}
     with _started(command, data, settings) as process:
         yield Server(process, data)
 
