@@ -1,10 +1,13 @@
 """Trust is given to a folder, for exactly the commands that were shown."""
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
+from moot.config.private_files import keep_secret
 from moot.config.trust import FILE, NotTrusted, Start, TrustStore
 
 RUN = Start(member="bob", argv=("./run.sh", "--fast"))
@@ -25,6 +28,22 @@ def test_trust_is_for_a_folder_and_its_commands(tmp_path: Path) -> None:
     ):
         assert store.find_untrusted(here, [RUN, other]) == [other]
     assert store.find_untrusted(here, [Start(member="carol", argv=RUN.argv)]) == []
+
+
+def test_windows_that_ask_at_once_lose_nothing(tmp_path: Path) -> None:
+    """Trust that is given in several windows at the same moment is all kept, and they find the same secret."""
+    folders = [tmp_path / str(number) for number in range(16)]
+    together = Barrier(len(folders))
+
+    def trust(folder: Path) -> bytes:
+        together.wait()
+        TrustStore(tmp_path).add(folder, [RUN])
+        return keep_secret(tmp_path / "secret")
+
+    with ThreadPoolExecutor(len(folders)) as windows:
+        secrets = set(windows.map(trust, folders))
+    assert secrets == {(tmp_path / "secret").read_bytes().strip()}
+    assert {entry.folder for entry in TrustStore(tmp_path).read()} == {str(folder) for folder in folders}
 
 
 def test_trust_grows_and_is_taken_back(tmp_path: Path) -> None:

@@ -52,15 +52,21 @@ def make_private_folder(path: Path) -> None:
 
 
 def keep_secret(path: Path) -> bytes:
-    """Return the secret in this file; a missing or empty file gets a new one."""
-    try:
-        secret = path.read_bytes().strip()
-    except FileNotFoundError:
-        secret = b""
-    if not secret:
-        secret = secrets.token_urlsafe(32).encode()
-        write_private(path, secret + b"\n")
+    """Return the secret in this file; a missing or empty file gets a new one, the same for all who ask at once."""
+    if secret := _read_secret(path):
+        return secret
+    with held(path):
+        if not (secret := _read_secret(path)):
+            secret = secrets.token_urlsafe(32).encode()
+            write_private(path, secret + b"\n")
     return secret
+
+
+def _read_secret(path: Path) -> bytes:
+    try:
+        return path.read_bytes().strip()
+    except FileNotFoundError:
+        return b""
 
 
 def version_of(path: Path) -> Version | None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from moot.config.message_format import show_name
-from moot.config.private_files import write_private
+from moot.config.private_files import held, write_private
 from moot.core.errors import ConfigError
 from moot.core.text import clean
 
@@ -90,15 +90,17 @@ class TrustStore:
         return [start for start in starts if start.digest not in known]
 
     def add(self, folder: Path, starts: Iterable[Start]) -> None:
-        entry = self._find(_resolve(folder))
-        shown = {(start.member, start.digest): start for start in (*entry.starts, *starts)}
-        self._write(entry.folder, TrustedFolder(folder=entry.folder, starts=tuple(shown.values())))
+        name = _resolve(folder)
+        with held(self._path):
+            shown = {(start.member, start.digest): start for start in (*self._find(name).starts, *starts)}
+            self._write(name, TrustedFolder(folder=name, starts=tuple(shown.values())))
 
     def remove(self, folder: Path) -> bool:
         """Withdraw the trust in a folder. Return whether there was any."""
         name = _resolve(folder)
-        had = any(entry.folder == name for entry in self.read())
-        self._write(name, None)
+        with held(self._path):
+            had = any(entry.folder == name for entry in self.read())
+            self._write(name, None)
         return had
 
     def _find(self, name: str) -> TrustedFolder:
