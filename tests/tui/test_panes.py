@@ -38,6 +38,19 @@ def test_widths_change_within_bounds() -> None:
     assert panes.kept.inspector_width == 44
 
 
+def test_what_stands_below_the_messages_is_wrapped_again() -> None:
+    """A screen that becomes wide has the hint of a new session, and what is being written, on as few lines."""
+
+    async def play() -> None:
+        async with playing(chat_team(ai("bob", "word " * 20, "late")), (30, 20)) as here:
+            hint = EN("say_something")
+            assert hint not in here.screen
+            await here.pilot.resize_terminal(120, 32)
+            await here.sees(hint)
+
+    run(play())
+
+
 def test_panes_and_theme_are_remembered(tmp_path: Path) -> None:
     """What was hidden, shown or widened, and the theme, are the same at the next start."""
 

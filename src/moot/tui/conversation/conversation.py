@@ -66,6 +66,7 @@ class Conversation(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._items: Sequence[Item] = ()
         self._view, self._words = View(), Words(DEFAULT_LANGUAGE)
+        self._viewer_state = ViewerState()
         self._laid: list[tuple[Item, list[Text]]] = []  # the newest items with their lines
         self._starts: list[int] = []  # the first line of each of them
         self._height = 0  # of all of them
@@ -84,11 +85,8 @@ class Conversation(ScrollView, can_focus=True):
         if view.members != self._view.members or words.language != self._words.language:
             self._laid = []
         self._items, self._count, self._view, self._words = story.items, story.count, view, words
+        self._viewer_state = viewer_state
         self._lay_out_items()
-        self._tail = list(self._lay_out_tail(viewer_state, words))
-        if not view.counters.messages and not self._tail:
-            hint = Text(INDENT + words("say_goal" if view.is_steered else "say_something"), "dim italic")
-            self._tail = [Text(), *wrap(hint, self._width, len(INDENT))]
         self._resize_content()
 
     @property
@@ -109,6 +107,7 @@ class Conversation(ScrollView, can_focus=True):
         self._laid = [(item, kept[id(item)]) for item in items[first:]]
         self._measure()
         self._lay_out_rest()
+        self._tail = list(self._lay_out_tail(self._viewer_state, self._words))
 
     def _measure(self) -> None:
         *starts, height = accumulate((len(lines) for _, lines in self._laid), initial=0)
@@ -153,6 +152,10 @@ class Conversation(ScrollView, can_focus=True):
             yield Text()
             yield Text.assemble((words("you"), "bold"), "  ", (words("unsent_mark"), "yellow"))
             yield from body(message.text, self._width)
+        if view.members and not (view.counters.messages or view.running or viewer_state.unsent):
+            yield Text()
+            hint = Text(INDENT + words("say_goal" if view.is_steered else "say_something"), "dim italic")
+            yield from wrap(hint, self._width, len(INDENT))
 
     def _thinking(self, stream: Stream) -> Iterator[Text]:
         """Yield the last two lines of the current thought."""
