@@ -52,8 +52,11 @@ async def watch(demo: Demo, sees: str, *, press: str = "") -> None:
             if press:
                 await here.sees("goes on by itself", "Ctrl+D cuts the connection")
                 await here.press("enter")
-                await here.sees("the connection breaks", "D cuts the connection")
-                await here.until(lambda: ui.query_one("TalkPane").composer.text)  # type: ignore[attr-defined]
+                await here.sees("the connection breaks", "Ctrl+D cuts the connection")
+                composer = ui.query_one("TalkPane").composer  # type: ignore[attr-defined]
+                await here.until(lambda: composer.text)
+                await here.press("D")
+                assert composer.text.endswith("D")  # no letter is a key
                 await here.press(press)
                 await here.until(lambda: cuts)
                 await here.sees("events replayed")
@@ -71,8 +74,26 @@ def test_the_chat_demo_plays_on_the_screen() -> None:
 
 
 def test_the_viewer_may_cut_the_link() -> None:
-    """`press D to cut the connection`: it reconnects, and says how much was replayed."""
-    run(watch(chat_demo.DEMO, "", press="d"))
+    """Ctrl+D, also while a message stands ready: it reconnects, and says how much was replayed."""
+    run(watch(chat_demo.DEMO, "", press="ctrl+d"))
+
+
+def test_captions_speak_the_language_of_the_demo() -> None:
+    """From the first one, whatever the locale says, with the space that its sentences have."""
+
+    async def play() -> None:
+        demo = plan_demo.DEMO_ZH
+        async with staged(demo.team) as stage, connect(stage.url, stage.token) as client:
+            session = await stage.app.session(title="Demo")
+            host = RemoteHost(client, demo.team)
+            play = lambda screen: Director(session, demo, screen, hurry=HURRY).play()  # noqa: E731
+            ui = DemoApp(host, await host.open(session.id), play, client.cut)
+            async with ui.run_test(size=WIDE) as pilot:
+                here = Playing(ui, pilot)
+                await here.sees("» ", "自动继续 · Enter 立即继续 · Ctrl+D 切断连接")
+                await here.sees("等你点头。你点头的时候连接断开")
+
+    run(play())
 
 
 def test_the_plan_demo_plays_on_the_screen() -> None:

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 from textual import work
 from textual.binding import Binding, BindingType
-from textual.events import Event, Key
 
 from moot.tui.composer.composer import Composer
 from moot.tui.hosts import Host, Talk
 from moot.tui.keys import Keys
 from moot.tui.terminal import MootApp
 from moot.tui.text.plain import Content, Line, plain_line
+from moot.tui.words import Words
 
 
 class DemoApp(MootApp):
@@ -30,7 +30,7 @@ class DemoApp(MootApp):
     ) -> None:
         super().__init__(host, talk, keys=keys)
         self._play, self.cut = play, cut
-        self._may_cut = False
+        self._tell: Callable[[Words], tuple[str, str]] | None = None  # the caption, and what keys do now
         self._go_on = asyncio.Event()
         self._prepared = ""
         self._has_spoken = False
@@ -41,16 +41,22 @@ class DemoApp(MootApp):
     @work(group="demo")
     async def direct(self) -> None:
         await self._play(self)
-        self._show(self.words("demo.over"), self.words("leave_with", pressed=self.keys.long("quit")))
+        self._show(lambda words: (words("demo.over"), words("leave_with", pressed=self.keys.long("quit"))))
 
     # called by `play`
 
-    def show_caption(self, caption: str, *, may_cut: bool = False) -> None:
-        """Show a caption. With `may_cut`, D cuts the link while the composer is unchanged; Ctrl+D always does."""
-        self._may_cut = may_cut
-        self._show(caption, self.words("demo.next", pressed="D" if may_cut else "Ctrl+D"))
+    def show_caption(self, caption: str) -> None:
+        self._show(lambda words: (caption, words("demo.next")))
 
-    def _show(self, caption: str, hint: str) -> None:
+    def watch_words(self) -> None:
+        """Tell the first caption again: it comes before the language of the session is known."""
+        super().watch_words()
+        if self._tell:
+            self._show(self._tell)
+
+    def _show(self, tell: Callable[[Words], tuple[str, str]]) -> None:
+        self._tell = tell
+        caption, hint = tell(self.words)
         line = self.query_one("#caption", Line)
         line.display = True
         line.show(Content("\n").join([plain_line(f"» {caption}", "bold"), plain_line(f"  {hint}", "dim")]))
@@ -82,15 +88,6 @@ class DemoApp(MootApp):
         self._has_spoken = bool(event.text.strip())
         self._go_on.set()
 
-    async def on_event(self, event: Event) -> None:
-        """Treat D as the key that cuts the link only while the caption offers it and nothing is typed."""
-        is_cut_key = self._may_cut and isinstance(event, Key) and event.key in ("d", "D")
-        if is_cut_key and self.query_one(Composer).text in ("", self._prepared):
-            self.action_cut()
-        else:
-            await super().on_event(event)
-
     def action_cut(self) -> None:
         self.cut()
-        self._may_cut = False
         self._go_on.set()  # the demo goes on while this screen is disconnected

@@ -19,7 +19,7 @@ ON_CUE_S = 1.2  # shorter at a cue, because the work goes on meanwhile
 class Screen(Protocol):
     """What the director needs of the interface that shows the demo."""
 
-    def show_caption(self, caption: str, *, may_cut: bool = False) -> None: ...
+    def show_caption(self, caption: str) -> None: ...
 
     def cut(self) -> None:
         """Close the connection, as a bad network would."""
@@ -49,8 +49,8 @@ class Director:
                 is_settled = state.is_settled and batch[-1].seq >= self._accepted_seq
                 while self._scenes and (is_settled or self._scenes[0].is_cued(batch)):
                     scene = self._scenes.popleft()
-                    caption = f"{scene.caption} {scene.cut}".strip()
-                    self._screen.show_caption(caption, may_cut=bool(scene.cut))
+                    space = "" if scene.caption.endswith("。") else " "
+                    self._screen.show_caption(f"{scene.caption}{space}{scene.cut}".strip())
                     if scene.acts and await self._act(scene, is_settled=is_settled):
                         break
 
