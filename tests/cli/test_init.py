@@ -183,7 +183,7 @@ def answer(monkeypatch: pytest.MonkeyPatch, *lines: str, clis: Sequence[FoundCli
     chosen = Namespace(**{"folder": ".", "template": None, "flow": None, "language": "en", "members": None, **options})
     chosen.agents = None
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-    return init.choose(chosen, init.list_offers(clis, {}), is_asked=True)
+    return init.choose(chosen, init.list_offers(clis, {}, chosen.language), is_asked=True)
 
 
 def test_three_answers_make_a_team_of_claude_and_codex(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,6 +201,27 @@ def test_enter_takes_what_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     nobody = [replace(cli, login="") for cli in FOUND]
     starter = answer(monkeypatch, "", "", "", clis=nobody)
     assert (starter.agents, starter.names) == ((None, None), ("You", "Bob", "Carol"))
+
+
+def test_questions_are_asked_in_the_language_of_the_team(
+    moot: Moot, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was found, what is missing and who plays what, in Chinese from the first word; the choice is shown once."""
+
+    async def find() -> list[FoundCli]:
+        return FOUND
+
+    answer(monkeypatch, "2", "", "", "", "", language="zh")
+    asked = capsys.readouterr().err
+    assert asked.count("  3  脚本：不需要密钥，也不需要网络\n") == 1
+    assert "  2  codex 1，尚未登录\n" in asked
+    assert "谁来扮演 小诺（规划）？ [1]: 谁来扮演 小本（执行）？ [1]: " in asked
+    monkeypatch.setattr(init, "find_clis", find)
+    assert "找到 claude 2\n" in moot("init", "zh", "--language", "zh").err
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    said = moot("init", "here", "--agents", "codex,gemini").err
+    assert "codex 要先：运行一次 `codex` 并登录，或设置 CODEX_API_KEY\n" in said
+    assert "这里没有找到 gemini" in said
 
 
 def test_nonsense_is_asked_again(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

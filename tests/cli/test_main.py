@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 import moot as package
 from moot.cli.main import COMMANDS
@@ -19,6 +20,13 @@ def test_alone_it_prints_eight_helpful_lines(moot: Moot) -> None:
     assert said.code == 0
     assert len(said.lines) == 8
     assert all(line.strip().startswith("moot ") for line in said.lines[1:])
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "zh_CN.UTF-8"])
+def test_the_greeting_fits_a_small_terminal(moot: Moot, monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
+    """No line is wrapped at 80 columns, in either language."""
+    monkeypatch.setenv("LC_ALL", locale)
+    assert max(cell_len(line) for line in moot().lines) < 80
 
 
 def test_version(moot: Moot) -> None:

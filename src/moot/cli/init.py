@@ -33,7 +33,7 @@ from moot.config.validation import find_problems
 from moot.config.yaml_source import read_yaml
 from moot.core.errors import ConfigError, WorkspaceError
 from moot.core.session.team import DEFAULT_LANGUAGE, LANGUAGES, Language
-from moot.core.texts import render
+from moot.core.texts import find_text, render
 from moot.runtime.workspaces.repository import find_repository
 
 FILE = "moot.yaml"
@@ -62,9 +62,6 @@ class Offer(Struct, frozen=True):
         return not self.fix
 
 
-SCRIPTED = Offer(SCRIPT, None, "a script: no key, no network")
-
-
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", nargs="?", default=".", help=say("help.init.folder"))
     parser.add_argument("--template", choices=TEMPLATES, help=say("help.init.template"))
@@ -88,8 +85,9 @@ async def run(options: Namespace) -> int:
     is_new = not path.parent.exists()
     path.parent.mkdir(parents=True, exist_ok=True)  # first: if it cannot be made, nothing need be asked
     try:
-        with Progress("looking for agents' programs"):
-            offers = list_offers(await find_clis(), os.environ)
+        language = starting_language(options)
+        with Progress(render("init.looking", language)):
+            offers = list_offers(await find_clis(), os.environ, language)
         write_file(options, path, offers)
     except BaseException:  # Ctrl-C too
         if is_new:
@@ -104,7 +102,7 @@ def write_file(options: Namespace, path: Path, offers: list[Offer]) -> None:
     is_asked = not options.yes and sys.stdin.isatty() and sys.stderr.isatty()
     if not options.agents:  # else the choice is made
         for offer in offers[:-1]:
-            print(f"found {offer.says}", file=sys.stderr)
+            print(render("init.found", starting_language(options), what=offer.says), file=sys.stderr)
     starter = choose(options, offers, is_asked=is_asked)
     text = write_team(starter)
     problems = find_problems(read_yaml(text.encode()))
@@ -115,28 +113,37 @@ def write_file(options: Namespace, path: Path, offers: list[Offer]) -> None:
     tell(starter, text, path, offers)
 
 
-def list_offers(clis: Sequence[FoundCli], environment: Mapping[str, str]) -> list[Offer]:
+def list_offers(
+    clis: Sequence[FoundCli], environment: Mapping[str, str], language: Language = DEFAULT_LANGUAGE
+) -> list[Offer]:
     """Return what can play an AI: CLIs that are logged in, models, CLIs that are not, and a script last."""
     usable = [cli for cli in clis if cli.path and not cli.problem]
-    offers = [_offer_cli(cli.name, f"{cli.name} {cli.version}", cli.fix) for cli in usable]
+    offers = [_offer_cli(cli, language) for cli in usable]
     for key, model in MODELS.items():
         if environment.get(key):
             has_library = find_spec("pydantic_ai") is not None
             fix = "" if has_library else "`pip install 'moot[llm]'`"
-            needs = f", once you {fix}" if fix else ""
-            agent = f'{{type: llm, model: "{model}"}}'
-            offers.append(Offer(key, agent, f"{key}, for {model}{needs}", fix=fix))
-    return [*sorted(offers, key=lambda offer: not offer.is_ready), SCRIPTED]
+            says = render("init.offer.model", language, key=key, model=model)
+            needs = render("init.offer.needs", language, fix=fix) if fix else ""
+            offers.append(Offer(key, f'{{type: llm, model: "{model}"}}', says + needs, fix=fix))
+    script = Offer(SCRIPT, None, render("init.offer.script", language))
+    return [*sorted(offers, key=lambda offer: not offer.is_ready), script]
 
 
-def _offer_cli(name: str, says: str, fix: str) -> Offer:
-    login = ", not logged in yet" if fix else ""
-    return Offer(name, f"{{type: cli, preset: {name}}}", f"{says}{login}", name.capitalize(), fix)
+def _offer_cli(cli: FoundCli, language: Language) -> Offer:
+    """Offer a CLI. One that is there needs at most a login."""
+    name, fix = cli.name, cli.fix
+    if cli.path and fix:
+        fix = render("init.fix.login", language, name=name, key=cli.preset.keys[0])
+    login = render("init.offer.login", language) if fix else ""
+    return Offer(
+        name, f"{{type: cli, preset: {name}}}", f"{name} {cli.version}".strip() + login, name.capitalize(), fix
+    )
 
 
 def choose(options: Namespace, offers: list[Offer], *, is_asked: bool) -> Starter:
     """Return what to write: from the options, else from the answers, else what runs here at once."""
-    language = options.language or find_locale_language()
+    language = starting_language(options)
     template = options.template or (_of_flow(options.flow) if options.flow else "")
     template = template or (ask_template(language) if is_asked else "pair")
     names = tuple(name for part in re.split("[,，]", options.members or "") if (name := part.strip()))
@@ -152,6 +159,11 @@ def choose(options: Namespace, offers: list[Offer], *, is_asked: bool) -> Starte
         agents=tuple(player.agent for player in players),
         has_repository=has_repository(Path(options.folder)),
     )
+
+
+def starting_language(options: Namespace) -> Language:
+    language: Language = options.language or find_locale_language()
+    return language
 
 
 def has_repository(folder: Path) -> bool:
@@ -176,12 +188,14 @@ def _choose_players(
     """Return who plays each AI, in the order of the names."""
     count = len(names) - 1
     if options.agents:
-        wanted = [find_offer(name.strip(), offers) for name in options.agents.split(",") if name.strip()]
+        wanted = [find_offer(name.strip(), offers, language) for name in options.agents.split(",") if name.strip()]
         if len(wanted) not in (1, count):
             raise UsageError(f"--agents names {len(wanted)} and the team has {count} AIs; name one for all or one each")
         return wanted * count if len(wanted) == 1 else wanted
     if not is_asked or len(offers) == 1:
         return [offers[-1]] * count
+    for number, offer in enumerate(offers, 1):
+        print(f"  {number}  {offer.says}", file=sys.stderr)
     parts = load_template(template, language).members
     players: list[Offer] = []
     for at, name in enumerate(names[1:]):
@@ -201,15 +215,15 @@ def name_team(folder: Path) -> str:
     return re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")[:60] or "my-team"
 
 
-def find_offer(name: str, offers: list[Offer]) -> Offer:
+def find_offer(name: str, offers: list[Offer], language: Language) -> Offer:
     """Return an offer by its name. A preset that is not installed here is taken too, with a warning."""
     for offer in offers:
         if offer.name == name:
             return offer
     presets = [preset.name for preset in list_presets()]
     if name in presets:
-        print(f"{name} was not found here; `moot doctor` says how to get it", file=sys.stderr)
-        return _offer_cli(name, name, FoundCli(preset=find_preset(name)).fix)
+        print(render("init.missing", language, name=name), file=sys.stderr)
+        return _offer_cli(FoundCli(preset=find_preset(name)), language)
     known = dict.fromkeys([*(offer.name for offer in offers), *presets])
     raise UsageError(f"--agents {name!r} is nothing that plays an AI; {suggest(name, known, 'there are')}")
 
@@ -226,10 +240,9 @@ def ask_player(name: str, role: str, offers: Sequence[Offer], earlier: Sequence[
     """Ask who plays one AI. The default is one that is ready, if possible one that plays nobody yet, else a script."""
     ready = [offer for offer in offers[:-1] if offer.is_ready]
     usual = next((offer for offer in ready if offer not in earlier), (ready or offers[-1:])[0])
-    for number, offer in enumerate(offers, 1):
-        print(f"  {number}  {offer.says}", file=sys.stderr)
     names = [offer.name for offer in offers]
-    question = render("init.player", language, name=name, role=role)
+    shown = find_text(f"ui.role.{role}", language) or role
+    question = render("init.player", language, name=name, role=shown)
     return offers[_ask_number(question, names, offers.index(usual) + 1, language) - 1]
 
 

@@ -17,7 +17,7 @@ GREETING = {  # command lines for a start, and what is said of each
     "moot init": "init",
     "moot chat": "chat",
     "moot serve --open": "serve",
-    "moot run moot.yaml --say '[NEXT: bob] hello'": "run",
+    "moot run --say hello": "run",
     "moot sessions list": "sessions",
     "moot --help": "help",
 }
@@ -62,7 +62,7 @@ def run_command(arguments: list[str]) -> int:
     if not arguments:
         print(
             say("help.greeting"),
-            *(f"  {line:46} {say(f'help.greeting.{code}')}" for line, code in GREETING.items()),
+            *(f"  {line:20} {say(f'help.greeting.{code}')}" for line, code in GREETING.items()),
             sep="\n",
         )
         return exits.OK

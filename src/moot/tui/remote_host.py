@@ -39,7 +39,9 @@ class RemoteHost:
 
     @property
     def url(self) -> str:
-        return str(self._client.address)
+        """Return the server's address; nothing for a window on this machine."""
+        address = self._client.address
+        return "" if address.folder else str(address)
 
     def moves(self) -> AsyncGenerator[Moved, None]:
         return self._client.moves()

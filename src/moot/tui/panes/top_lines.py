@@ -116,7 +116,7 @@ def link_line(viewer_state: ViewerState, url: str | None, since: str, left_s: fl
     match link.state:
         case Connection.CONNECTED:
             shown = words("link.connected", seq=viewer_state.seq, at=local_time(viewer_state.at))
-            return plain_line(f"● {shown}{reset}{unsent} · {url}", "green")
+            return plain_line(f"● {shown}{reset}{unsent} · {url or words('attached')}", "green")
         case Connection.CONNECTING:
             return plain_line(f"◌ {words('link.connecting')}{unsent}", "yellow")
         case Connection.RECONNECTING:
