@@ -24,6 +24,8 @@ from moot.core.session.typed_answers import read_answer
 from moot.core.session.workspace_view import Changes, FileDiff
 from moot.core.view import Question, View
 
+UNHEARD = ("unresolved", "nobody_addressed")  # notices that nobody was given what was said
+
 
 class Piece(Struct, frozen=True, kw_only=True):
     """A piece of text while a member writes it: shown, not logged. `is_thinking`: of a thought, not of the message."""
@@ -38,6 +40,9 @@ class Conversation(ABC):
     """A handle on one session."""
 
     id: str
+
+    def __repr__(self) -> str:
+        return f"<session {self.id}>"
 
     @abstractmethod
     async def view(self) -> View:
@@ -116,7 +121,7 @@ class Conversation(ABC):
         The arguments are those of `say`.
 
         Raises:
-            Refused: the session does not accept it, or it names nobody of the team.
+            Refused: the session does not accept it, or it is addressed to nobody of the team.
             AgentError: nobody answered because a member's turn failed; the message names the member.
         """
         return await self._reply(_post(text, by, to, inputs, attachments))
@@ -192,13 +197,13 @@ class Conversation(ABC):
         view = await self.view()
         tell = find_flow(view.flow).lines.messages
         ais = {member.id for member in view.members if member.kind is Kind.AI}
-        reply, failure, unresolved = "", None, None
+        reply, failure, unheard = "", None, None
         async with aclosing(self._run(command)) as events:
             async for event in events:
                 if isinstance(event.fact, TurnFailed):
                     failure = event.fact
-                elif isinstance(event.fact, NoticePosted) and event.fact.code == "unresolved":
-                    unresolved = event.fact
+                elif isinstance(event.fact, NoticePosted) and event.fact.code in UNHEARD:
+                    unheard = event.fact
                 elif say := tell.get(type(event.fact)):
                     message = say(event.fact)
                     if message.member in ais and message.text.strip():
@@ -211,8 +216,8 @@ class Conversation(ABC):
             return view.questions[0].text
         if failure and not reply:
             raise AgentError(failure.error_type, f"{view.name(failure.member)} failed: {failure.message}")
-        if unresolved and not reply:
-            raise Refused(unresolved.code, names=unresolved.names, available=unresolved.available)
+        if unheard and not reply:
+            raise Refused(unheard.code, names=unheard.names, available=unheard.available)
         return reply
 
 

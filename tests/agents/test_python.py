@@ -133,7 +133,7 @@ def test_the_decorator_makes_a_member_of_a_function() -> None:
     member = moot.agent(functions.greet)
     assert isinstance(member, PythonMember)
     assert (member.__name__, member.__doc__) == ("greet", "Says who spoke last.")
-    with pytest.raises(TypeError, match="needs an async function"):
+    with pytest.raises(TypeError, match="plain is no async function"):
         moot.agent(functions.plain)  # type: ignore[arg-type]
 
 

@@ -74,6 +74,33 @@ async def test_ask_raises_what_kept_a_member_from_answering() -> None:
 
 
 @run
+async def test_ask_raises_when_nobody_was_addressed() -> None:
+    """A text that no AI was given is no empty answer: the error says to whom it can be given."""
+    async with moot.open(chat_team()) as app:
+        session = await app.session()
+        with pytest.raises(Refused, match=r"Nobody was addressed\. Give it to: bob · carol · dora"):
+            await session.ask("hello")
+
+
+def test_what_is_no_member_is_said() -> None:
+    """A name, or a list of members, instead of members."""
+    for wrong in ("ann", [moot.human("ann"), moot.ai("bob", echo)]):
+        with pytest.raises(TypeError, match=r"a team is made of moot\.human\(…\) and moot\.ai\(…\)"):
+            moot.team(wrong, moot.ai("bob", echo))  # type: ignore[arg-type]
+
+
+@run
+async def test_sessions_and_events_can_be_printed() -> None:
+    """On one line, without the stored bytes."""
+    async with moot.open(chat_team()) as app:
+        session = await app.session()
+        events = [event async for event in session.say("hello", to="bob")]
+    assert repr(session) == f"<session {session.id}>"
+    assert repr(events[0]).startswith(f"<event 2 {events[0].timestamp} MessagePosted(member='ann', text='hello'")
+    assert "hash" not in repr(events[0])
+
+
+@run
 async def test_ask_returns_the_question_that_people_are_asked_instead() -> None:
     """A plan that waits for approval is what `ask` returns; approving it returns the answer."""
     async with moot.open(plan_team()) as app:
@@ -189,7 +216,8 @@ def test_in_a_team_in_code_with_one_ai_it_is_given_what_names_nobody() -> None:
     """Unless `chat` says otherwise."""
     bob = moot.ai("bob", {"type": "script", "replies": ["hi"]})
     assert moot.run_sync(moot.team(moot.human("ann"), bob), "hello") == "hi"
-    assert moot.run_sync(moot.team(moot.human("ann"), bob, chat={"default": "ann"}), "hello") == ""
+    with pytest.raises(Refused, match="Nobody was addressed"):
+        moot.run_sync(moot.team(moot.human("ann"), bob, chat={"default": "ann"}), "hello")
 
 
 def test_who_asks_somebody_unknown_is_told_who_is_there() -> None:

@@ -201,7 +201,8 @@ def agent(function: AgentFunction, folder: Path | None = None) -> PythonMember:
         TypeError: the function is not async.
     """
     if not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)):
-        raise TypeError(f"@moot.agent needs an async function, {function!r} is not one")
+        name = getattr(function, "__name__", repr(function))
+        raise TypeError(f"{name} is no async function; an agent is an `async def` that takes the turn")
     return PythonMember(function, folder)
 
 

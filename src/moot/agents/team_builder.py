@@ -39,8 +39,11 @@ def team(*members: Mapping[str, Any], name: str = "team", **fields: Any) -> Team
 
     Raises:
         InvalidTeam: with every problem.
-        TypeError: a member is given something that cannot play it.
+        TypeError: a member is no member, or is given something that cannot play it.
     """
+    for member in members:
+        if not isinstance(member, Mapping):
+            raise TypeError(f"a team is made of moot.human(…) and moot.ai(…), one after the other, not of {member!r}")
     players = {
         member["id"]: as_agent(member["id"], member["agent"])
         for member in members

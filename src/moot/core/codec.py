@@ -36,6 +36,9 @@ class Event(Struct, frozen=True, kw_only=True, gc=False):
     data: bytes
     hash: str
 
+    def __repr__(self) -> str:
+        return f"<event {self.seq} {self.timestamp} {self.fact!r}>"
+
     @property
     def name(self) -> str:
         return self.fact.event
