@@ -78,8 +78,17 @@ def test_the_viewer_may_cut_the_link() -> None:
     run(watch(chat_demo.DEMO, "", press="ctrl+d"))
 
 
-def test_captions_speak_the_language_of_the_demo() -> None:
+def test_captions_speak_the_language_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     """From the first one, whatever the locale says, with the space that its sentences have."""
+
+    captions: list[str] = []
+
+    def note(self: DemoApp, caption: str) -> None:
+        captions.append(caption)
+        show_caption(self, caption)
+
+    show_caption = DemoApp.show_caption
+    monkeypatch.setattr(DemoApp, "show_caption", note)
 
     async def play() -> None:
         demo = plan_demo.DEMO_ZH
@@ -90,10 +99,11 @@ def test_captions_speak_the_language_of_the_demo() -> None:
             ui = DemoApp(host, await host.open(session.id), play, client.cut)
             async with ui.run_test(size=WIDE) as pilot:
                 here = Playing(ui, pilot)
-                await here.sees("» ", "自动继续 · Enter 立即继续 · Ctrl+D 切断连接")
-                await here.sees("等你点头。你点头的时候连接断开")
+                await here.sees("自动继续 · Enter 立即继续 · Ctrl+D 切断连接")
+                await here.sees("演示结束")
 
     run(play())
+    assert any("等你点头。你点头的时候连接断开" in caption for caption in captions)
 
 
 def test_the_plan_demo_plays_on_the_screen() -> None:
