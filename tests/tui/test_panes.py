@@ -6,8 +6,10 @@ from moot.core.flows.turns import TurnInput
 from moot.runtime.ports import Ask
 from moot.tui.panes.layout import PaneLayout
 from moot.tui.remembered import Layout, Memory
+from moot.tui.terminal import MootApp
 from tests.client.deadline import run
-from tests.tui.screens import EN, WIDE, ai, chat_team, playing
+from tests.tui.recorded import RecordedHost, chat
+from tests.tui.screens import EN, WIDE, Playing, ai, chat_team, playing
 
 TEAM = chat_team(ai("bob", "Hello. [NEXT: Ann]"))
 
@@ -47,6 +49,23 @@ def test_what_stands_below_the_messages_is_wrapped_again() -> None:
             assert hint not in here.screen
             await here.pilot.resize_terminal(120, 32)
             await here.sees(hint)
+
+    run(play())
+
+
+def test_the_line_about_the_link_says_first_what_counts() -> None:
+    """Where there is no room for the address it is left out, not what needs people elsewhere."""
+
+    async def play() -> None:
+        host = RecordedHost(chat("en"), "en")
+        host.url = ""  # type: ignore[assignment] # another window of this machine
+        ui = MootApp(host, await host.create())
+        async with ui.run_test(size=WIDE) as pilot:
+            here = Playing(ui, pilot)
+            await here.sees("1 other session needs you · shared with another window")
+            await pilot.resize_terminal(70, 24)
+            await here.until(lambda: "shared" not in here.screen)
+            await here.sees("1 other session needs you")
 
     run(play())
 

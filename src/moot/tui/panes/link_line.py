@@ -68,11 +68,14 @@ class LinkLine(Widget):
         words, state = self.words, self._viewer_state
         if self._trouble:
             return plain_line(f"○ {self._trouble}", "red")
-        line = link_line(state, self._url, self._lost_at, self._retry_at - self._clock(), words)
+        is_linked = self._url is not None
+        line = link_line(state, self._lost_at, self._retry_at - self._clock(), words, is_linked=is_linked)
         missed = state.seq - self._lost_seq
         if self._lost_seq and missed and not self._lost_at and self._clock() - self._healed_at < HEALED_S:
             line = Content.assemble(line, plain_line(f" · {words('resumed', count=missed)}", "bold"))
         asking = sum(entry.needs in ASKING for entry in self.entries if entry.session_id != self.session_id)
         if asking:
             line = Content.assemble(line, plain_line(f" · {words('inbox.others', count=asking)}", "bold yellow"))
-        return line
+        place = plain_line(f" · {self._url or words('attached')}", "dim")
+        fits = line.cell_length + place.cell_length <= self.size.width
+        return Content.assemble(line, place) if is_linked and fits else line

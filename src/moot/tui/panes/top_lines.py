@@ -103,20 +103,20 @@ def _status(view: View, viewer: str | None, words: Words) -> str:
     return words("status.waiting", name=view.name(view.waiting_for))
 
 
-def link_line(viewer_state: ViewerState, url: str | None, since: str, left_s: float, words: Words) -> Content:
+def link_line(viewer_state: ViewerState, since: str, left_s: float, words: Words, *, is_linked: bool) -> Content:
     """State of the link, last received seq and its time, number of unsent messages.
 
     `since` is the time when the link was lost, `left_s` the time until the next attempt.
     """
     unsent = f" · {words('unsent', count=len(viewer_state.unsent))}" if viewer_state.unsent else ""
     link = viewer_state.link
-    if url is None:
+    if not is_linked:
         return plain_line(f"● {words('here', seq=viewer_state.seq)}{unsent}", "green")
     reset = f" · {words('reconnect_reset')}" if viewer_state.is_reset else ""
     match link.state:
         case Connection.CONNECTED:
             shown = words("link.connected", seq=viewer_state.seq, at=local_time(viewer_state.at))
-            return plain_line(f"● {shown}{reset}{unsent} · {url or words('attached')}", "green")
+            return plain_line(f"● {shown}{reset}{unsent}", "green")
         case Connection.CONNECTING:
             return plain_line(f"◌ {words('link.connecting')}{unsent}", "yellow")
         case Connection.RECONNECTING:
