@@ -1,5 +1,7 @@
 """`moot run --input`: values for keys that people give."""
 
+from pathlib import Path
+
 import pytest
 
 from moot.cli.run import read_inputs
@@ -30,6 +32,17 @@ def test_inputs_go_with_the_first_text(moot: Moot) -> None:
     refused = moot("run", "content-studio-demo", "--say", "a post", "--input", "colour=blue")
     assert refused.code == 1
     assert "referenceImages, layoutPreference, imageGenProvider" in refused.out + refused.err
+
+
+def test_a_text_that_names_nobody_of_the_team_is_refused(moot: Moot, tmp_path: Path) -> None:
+    """Exit 1 with the nearest name, so that a script sees it; what an AI misspells is no fault of the text."""
+    team = tmp_path / "team.yaml"
+    bob = "{id: bob, name: Bob, kind: ai, agent: {type: script, replies: ['[NEXT: zoe] you']}}"
+    team.write_text(f"moot: 1\nname: t\nlanguage: en\nmembers: [{{id: ann, kind: human}}, {bob}]\n", encoding="utf-8")
+    said = moot("run", str(team), "--say", "[NEXT: bobb] hello")
+    assert (said.code, "Did you mean [NEXT: Bob]?" in said.out) == (1, True)
+    said = moot("run", str(team), "--say", "[NEXT: bob] hello")
+    assert (said.code, "Cannot resolve [NEXT:zoe]" in said.out) == (0, True)
 
 
 def test_a_run_without_a_text_starts_nothing(moot: Moot) -> None:

@@ -30,7 +30,7 @@ from moot.core.facts import Fact
 from moot.core.flows.plan.plan_events import PipelineCompleted, TaskFailed
 from moot.core.session.attachments import Attachment
 from moot.core.session.commands import Answer
-from moot.core.session.events import StepAsked, TurnFailed
+from moot.core.session.events import MessagePosted, NoticePosted, StepAsked, TurnFailed
 from moot.core.session.notices import explain
 from moot.core.session.typed_answers import read_answer
 from moot.core.texts import render
@@ -248,6 +248,7 @@ class Run:
         self._inputs: dict[str, Any] = options.input
         self._refusals = 0
         self._failures = 0
+        self._is_said_by_human = False
         self._teller = Teller()
         self._seq = 0  # of the last event that was printed
 
@@ -341,6 +342,10 @@ class Run:
         self._seq = event.seq
         self._failures += is_failure(event.fact)
         told = self._teller.tell(event.fact)
+        if isinstance(event.fact, MessagePosted):
+            self._is_said_by_human = told.state.team.member(event.fact.member).is_human
+        elif isinstance(event.fact, NoticePosted) and event.fact.code == "unresolved":
+            self._refusals += self._is_said_by_human
         lines = [frame(event, told.state.language).decode()] if self._options.json else told.lines
         for line in lines:
             print(line, flush=True)
