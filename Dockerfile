@@ -4,7 +4,9 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE requirements.lock ./
 COPY src src
 COPY web web
-RUN python -m venv /opt/moot && /opt/moot/bin/pip install --no-cache-dir --constraint requirements.lock '.[llm,acp]'
+# pip installs no folder while a file that it is given has hashes: the versions alone
+RUN sed -e 's/ \\$//' -e '/--hash=/d' requirements.lock > versions.txt
+RUN python -m venv /opt/moot && /opt/moot/bin/pip install --no-cache-dir --constraint versions.txt '.[llm,acp]'
 
 FROM python:3.12-slim
 RUN apt-get update && apt-get install --yes --no-install-recommends bubblewrap git && rm -rf /var/lib/apt/lists/* \
