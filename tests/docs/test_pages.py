@@ -8,7 +8,7 @@ import pytest
 
 from moot.core.intake.slash import COMMANDS
 from moot.tui.attaching import ATTACH
-from tests.docs.blocks import PAGES, find_blocks
+from tests.docs.blocks import PAGES, ROOT, find_blocks
 from tests.docs.reader import Reader
 from tests.docs.shell import Shell
 from tests.tidy.sources import place
@@ -37,6 +37,19 @@ def test_a_translation_has_the_blocks_of_its_original(page: Path) -> None:
     """Only the prose of a how-to is translated, so that what is played there holds for both."""
     original = page.with_name(page.name.replace(".zh.md", ".md"))
     assert [block.body for block in find_blocks(page)] == [block.body for block in find_blocks(original)]
+
+
+def test_the_chinese_readme_is_the_english_one() -> None:
+    """The same parts, rows of tables, kinds of blocks and links; only pictures of the page have a language."""
+    parts = []
+    for name in ("README.md", "README.zh.md"):
+        page = ROOT / name
+        text = page.read_text(encoding="utf-8")
+        links = {link.replace(".zh.md", ".md") for link in LINK.findall(text) if not link.endswith(".png")}
+        rows = [line.count("|") for line in text.splitlines() if line.startswith("|")]
+        shape = [re.match("#*", line)[0] for line in text.splitlines() if line.startswith("#")]  # type: ignore[index]
+        parts.append((shape, sorted(rows), [block.language for block in find_blocks(page)], links - {"README.md"}))
+    assert parts[0] == parts[1]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=place)
