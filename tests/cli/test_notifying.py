@@ -221,6 +221,9 @@ def test_doctor_sends_a_test(moot: Moot, tmp_path: Path, monkeypatch: pytest.Mon
     said = moot("doctor", "--notify")
     assert (said.code, said.out) == (0, f"✓ notify: sent to {sys.executable}\n")
     assert [need["session"] for _, need in read(file)] == ["s_test"]
+    monkeypatch.setattr("moot.cli.notifying._post", lambda need, url: None)
+    settle(monkeypatch, tmp_path, f"notify: {{command: {json.dumps([*write_to(file)])}, url: https://example.org}}\n")
+    assert moot("doctor", "--notify").out == f"✓ notify: sent to {sys.executable} and the URL\n"
     settle(monkeypatch, tmp_path, "notify: [no-such-program]\n")
     said = moot("doctor", "--notify", "--json")
     assert (said.code, said.objects[0]["status"]) == (1, "fail")

@@ -124,7 +124,8 @@ async def check_notify() -> Check:
         await send(Need(session="s_test", title="Moot", kind="question", question=question), notify)
     except NotSent as error:
         return Check(name="notify", status="fail", says=str(error), fix=f"see notify: in {path}")
-    return Check(name="notify", status="ok", says=f"sent to {notify.command[0] if notify.command else 'the URL'}")
+    told = [*notify.command[:1], *(["the URL"] if notify.url else [])]
+    return Check(name="notify", status="ok", says=f"sent to {' and '.join(told)}")
 
 
 def check_python() -> Check:
