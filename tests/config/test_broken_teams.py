@@ -61,15 +61,15 @@ EXPECTED = {
     ],
     "plan_role": ["8: members[2].role: role 'excutor' is not one of the plan flow; did you mean 'executor'?"],
     "missing_keys": [
-        "1: moot: required key 'moot' is missing",
+        "1: moot: required key 'moot' is missing; acceptable: 1",
         "1: name: required key 'name' is missing",
         "5: members[1].id: required key 'id' is missing",
-        "5: members[1].kind: required key 'kind' is missing",
+        "5: members[1].kind: required key 'kind' is missing; acceptable: human, ai",
         "8: members[2].agent.model: required key 'model' is missing",
     ],
     "agents": [
         "4: understanding.model: understanding by llm needs a model",
-        "8: members[0].agent: a human member takes no agent",
+        "8: members[0].agent: a human member takes no agent; leave it out, or say kind: ai",
         "9: members[1].agent: an AI member needs an agent; "
         "say what plays it, such as agent: {type: cli, preset: claude}",
         "11: members[2].agent: a cli agent needs a preset or a command",

@@ -81,7 +81,9 @@ def _check_struct(value: dict[str, object], struct: inspect.StructType, path: Pa
         if key in value:
             yield from check(value[key], _bounded(struct.cls, field), (*path, key))
         elif field.required:
-            yield Problem(path=(*path, key), text=Phrase("team.missing_key", value=key))
+            yield Problem(
+                path=(*path, key), text=Phrase("team.missing_key", value=key), hint=_hint_at_value(field.type)
+            )
 
 
 def _hint_at_key(key: str, known: Sequence[str]) -> str:
@@ -90,6 +92,15 @@ def _hint_at_key(key: str, known: Sequence[str]) -> str:
         if key == wanted and needed in known:
             return hint
     return suggest(key, known, Phrase("team.plural.the_keys_here_are"))
+
+
+def _hint_at_value(expected: inspect.Type) -> str:
+    """Return what a missing key may be, if that can be listed."""
+    bare = _bare(expected)
+    if not isinstance(bare, inspect.LiteralType | inspect.EnumType):
+        return ""
+    choices = join_choices(_list_choices(bare))
+    return Phrase("team.choices", plural=Phrase("team.plural.acceptable"), value=choices)
 
 
 def _bounded(cls: type, field: inspect.Field) -> inspect.Type:
