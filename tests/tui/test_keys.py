@@ -10,7 +10,7 @@ from moot.core.errors import ConfigError
 from moot.core.view import Question, View
 from moot.tui.keys import DEFAULTS, Keys, find_key_problems
 from moot.tui.panes.top_lines import key_line
-from moot.tui.screens.help import help_content
+from moot.tui.screens.help import list_help
 from moot.tui.words import Words
 from tests.client.deadline import run
 from tests.tui.screens import EN, ai, chat_team, messages, playing
@@ -88,7 +88,7 @@ def test_changed_keys_work_and_are_shown() -> None:
             await here.type("one")
             await here.press("enter", *"two", "f10")
             await here.until(lambda: [line.text for line in messages(here.ui)] == ["one\ntwo"])
-            assert "Ctrl+T" in help_content(Words("en"), keys).plain
+            assert "Ctrl+T" in str(list_help(Words("en"), keys))
 
     run(play())
 

@@ -7,7 +7,7 @@ from moot.core.texts import find_text
 from moot.tui.composer.completion import complete
 from moot.tui.keys import Keys
 from moot.tui.questions import plan_edit
-from moot.tui.screens.help import help_content
+from moot.tui.screens.help import list_help
 from moot.tui.words import Words
 from tests.tidy.sources import PACKAGE, list_python_files, parse
 
@@ -34,7 +34,7 @@ def test_every_word_is_in_both_languages() -> None:
     keys = asked_keys()
     assert len(keys) > 60
     assert sorted(key for key in keys for language in LANGUAGES if find(key, language) is None) == []
-    assert "Ctrl+Q" in help_content(ZH, Keys()).plain
+    assert "Ctrl+Q" in str(list_help(ZH, Keys()))
 
 
 def test_plural_forms() -> None:

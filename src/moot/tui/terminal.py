@@ -51,7 +51,7 @@ from moot.tui.panes.top_lines import KeyLine, QueueLine, StatusLine, is_paused, 
 from moot.tui.questions.plan_editor import PlanEditor
 from moot.tui.remembered import Memory
 from moot.tui.screens.diff_screen import Part
-from moot.tui.screens.help import HelpScreen, help_content
+from moot.tui.screens.help import HelpScreen, help_table
 from moot.tui.screens.inbox_screen import Chosen, InboxScreen
 from moot.tui.screens.session_switcher import NEW, SessionSwitcher
 from moot.tui.screens.task_screen import TaskScreen
@@ -451,7 +451,7 @@ class MootApp(App[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         if len(self.screen_stack) == 1:
-            self.push_screen(HelpScreen(help_content(self.words, self.keys)))
+            self.push_screen(HelpScreen(help_table(self.words, self.keys)))
 
     def action_question(self) -> None:
         if self.pane != "talk":
@@ -511,7 +511,7 @@ class MootApp(App[None], inherit_bindings=False):
         except SuspendNotSupported:
             is_read = False
         if not is_read:
-            self.push_screen(HelpScreen(plain(text)))
+            self.push_screen(HelpScreen(Line(plain(text))))
 
     def action_command_palette(self) -> None:
         if len(self.screen_stack) == 1:

@@ -1,14 +1,16 @@
 """A screen that covers the others: the list of all keys, or a long text."""
 
+from itertools import chain
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Grid, VerticalScroll
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from moot.tui.keys import DEFAULTS, Keys
-from moot.tui.text.plain import Content, Line, plain
+from moot.tui.text.plain import Line, plain
 from moot.tui.words import Words
 
 # The keys (`{action}` where they can be configured) and the name of the text `terminal.help.<name>`.
@@ -36,15 +38,18 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("{palette}", "palette"),
     ("Ctrl+C Ctrl+C  Ctrl+D  {quit}", "quit"),
 )
-COLUMN = 32
 
 
-def help_content(words: Words, keys: Keys) -> Content:
+def list_help(words: Words, keys: Keys) -> list[tuple[str, str]]:
+    """Return the current keys, and what they do."""
     all_keys = {action: keys.every(action) for action in DEFAULTS}
-    rows = [(pressed.format(**all_keys), words(f"help.{name}")) for pressed, name in KEYS]
-    return Content("\n").join(
-        [plain(pressed, "bold").pad_right(COLUMN - plain(pressed).cell_length) + plain(text) for pressed, text in rows]
-    )
+    return [(pressed.format(**all_keys), words(f"help.{name}")) for pressed, name in KEYS]
+
+
+def help_table(words: Words, keys: Keys) -> Grid:
+    """Return the keys in two columns, so that a long text is wrapped in its own."""
+    lines = [(Line(plain(pressed, "bold")), Line(plain(text))) for pressed, text in list_help(words, keys)]
+    return Grid(*chain.from_iterable(lines))
 
 
 class HelpScreen(ModalScreen[None]):
@@ -52,10 +57,10 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,enter", "dismiss", show=False)]
 
-    def __init__(self, content: Content) -> None:
+    def __init__(self, content: Widget) -> None:
         super().__init__()
         self._content = content
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
-            yield Line(self._content)
+            yield self._content
