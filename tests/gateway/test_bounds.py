@@ -368,14 +368,15 @@ async def test_a_long_answer_is_handed_over_in_pieces() -> None:
 
 @run
 async def test_what_takes_its_time_counts_as_a_stream(tmp_path: Path) -> None:
-    """An earlier state folds the log, changes ask git, a page of the log is long; the state as it is now is not."""
+    """An earlier state folds the log, changes ask git, a page of the log or this document is long; the state is not."""
     async with open_site(tmp_path, SOLO, connections_per_user=1) as site:
         session_id = await site.create()
         token, _ = site.issue(Role.VIEWER, session_id=session_id)
         path = f"/api/sessions/{session_id}"
         async with site.client(token) as client:
             with site.bounds.stream(site.principal(token)):
-                for slow in (f"{path}?at=1", f"{path}/changes", f"{path}/diff?path=x", f"{path}/events"):
+                changes = (f"{path}/changes", f"{path}/diff?path=x")
+                for slow in (f"{path}?at=1", *changes, f"{path}/events", "/api/openapi.json"):
                     answer = await client.get(slow)
                     assert (answer.status_code, code_of(answer)) == (429, "too_many_streams")
                 assert (await client.get(path)).status_code == 200

@@ -327,9 +327,23 @@ MUTANTS = (
     Mutant(
         "an upload is no stream",
         "gateway/files.py",
-        "with self._bounds.stream(principal):",
-        "if True:",
+        "        self._bounds.hold(request.scope)  # a body is in memory for as long as its client takes to send it\n",
+        "",
         "gateway/test_bounds.py",
+    ),
+    Mutant(
+        "an answer that nobody takes is no stream",
+        "gateway/app.py",
+        "self._bounds.hold(request.scope)",
+        "pass",
+        "gateway/test_bounds.py",
+    ),
+    Mutant(
+        "a log may name an option of git",
+        "core/session/workspace.py",
+        'pattern=r"^[0-9A-Za-z]*(?!\\n)$"',
+        'pattern=r"^"',
+        "core/test_workspace_golden.py",
     ),
     Mutant(
         "a file that is gone is written to",
