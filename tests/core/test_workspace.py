@@ -484,6 +484,12 @@ def test_the_path_of_a_comment_is_one_line() -> None:
         _edited_chat().when(Comment(commit="c1", path=path, lines=(1, 1), text="why?")).refused("bad_field")
 
 
+def test_a_comment_names_a_commit() -> None:
+    """Anything else would make an event that cannot be read again."""
+    for commit in ("--output=x", "a b", "c1\n", "../x"):
+        _edited_chat().when(Comment(commit=commit, path="a.py", lines=(1, 1), text="why?")).refused("bad_field")
+
+
 def test_work_is_taken_undone_and_commented_by_slash_commands() -> None:
     """They mean what the commands of the protocol mean, for every interface."""
     chat = _edited_chat().says('/comment "a b.py":2-3 why two?')

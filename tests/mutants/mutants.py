@@ -341,8 +341,8 @@ MUTANTS = (
     Mutant(
         "a log may name an option of git",
         "core/session/workspace.py",
-        'pattern=r"^[0-9A-Za-z]*(?!\\n)$"',
-        'pattern=r"^"',
+        'COMMIT = r"^[0-9A-Za-z]*(?!\\n)$"',
+        'COMMIT = r"^"',
         "core/test_workspace_golden.py",
     ),
     Mutant(

@@ -61,7 +61,18 @@ def test_a_worker_names_commits_by_their_hash(name: str) -> None:
     change = ReportChange(turn_id="t1", tree="main", commit=commit, parent=commit, files=())
     assert read_commands(write_commands([tree, change]), "t1", "bob") == [tree, change]
     for wrong in (replace(tree, base=name), replace(change, commit=name), replace(change, parent=name)):
-        with pytest.raises(ValueError, match="commit"):
+        with pytest.raises(ValueError, match=r"commit|base|parent"):
+            read_commands(write_commands([wrong]), "t1", "bob")
+
+
+@pytest.mark.parametrize("name", ["../../x", "/etc", ".git", "-x", "", "main\n"])
+def test_a_worker_names_trees_that_are_folders_of_the_session(name: str) -> None:
+    """A tree is a folder on the server, and is removed with its session."""
+    commit = "a" * 40
+    tree = ReportTree(turn_id="t1", tree=name, branch="b", base=commit)
+    change = ReportChange(turn_id="t1", tree=name, commit=commit, parent=commit, files=())
+    for wrong in (tree, change, replace(tree, tree="main", branch="--x")):
+        with pytest.raises(ValueError, match=r"tree|branch"):
             read_commands(write_commands([wrong]), "t1", "bob")
 
 

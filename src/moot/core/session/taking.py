@@ -1,5 +1,6 @@
 """What members did to their trees, and people who take it, or take a part of it back."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import get_args
 
@@ -13,7 +14,7 @@ from moot.core.session.commands import Answer, Post
 from moot.core.session.events import NoticePosted, StepAsked
 from moot.core.session.state import State
 from moot.core.session.team import Member
-from moot.core.session.workspace import MAIN, FileChange, LineComment, TakeHow, Taking
+from moot.core.session.workspace import COMMIT, MAIN, FileChange, LineComment, TakeHow, Taking
 from moot.core.session.workspace_commands import (
     Comment,
     FailJob,
@@ -186,6 +187,8 @@ def comment(draft: Draft, command: Comment, by: Member | None) -> Post | None:
         raise Refused("no_workspace")
     if text.is_blank(words):
         raise Refused("empty_message")
+    if not re.search(COMMIT, command.commit):
+        raise Refused("bad_field", detail="commit")
     if not 1 <= command.lines[0] <= command.lines[1]:
         raise Refused("bad_field", detail="lines")
     if len(path.splitlines()) != 1 or len(path) > limits.MESSAGE_CHARS:

@@ -10,9 +10,10 @@ from msgspec import Meta, Struct
 
 MAIN = "main"
 # Git and the file system are given these names. A log may come from elsewhere, and then name an option or a folder.
-Commit = Annotated[str, Meta(pattern=r"^[0-9A-Za-z]*(?!\n)$")]
+COMMIT = r"^[0-9A-Za-z]*(?!\n)$"
+Commit = Annotated[str, Meta(pattern=COMMIT)]
 TreeName = Annotated[str, Meta(pattern=r"^[0-9A-Za-z_][0-9A-Za-z._-]*(?!\n)$")]
-Branch = Annotated[str, Meta(pattern=r"^(?!-)\S*(?!\n)$")]
+Branch = Annotated[str, Meta(pattern=r"^(?!-)[^\x00-\x20\x7f]*(?!\n)$")]
 FileStatus = Literal["added", "modified", "deleted", "renamed"]
 TakeHow = Literal["apply", "merge", "keep", "discard"]
 Stage = Literal["task", "merge"]

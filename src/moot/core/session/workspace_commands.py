@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta, Struct
 
 from moot.core.session.commands import HumanCommand, WorkerCommand
-from moot.core.session.workspace import Check, Commit, FileChange, LineCounts, Stage, TakeHow
+from moot.core.session.workspace import Branch, Check, Commit, FileChange, LineCounts, Stage, TakeHow, TreeName
 
 
 class Take(HumanCommand, frozen=True, kw_only=True):
@@ -146,9 +146,9 @@ class ReportTree(WorkerCommand, frozen=True, kw_only=True):
     """The tree of a turn is ready."""
 
     turn_id: str
-    tree: str
-    branch: str
-    base: str
+    tree: TreeName
+    branch: Branch
+    base: Commit
     task_id: str = ""
 
 
@@ -156,9 +156,9 @@ class ReportChange(WorkerCommand, frozen=True, kw_only=True):
     """What lies in the tree of a turn was recorded."""
 
     turn_id: str
-    tree: str
-    commit: str
-    parent: str
+    tree: TreeName
+    commit: Commit
+    parent: Commit
     files: tuple[FileChange, ...]
     total: LineCounts | None = None  # of the tree
     task_id: str = ""
@@ -184,8 +184,8 @@ class ReportChecks(WorkspaceReport, frozen=True, kw_only=True):
 class ReportMerge(WorkspaceReport, frozen=True, kw_only=True):
     task_id: str
     number: int
-    commit: str
-    parent: str
+    commit: Commit
+    parent: Commit
     files: tuple[FileChange, ...] = ()
     total: LineCounts | None = None  # of the whole
 
@@ -194,32 +194,32 @@ class ReportConflict(WorkspaceReport, frozen=True, kw_only=True):
     task_id: str
     number: int
     files: tuple[str, ...]
-    commit: str = ""
+    commit: Commit = ""
 
 
 class ReportEdits(WorkspaceReport, frozen=True, kw_only=True):
     """What somebody did in the tree of the whole outside of turns was recorded, before the work is taken."""
 
     number: int  # of the request
-    commit: str
-    parent: str
+    commit: Commit
+    parent: Commit
     files: tuple[FileChange, ...] = ()
     total: LineCounts | None = None  # of the whole
 
 
 class ReportTaken(WorkspaceReport, frozen=True, kw_only=True):
     number: int
-    commit: str
-    branch: str = ""
-    restored: str = ""  # what the whole is again, of work that was discarded
+    commit: Commit
+    branch: Branch = ""
+    restored: Commit = ""  # what the whole is again, of work that was discarded
     total: LineCounts | None = None  # of what was restored
 
 
 class ReportReverted(WorkspaceReport, frozen=True, kw_only=True):
     number: int
-    commit: str
-    parent: str
-    tree: str
+    commit: Commit
+    parent: Commit
+    tree: TreeName
     files: tuple[FileChange, ...] = ()
     total: LineCounts | None = None  # of the tree
 
