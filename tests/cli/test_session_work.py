@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from moot.core.session.workspace_events import WorkspaceChanged, WorkspaceMerged, WorkspaceOpened
+from moot.core.session.workspace_events import WorkspaceChanged, WorkspaceConflicted, WorkspaceMerged, WorkspaceOpened
 from moot.runtime.workspaces import handing_over
 from tests.cli.command import Moot
 from tests.cli.serving import serving
@@ -153,6 +153,36 @@ def test_a_fork_on_a_server_has_the_files_of_its_event(moot: Moot, team: Path) -
         assert not (team.parent / "sub.py").exists()
 
 
+def test_a_fork_without_its_files_says_so(moot: Moot, team: Path) -> None:
+    """It is told when it is made, and once more when git is to do something with files that are not there."""
+    tasks = [{"id": "mul", "title": "add mul"}]
+    scripts = {"mul": [{"text": "mul", "files": {"calc.py": MUL}}]}
+    checked = plan_team(tasks, scripts, workspace={"check": [["true"]]})
+    team.write_text(yaml.safe_dump(checked))
+    moot("trust", "--yes", str(team))
+    session_id, frames = moot.talk("go", team=str(team))
+    at = next(frame["seq"] for frame in frames if frame["event"] == "solver.completed")
+    made = moot("sessions", "fork", session_id, "--at", str(at))
+    assert made.err.endswith("without the files that members had by then; --with-work takes them along\n")
+    said = moot("run", str(team), "--session", made.out.strip())
+    assert "this session was forked without its files" in said.out
+    assert moot("sessions", "fork", session_id, "--at", "1").err.count("without the files") == 0
+
+
+def test_no_fork_is_made_of_files_that_are_gone(moot: Moot, team: Path, tmp_path: Path) -> None:
+    """`--with-work` refuses before anything is copied. After its end a session has no files that a fork would need."""
+    session_id, frames = moot.talk("[NEXT: bob] one", team=str(team))
+    at = str(frames[-1]["seq"])
+    moot("sessions", "take", session_id, "--keep")
+    moot("run", str(team), "--session", session_id, "--say", "[DONE]")
+    assert not (tmp_path / "cache" / "moot" / "trees" / session_id).exists()
+    refused = moot("sessions", "fork", session_id, "--at", at, "--with-work")
+    assert refused.code != 0
+    assert refused.err.startswith("moot: The trees of this session are gone")
+    assert moot("sessions", "list", "--json").out.count('"session_id"') == 1
+    assert moot("sessions", "fork", session_id, "--with-work").code == 0
+
+
 CHAT = [{"text": str(number), "files": {"n.txt": f"{number}\n", f"f{number}": "x\n"}} for number in range(3)]
 TASKS: list[dict[str, Any]] = [{"id": "mul", "title": "add mul"}, {"id": "sub", "title": "add sub"}]
 TASKS += [{"id": "doc", "title": "document", "depends_on": ["mul"]}]
@@ -188,6 +218,7 @@ def test_a_fork_has_the_files_of_every_event(
     root = tmp_path / "cache" / "moot" / "trees"
     clone = root / session_id / ".repository"
     recorded: dict[str, str] = {}
+    conflicts: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for frame in frames:
         metadata = frame["metadata"]
@@ -198,6 +229,8 @@ def test_a_fork_has_the_files_of_every_event(
                 tree = metadata.get("tree", "main")
                 recorded[tree] = metadata["commit"]
                 counts[tree] += 1
+            case WorkspaceConflicted.event:
+                recorded[metadata["task_id"]] = conflicts[metadata["task_id"]] = metadata["commit"]
         copy = moot("sessions", "fork", session_id, "--at", str(frame["seq"]), "--with-work").out.strip()
         assert {path.name for path in (root / copy).glob("[!.]*")} == set(recorded)
         for tree, commit in recorded.items():
@@ -205,4 +238,7 @@ def test_a_fork_has_the_files_of_every_event(
             assert git(root / copy / ".repository", "rev-parse", f"moot/{copy}/{tree}^{{tree}}") == wanted
             assert git(root / copy / tree, "status", "--porcelain") == ""
             assert git(root / copy / tree, "write-tree") == wanted
+            conflict = f"refs/moot/{copy}/conflicts/{tree}"
+            named = git(root / copy / ".repository", "for-each-ref", "--format=%(objectname)", conflict)
+            assert named == conflicts.get(tree, "")  # what may not be merged while a file still holds both sides
     assert all(counts[tree] >= times for tree, times in changes.items()), counts

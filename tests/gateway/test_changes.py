@@ -129,7 +129,7 @@ async def test_what_cannot_be_read_is_refused_with_a_sentence(tmp_path: Path) ->
             return answer.status_code, code_of(answer)
 
         assert await refused("changes") == (404, "session_without_changes")
-        await say(session, "[NEXT: bob] one")
+        worked = (await say(session, "[NEXT: bob] one"))[-1].seq
         assert await refused("changes", turn="t9") == (404, "turn_without_changes")
         assert await refused("changes", task="none") == (404, "task_without_changes")
         assert await refused("changes", task="a", turn="t1") == (400, "bad_field")
@@ -142,4 +142,10 @@ async def test_what_cannot_be_read_is_refused_with_a_sentence(tmp_path: Path) ->
         await site.command(session.id, "user.end")
         await has(site.app, session, "workspace.removed")
         assert await refused("changes") == (404, "trees_gone")
+        path = f"/api/sessions/{session.id}/fork"
+        async with site.client() as client:
+            answers = [await client.post(path, json=at) for at in ({"at": worked}, {})]
+            assert [answer.status_code for answer in answers] == [404, 201]
+            assert code_of(answers[0]) == "trees_gone"
+            assert len((await client.get("/api/sessions")).json()) == 2
         assert (top / "calc.py").read_text() == CALC

@@ -40,7 +40,7 @@ from moot.core.view import project
 from moot.runtime.clock import SystemClock, seconds_between
 from moot.runtime.ports import Listing
 from moot.runtime.summaries import find_need
-from moot.runtime.workspaces.work_changes import WorkChanges
+from moot.runtime.workspaces.work_changes import WorkChanges, find_recorded
 from moot.telling.standing import describe_spending, describe_standing, list_board
 from moot.telling.teller import Teller
 
@@ -351,10 +351,13 @@ async def fork(options: Namespace) -> int:
     async with changing(options, find_existing(options)) as log:
         source = await find(log, options.id)
         at = source.head.seq if options.at is None else check_seq(source, options.at)
+        work = WorkChanges(log, find_trees_folder())
+        recorded = await work.find_recorded(source.session_id, at) if options.with_work else {}
         with Progress(f"copying {source.session_id}", at) as progress:
             copy = await log.fork(source.session_id, at, progress.advance)
-        if options.with_work:
-            await WorkChanges(log, find_trees_folder()).fork(source.session_id, copy, at)
+        await work.fork(source.session_id, copy, recorded)
+        if not options.with_work and await find_recorded(log, source.session_id, at):
+            print("without the files that members had by then; --with-work takes them along", file=sys.stderr)
         print(copy)
     return exits.OK
 

@@ -180,9 +180,9 @@ class Rest:
         if wanted.at is not None and wanted.at > head.seq:
             raise ProtocolError("bad_field", detail="at")
         at = wanted.at or head.seq
+        recorded = await self._app.changes.find_recorded(session_id, at)
         copy = await fork_session(self._app.log, session_id, at, lambda: None)
-        if self._app.changes.has_trees(session_id):
-            await self._app.changes.fork(session_id, copy, at)
+        await self._app.changes.fork(session_id, copy, recorded)
         if project := self._app.find_project(await self._find_team(session_id) or ""):
             await self._app.log.set_project(copy, project)
         await self._app.recover()

@@ -271,6 +271,8 @@ class GitWorkspaces:
 
     async def _do(self, job: WorkspaceJob, session_id: str, team: str, report: Report) -> WorkspaceReport:
         trees, site = self.trees(session_id, team), self._site(team)
+        if not (trees.exists or isinstance(job, RemoveTrees)):
+            raise WorkspaceError(f"{trees.clone} is gone, or this session was forked without its files")
         match job:
             case CheckTask():
                 name = name_tree(job.tree)

@@ -579,9 +579,21 @@ class SessionTrees:
         for name, commit in trees.items():
             start = source.find_start(name)
             branch = self.branch(name)
-            self.git.update_refs(f"update refs/heads/{branch} {commit}", f"update {self.refs}/starts/{name} {start}")
+            self.git.update_refs(
+                f"update refs/heads/{branch} {commit}",
+                f"update {self.refs}/starts/{name} {start}",
+                *self._find_decisions(name, commit),
+            )
             if not self.is_ready(name):
                 self.make_tree(name)
                 self.finish_tree(name)
                 self._mark(name, FORKED).touch()
             self.reset(name, commit)
+
+    def _find_decisions(self, name: str, commit: str) -> Iterator[str]:
+        """Yield the refs of the last conflict that a commit comes from, and of what a person chose for it."""
+        for kind, trailer in (("conflicts", "Conflict"), ("settled", "Resolve")):
+            named = f"--grep=Moot-{trailer}: {name}."
+            found = self.git.run("log", "-1", "--format=%H", "--fixed-strings", named, commit).text
+            if found:
+                yield f"update {self.refs}/{kind}/{name} {found}"

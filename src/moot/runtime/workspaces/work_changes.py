@@ -17,8 +17,10 @@ from moot.core.session.team import Language
 from moot.core.session.workspace import MAIN
 from moot.core.session.workspace_events import (
     WorkspaceChanged,
+    WorkspaceConflicted,
     WorkspaceMerged,
     WorkspaceOpened,
+    WorkspaceRemoved,
     WorkspaceReverted,
     WorkspaceTaken,
 )
@@ -184,13 +186,15 @@ class WorkChanges:
         trees, span = await self._find(session_id, task, turn)
         return await asyncio.to_thread(read_patch, trees.git, span.base, span.commit, limits.PATCH_CHARS, language)
 
-    def has_trees(self, session_id: str) -> bool:
-        """Whether the files of a session are here; they are removed when it is over and its work is taken."""
-        return (self._root / session_id / CLONE).is_dir()
+    async def find_recorded(self, session_id: str, at: int) -> dict[str, str]:
+        """The newest commit of each tree at or before an event. Raises Refused if the trees are gone since."""
+        recorded = await find_recorded(self._log, session_id, at)
+        if recorded:
+            open_trees(self._root, session_id)
+        return recorded
 
-    async def fork(self, source: str, copy: str, at: int) -> None:
-        """Give a fork trees of its own, with the files that were recorded at or before an event. Raises Refused."""
-        recorded = await find_recorded(self._log, source, at)
+    async def fork(self, source: str, copy: str, recorded: Mapping[str, str]) -> None:
+        """Give a fork trees of its own, with the files that were recorded at its event."""
         if recorded:
             await asyncio.to_thread(self._fork_trees, open_trees(self._root, source), copy, recorded)
 
@@ -246,20 +250,26 @@ async def find_span(log: EventSource, session_id: str, *, task: str, turn: str) 
 async def find_recorded(log: EventSource, session_id: str, at: int) -> dict[str, str]:
     """The newest commit recorded of each tree at or before an event, by the tree's name."""
     newest: dict[str, str] = {}
+    trees: dict[str, str] = {}  # the newest one of each task
     after = 0
     while events := await log.read(session_id, after):
         for event in events:
             if event.seq > at:
                 return newest
             match event.fact:
-                case WorkspaceOpened(tree=tree, base=base):
+                case WorkspaceOpened(tree=tree, base=base, task_id=task_id):
                     newest.setdefault(tree, base)
+                    trees[task_id or ""] = tree
                 case WorkspaceChanged(tree=tree, commit=commit) | WorkspaceReverted(tree=tree, commit=commit):
                     newest[tree] = commit
+                case WorkspaceConflicted(task_id=task_id, commit=commit) if commit and task_id in trees:
+                    newest[trees[task_id]] = commit
                 case WorkspaceMerged(commit=commit):
                     newest[MAIN] = commit
                 case WorkspaceTaken(restored=commit) if commit:
                     newest[MAIN] = commit
+                case WorkspaceRemoved():
+                    newest.clear()
                 case _:
                     pass
         after = events[-1].seq
