@@ -377,7 +377,7 @@ def test_comments_on_lines_are_collected_and_go_to_the_author() -> None:
     chat.then("workspace.commented", "session.paused")
     chat.when(Comment(commit="c1", path="calc.py", lines=(7, 7), text="name it mul"))
     message = chat.state.history[-1]
-    assert message.text == "> calc.py:2–3\n> +    return a * b\nwhy?\n\n> calc.py:7\nname it mul"
+    assert message.text == "> calc.py:2–3\n> +    return a * b\n\nwhy?\n\n> calc.py:7\n\nname it mul"
     assert chat.state.running[0].member == "bob"
     assert chat.state.workspace.comments == ()
 
@@ -447,6 +447,13 @@ def test_a_comment_on_merged_lines_goes_to_who_wrote_them() -> None:
     assert comment.to == "will"
 
 
+def test_a_comment_that_becomes_a_task_is_named_by_its_own_words() -> None:
+    """Not by the lines that it quotes."""
+    plan = trees_given(coders())
+    plan.says("> calc.py:7\n> +    return a * b\n\nname it product").understands("different_task")
+    assert plan.state.shown_title == "name it product"
+
+
 def test_markers_in_commented_lines_do_nothing() -> None:
     """The lines of a diff are quoted: they neither end the session nor route; those in the comment itself do."""
     chat = _edited_chat()
@@ -494,7 +501,7 @@ def test_work_is_taken_undone_and_commented_by_slash_commands() -> None:
     """They mean what the commands of the protocol mean, for every interface."""
     chat = _edited_chat().says('/comment "a b.py":2-3 why two?')
     message = chat.state.history[-1]
-    assert (message.text, chat.state.running[0].member) == ("> a b.py:2–3\nwhy two?", "bob")
+    assert (message.text, chat.state.running[0].member) == ("> a b.py:2–3\n\nwhy two?", "bob")
     chat = _edited_chat().says("/take Keep")
     assert chat.state.workspace.pending
     assert chat.state.workspace.pending.how == "keep"
@@ -523,7 +530,7 @@ def test_kept_comments_are_sent_together_or_dropped() -> None:
     """`/comment send` needs no further comment; what was dropped is sent to nobody."""
     kept = Comment(commit="c1", path="calc.py", lines=(2, 2), text="why?", is_last=False)
     chat = _edited_chat().when(kept).says("/comment send")
-    assert chat.state.history[-1].text == "> calc.py:2\nwhy?"
+    assert chat.state.history[-1].text == "> calc.py:2\n\nwhy?"
     assert chat.state.workspace.comments == ()
     dropped = _edited_chat().when(kept).says("/comment drop")
     assert dropped.state.workspace.comments == ()

@@ -238,7 +238,8 @@ class StateOf(Struct, Generic[SliceT], frozen=True, kw_only=True, gc=False):
     def shown_title(self) -> str:
         """The title that a person gave; else the current goal, else what was said first, on one line."""
         goal = "" if self.title else self.slice.goal or self.team_task
-        return self.title or (one_line(goal) if goal else self.opening)
+        own = "\n".join(line for line in goal.splitlines() if not line.startswith(">"))  # a comment quotes lines
+        return self.title or (one_line(own.strip() or goal) if goal else self.opening)
 
     def part(self, kind: type[PartT]) -> PartT:
         """The flow's own part of the state. Raises TypeError if this is a session of another flow."""

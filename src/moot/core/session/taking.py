@@ -235,7 +235,7 @@ def _write_message(kept: Sequence[LineComment], by: Member | None) -> Post:
 def _quote(comment: LineComment) -> str:
     """The comment below the place and the lines that it is about; markers in quoted lines do nothing."""
     quoted = [f"> {line}" for line in (comment.place, *comment.hunk.splitlines())]
-    return "\n".join((*quoted, comment.text))
+    return "\n".join((*quoted, "", comment.text))  # without an empty line they are read as a part of the quotation
 
 
 # what git reports
