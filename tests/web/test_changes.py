@@ -108,6 +108,12 @@ def test_a_plan_from_a_conflict_to_one_s_own_files(look: Page, planning: Serving
     expect(panel.locator(".taken")).to_have_text("in your files")
     expect(look.locator("confirm-cards .card")).to_have_count(0)
     assert (repository / "calc.py").read_text() == BOTH
+    panel.get_by_label("Changes of").select_option(label="add mul")
+    expect(panel.get_by_role("button", name="Undo")).to_have_count(1)
+    say(look, "Write a manual")
+    expect(card(look)).to_contain_text("What the planner returned cannot be run")
+    expect(panel.get_by_role("button", name="Undo")).to_have_count(0)  # that task is none of the new plan
+    expect(panel.locator(".file .plus")).to_have_text("+8")
 
 
 def test_turns_are_looked_at_commented_undone_and_taken(look: Page, chatting: Serving, repository: Path) -> None:

@@ -38,6 +38,8 @@ export class ChangesPanel extends LitPart {
     const { t } = app, work = view?.workspace;
     if (!work) return html`<p class="empty">${t("changes.none")}</p>`;
     this.#findTurns(app);
+    const { task } = this.#span;
+    if (task && !runsOf(view).some((run) => run.tree && run.task.id === task)) this.#span = {}; // of an earlier plan
     const key = `${app.tape?.id} ${work.head} ${work.added} ${work.removed} ${JSON.stringify(this.#span)} ${app.language}`;
     if (key !== this.#key) {
       this.#key = key;
