@@ -60,6 +60,19 @@ def test_trees_that_nobody_needs_are_removed(moot: Moot, team: Path, tmp_path: P
     assert [check["says"] for check in trees_of(moot)] == ["none"]
 
 
+def test_what_somebody_left_in_a_tree_of_a_session_that_is_over_is_told(moot: Moot, team: Path, tmp_path: Path) -> None:
+    """The work was taken and the session ended; the trees stay for what no commit has, and a person decides."""
+    session_id, _ = moot.talk("[NEXT: bob] one", team=str(team))
+    moot("sessions", "take", session_id, "--keep")
+    folder = tmp_path / "cache" / "moot" / "trees" / session_id
+    (folder / "main" / "note").write_text("mine\n")
+    moot("run", str(team), "--session", session_id, "--say", "[DONE]")
+    (check,) = trees_of(moot, "--prune")
+    assert check["says"].endswith("files that no commit has in main")
+    assert check["fix"].endswith(f"rm -r {folder}")
+    assert (folder / "main" / "note").read_text() == "mine\n"
+
+
 def test_what_a_killed_process_left_is_finished(moot: Moot, team: Path, tmp_path: Path) -> None:
     """Half-made trees and clones and lock files go; work stays. The session goes on as if nothing had been."""
     session_id, _ = moot.talk("[NEXT: bob] one", team=str(team))

@@ -131,6 +131,8 @@ def _find_fix(found: FoundTrees, standing: Standing) -> str:
         return (
             f"`moot sessions diff {found.session_id} --task TASK` shows it, `take {found.session_id} --discard` ends it"
         )
+    if standing == "over":
+        return f"save what you need of them, then remove the trees yourself: rm -r {found.folder}"
     if standing == "unknown":
         return f"name its store by --data; or remove it yourself: rm -r {found.folder}"
     return ""
