@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from moot.runtime.understanding.rules.clauses import ORDERS, Act, Clause
+from moot.runtime.understanding.rules.clauses import ORDERS, Act, Clause, any_has, any_is
 from moot.runtime.understanding.rules.similarity import Context
 from moot.runtime.understanding.rules.tokens import tokens_of
 from moot.runtime.understanding.rules.topics import DELIVERABLES, find_rivals
@@ -16,26 +16,30 @@ def replaces_goal(clauses: Sequence[Clause], context: Context) -> bool:
     """True for "not a landing page but a shop", false for "not loops but parametrize"."""
     if any(clause.act in _SUCCESSORS and clause.has("widened") for clause in clauses):
         return True
-    has_turn = any(clause.has("turn") for clause in clauses)
-    for index, clause in enumerate(clauses):
-        is_pause = clause.act in (Act.PAUSE, Act.ASIDE) and clause.names_goal  # "forget the app for a minute"
-        if clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK) or is_pause or clause.has("naming"):
-            continue
-        others = (*clauses[:index], *clauses[index + 1 :])
-        has_successor = has_turn and any(other.act in _SUCCESSORS for other in others)
-        if has_turn and not clause.has("additive") and find_rivals(tokens_of(clause.text), context.goal):
-            return True
-        if _gives_up_goal(clause, context) and _names_more(others, context):
-            return True
-        if any(
-            _replaces(old, new, clause, context, has_successor, has_turn) for old, new in _find_replacements(clause)
-        ):
-            return True
-        if any(old & DELIVERABLES for old, _ in _find_replacements(clause)) and names_other_deliverable(
-            others, context
-        ):
-            return True
-    return False
+    has_turn = any_has(clauses, "turn")
+    return any(
+        not _replaces_nothing(clause)
+        and _clause_replaces_goal(clause, (*clauses[:index], *clauses[index + 1 :]), context, has_turn)
+        for index, clause in enumerate(clauses)
+    )
+
+
+def _replaces_nothing(clause: Clause) -> bool:
+    is_pause = clause.act in (Act.PAUSE, Act.ASIDE) and clause.names_goal  # "forget the app for a minute"
+    return clause.act in (Act.QUERY, Act.EXPLAIN, Act.STATUS, Act.ACK) or is_pause or clause.has("naming")
+
+
+def _clause_replaces_goal(clause: Clause, others: Sequence[Clause], context: Context, has_turn: bool) -> bool:
+    if has_turn and not clause.has("additive") and find_rivals(tokens_of(clause.text), context.goal):
+        return True
+    if _gives_up_goal(clause, context) and _names_more(others, context):
+        return True
+    replacements = tuple(_find_replacements(clause))
+    has_successor = has_turn and any_is(others, *_SUCCESSORS)
+    if any(_replaces(old, new, clause, context, has_successor, has_turn) for old, new in replacements):
+        return True
+    drops_deliverable = any(old & DELIVERABLES for old, _ in replacements)
+    return drops_deliverable and names_other_deliverable(others, context)
 
 
 def names_other_deliverable(clauses: Sequence[Clause], context: Context) -> bool:

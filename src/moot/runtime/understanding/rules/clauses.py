@@ -1,6 +1,7 @@
 """Finds the act of each clause: an order, a question, a control, …"""
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
@@ -84,6 +85,14 @@ class Clause(Struct, frozen=True, gc=False):
         kernel = self.lexicon.strip(self.core, "polite") or self.core
         _, _, rest = kernel.partition(" ")
         return rest if self.lexicon["order"].match(kernel) else kernel
+
+
+def any_has(clauses: Iterable[Clause], section: str) -> bool:
+    return any(clause.has(section) for clause in clauses)
+
+
+def any_is(clauses: Iterable[Clause], *acts: Act) -> bool:
+    return any(clause.act in acts for clause in clauses)
 
 
 def read_clauses(prose: Prose, context: Context) -> tuple[Clause, ...]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from moot.core.intake.intent import Action, ControlAction, Relation, WorkflowStatus
 from moot.core.intake.intent_routing import ACTIVE
 from moot.runtime.understanding.rules.changes import names_other_deliverable, replaces_goal
-from moot.runtime.understanding.rules.clauses import ORDERS, Act, Clause
+from moot.runtime.understanding.rules.clauses import ORDERS, Act, Clause, any_has, any_is
 from moot.runtime.understanding.rules.lexicon import find_lexicon
 from moot.runtime.understanding.rules.patches import mentions_task
 from moot.runtime.understanding.rules.similarity import Context, Overlap, measure_overlap
@@ -71,10 +71,15 @@ class Message(Struct, frozen=True, gc=False):
     has_patches: bool
 
     def has(self, *acts: Act) -> bool:
-        return any(clause.act in acts for clause in self.clauses)
+        return any_is(self.clauses, *acts)
 
     def orders(self) -> list[Clause]:
         return [clause for clause in self.clauses if clause.act in ORDERS]
+
+    @property
+    def names_goal(self) -> bool:
+        """Whether a control names the goal."""
+        return any(clause.names_goal for clause in self.clauses)
 
     @property
     def length(self) -> int:
@@ -187,19 +192,20 @@ def _match_other_matter(message: Message) -> Reading | None:
     if len(matter) < 2 or matter[0].act not in _STATEMENTS or matter[-1].act in _STATEMENTS:
         return None
     overlap = measure_overlap(" ".join(clause.text for clause in matter), message.context)
-    is_left = message.has(*_DROPS)
-    is_swap = any(clause.names_goal for clause in message.clauses) and names_other_deliverable(matter, message.context)
-    is_urgent = matter[0].has("trouble")
-    if (
-        is_swap
-        or overlap.work
-        or len(overlap.tokens) < (1 if is_urgent else 2 if is_left else 3)
-        or _refers_to_work(matter[0], message.context)
-    ):
+    is_left, is_urgent = message.has(*_DROPS), matter[0].has("trouble")
+    enough = 1 if is_urgent else 2 if is_left else 3
+    if len(overlap.tokens) < enough or _belongs_to_work(message, matter, overlap):
         return None
     is_unlike = matter[-1].act is not Act.WISH and is_unrelated(overlap.tokens, message.context.work)
     leaves = is_left or is_urgent or message.has(Act.PAUSE) or is_unlike
     return _different(0.6, "nothing_shared") if leaves else None
+
+
+def _belongs_to_work(message: Message, matter: Sequence[Clause], overlap: Overlap) -> bool:
+    """Whether a matter is of the work, or wants another result of it."""
+    if overlap.work or _refers_to_work(matter[0], message.context):
+        return True
+    return message.names_goal and names_other_deliverable(matter, message.context)
 
 
 def _match_put_aside(message: Message) -> Reading | None:
@@ -229,22 +235,26 @@ def _match_drop(message: Message) -> Reading | None:
     is_resumed = message.status == "paused" and message.has(Act.GO_ON, Act.RESUME) and not message.has(Act.CANCEL)
     if index is None or is_resumed:
         return None
-    before = [clause for clause in message.clauses[:index] if not _is_reason(clause, message.context)]
     rest = [clause for clause in message.clauses[index + 1 :] if clause.act not in (*_DROPS, Act.ACK, Act.AWAY)]
-    drops_goal = any(clause.names_goal for clause in message.clauses)
     if wanted := [clause for clause in rest if clause.act in _AFTER_DROP or clause.has("new thing")]:
-        return _read_order_after_drop(message, wanted, drops_goal=drops_goal, is_first=index == 0)
-    restarts = any(clause.act is Act.RESTART for clause in before)
-    if restarts or ((rest or drops_goal) and replaces_goal(message.clauses, message.context)):
+        return _read_order_after_drop(message, wanted, is_first=index == 0)
+    before = [clause for clause in message.clauses[:index] if not _is_reason(clause, message.context)]
+    replaced = _read_replacement(message, before, rest)
+    asks_more = any_is(before, *ORDERS, Act.QUERY) or any_is(rest, Act.QUERY)
+    return replaced or (None if asks_more else _read_drop(message, rest))
+
+
+def _read_replacement(message: Message, before: Sequence[Clause], rest: Sequence[Clause]) -> Reading | None:
+    """Something is dropped, and what takes its place is named without an order."""
+    is_told = bool(rest) or message.names_goal
+    if any_is(before, Act.RESTART) or (is_told and replaces_goal(message.clauses, message.context)):
         return _major(0.78, "goal_replaced")
-    if drops_goal and _names_successor(rest, message.context):
-        return _major(0.72, "goal_replaced")
-    asks_more = any(clause.act in (*ORDERS, Act.QUERY) for clause in before)
-    return None if asks_more or any(clause.act is Act.QUERY for clause in rest) else _read_drop(message, rest)
+    is_succeeded = message.names_goal and _names_successor(rest, message.context)
+    return _major(0.72, "goal_replaced") if is_succeeded else None
 
 
 def _names_successor(clauses: Sequence[Clause], context: Context) -> bool:
-    return any(clause.has("successor") for clause in clauses) or names_other_deliverable(clauses, context)
+    return any_has(clauses, "successor") or names_other_deliverable(clauses, context)
 
 
 def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
@@ -259,29 +269,42 @@ def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
     return _control(Act.TAKE_BACK, 0.62)
 
 
-def _read_order_after_drop(
-    message: Message, wanted: Sequence[Clause], *, drops_goal: bool, is_first: bool
-) -> Reading | None:
+def _read_order_after_drop(message: Message, wanted: Sequence[Clause], *, is_first: bool) -> Reading | None:
     """Another task if nothing ties it to the work, else a replaced goal, else a detail ("stop, use that server")."""
     overlap = measure_overlap(" ".join(clause.core for clause in wanted), message.context)
-    restarts = any(clause.act is Act.RESTART for clause in wanted)
-    dropped = [clause for clause in message.clauses if clause.act is Act.TAKE_BACK]
-    has_turn = restarts or any(clause.has("turn") for clause in (*wanted, *dropped))
-    makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
     is_replaced = replaces_goal(message.clauses, message.context)
-    is_wish = drops_goal and (has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted))
-    is_swap = is_wish or (is_replaced and not drops_goal)
-    is_akin = drops_goal and fields_of(overlap.tokens) & fields_of(message.context.work)  # "no docs, generate an SDK"
-    is_apart = makes_new and not has_turn and not is_akin and overlap.work == 0
+    restarts = any_is(wanted, Act.RESTART)
+    has_turn = restarts or _takes_turn(message, wanted)
+    makes_new = any(clause.has("new thing") and not clause.has("pointing") for clause in wanted)
+    is_apart = makes_new and not has_turn and _is_apart(message, overlap)
+    is_swap = _is_wish(wanted, has_turn=has_turn) if message.names_goal else is_replaced
     leaves = is_apart or _goes_elsewhere(wanted, overlap, message.context, is_swap=is_swap)
-    if not leaves and (drops_goal or restarts or is_replaced):
+    if not leaves and (message.names_goal or restarts or is_replaced):
         return _major(0.78, "goal_replaced")
     if leaves or (makes_new and overlap.work < 0.25):
         return _different(0.85, "new_goal_after_cancel")
     if makes_new or not is_first:
         return None
-    if has_turn:
-        return _major(0.66, "goal_replaced")
+    return _major(0.66, "goal_replaced") if has_turn else _read_detail_after_drop(message, wanted, overlap)
+
+
+def _takes_turn(message: Message, wanted: Sequence[Clause]) -> bool:
+    dropped = [clause for clause in message.clauses if clause.act is Act.TAKE_BACK]
+    return any_has((*wanted, *dropped), "turn")
+
+
+def _is_wish(wanted: Sequence[Clause], *, has_turn: bool) -> bool:
+    """Whether what is wanted says how the work should be instead."""
+    return has_turn or all(clause.act in (Act.WISH, Act.FACT) for clause in wanted)
+
+
+def _is_apart(message: Message, overlap: Overlap) -> bool:
+    """Whether a new thing shares nothing with the work: not "no docs, generate an SDK", which is of its field."""
+    is_akin = message.names_goal and bool(fields_of(overlap.tokens) & fields_of(message.context.work))
+    return overlap.work == 0 and not is_akin
+
+
+def _read_detail_after_drop(message: Message, wanted: Sequence[Clause], overlap: Overlap) -> Reading:
     is_tied = overlap.work or any(_refers_to_work(clause, message.context) for clause in wanted)
     return _minor(0.72 if is_tied else 0.65)
 
@@ -402,30 +425,39 @@ def _match_order(message: Message) -> Reading | None:
 
 def _read_new_thing(clause: Clause, overlap: Overlap, message: Message) -> Reading | None:
     """Whether an order leaves the work: "write a birthday card", "after that, a logo for the meetup"."""
-    context = message.context
-    is_wanted = clause.act is not Act.WISH or clause.has("new thing")  # "the kids can't eat nuts" only says how
-    if is_wanted and clause.has("own") and _is_of_other_life(clause, overlap, context):
-        return _different(0.7, "other_field")
+    context, is_new = message.context, clause.has("new thing")
+    is_later = any_has(message.clauses, "later")
+    if (is_new or clause.act is not Act.WISH) and clause.has("own") and _is_of_other_life(clause, overlap, context):
+        return _different(0.7, "other_field")  # not "the kids can't eat nuts", which only says how
     if _brings_material(clause, message):
         return _different(0.6, "nothing_shared")
     if clause.has("other matter") and overlap.goal < 0.2 and not clause.has("additive"):
         return _different(0.62, "nothing_shared")
-    is_later = any(part.has("later") for part in message.clauses)
-    if not clause.has("new thing") and not (is_later and overlap.work == 0):
+    if not is_new and not (is_later and overlap.work == 0):
         return None
     if is_unrelated(overlap.tokens, context.work) and overlap.goal < 0.2:
         return _different(0.8 if overlap.work < 0.1 else 0.66, "other_field")
-    is_apart = overlap.work == 0 and len(overlap.tokens) >= 2 and not clause.has("pointing")
-    if is_later and (is_apart or (clause.has("new thing") and overlap.work < 0.2)):
+    if is_later and _is_next_work(clause, overlap):
         return _different(0.64, "nothing_shared")
+    return _read_untied_thing(clause, overlap, context, is_later=is_later)
+
+
+def _is_next_work(clause: Clause, overlap: Overlap) -> bool:
+    """Whether what comes after the work is a work of its own."""
+    if clause.has("new thing") and overlap.work < 0.2:
+        return True
+    return overlap.work == 0 and len(overlap.tokens) >= 2 and not clause.has("pointing")
+
+
+def _read_untied_thing(clause: Clause, overlap: Overlap, context: Context, *, is_later: bool) -> Reading | None:
     if overlap.work > 0 or _refers_to_work(clause, context):
         return None
     if is_private(overlap.tokens, context.work):
         return _different(0.62, "other_field")
-    if _is_foreign(overlap, context) and len(overlap.tokens) >= (3 if clause.lexicon.has_spaces else 2):
-        is_added = clause.has("additive") and not is_later  # asked about: "also a return policy for the website"
-        return _minor(0.65) if is_added else _different(0.6, "nothing_shared")
-    return None
+    if not _is_foreign(overlap, context) or len(overlap.tokens) < (3 if clause.lexicon.has_spaces else 2):
+        return None
+    is_added = clause.has("additive") and not is_later  # asked about: "also a return policy for the website"
+    return _minor(0.65) if is_added else _different(0.6, "nothing_shared")
 
 
 def _brings_material(clause: Clause, message: Message) -> bool:
@@ -453,13 +485,11 @@ def _match_foreign_question(message: Message, question: Clause) -> Reading | Non
     overlap, work = message.overlap, message.context.work
     is_untied, refers = overlap.work == 0, _refers_to_work(question, message.context)
     is_unlike = is_unrelated(overlap.tokens, work) or is_private(overlap.tokens, work)
-    is_trivia = question.has("trivia") and not mentions_task(question.text)  # "who wrote the second task?"
-    if is_trivia or (is_unlike and not refers):
-        is_certain = is_trivia and (is_unlike or is_untied)
-        return _different(0.78 if is_certain else 0.6, "other_field", "query")
-    is_general = (question.has("knowledge") and not _YOU.search(question.text)) or _brings_material(question, message)
-    is_elsewhere = question.has("own") or any(clause.has("later") for clause in message.clauses)
-    if is_elsewhere or (is_general and is_untied and len(overlap.tokens) >= 2):
+    if question.has("trivia") and not mentions_task(question.text):  # not "who wrote the second task?"
+        return _different(0.78 if is_unlike or is_untied else 0.6, "other_field", "query")
+    if is_unlike and not refers:
+        return _different(0.6, "other_field", "query")
+    if _asks_elsewhere(message, question):
         return _different(0.66, "other_field", "query")
     if len(overlap.tokens) < 3:
         return None
@@ -467,6 +497,14 @@ def _match_foreign_question(message: Message, question: Clause) -> Reading | Non
         return _different(0.6, "nothing_shared", "query")  # "explain this SQL: …", "look up how long a visa takes"
     is_open = question.act is Act.EXPLAIN or question.has("open question")
     return _same(0.56, "question", "query") if is_open and is_untied and not refers else None  # about anything
+
+
+def _asks_elsewhere(message: Message, question: Clause) -> bool:
+    """Whether a question is about the person's own life, what comes later, or how things are done in general."""
+    if question.has("own") or any_has(message.clauses, "later"):
+        return True
+    is_general = (question.has("knowledge") and not _YOU.search(question.text)) or _brings_material(question, message)
+    return is_general and message.overlap.work == 0 and len(message.overlap.tokens) >= 2
 
 
 def _match_statement(message: Message) -> Reading:
