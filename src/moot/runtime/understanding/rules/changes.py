@@ -88,5 +88,7 @@ def _is_other_deliverable(clause: Clause, new: frozenset[str], context: Context,
 
 
 def _is_goal(old: frozenset[str], core: frozenset[str]) -> bool:
+    if all(token.isdecimal() for token in old):
+        return False  # "65 people, not 60"
     share = len(old & core) / len(old) if old else 0.0
     return share >= (_GOAL_SHARE if all(token.isascii() for token in old) else _GOAL_SHARE - 0.1)

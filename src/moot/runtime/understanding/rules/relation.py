@@ -375,7 +375,7 @@ def _match_answer(message: Message) -> Reading | None:
     lexicon = find_lexicon(question)
     if not question or message.length > SHORT_WORDS * 2 or message.has(Act.QUERY, Act.EXPLAIN):
         return None
-    if message.clauses[0].has("additive"):
+    if any_has(message.clauses, "own") or message.clauses[0].has("additive"):
         return None
     if message.clauses[0].act is Act.ACK and not orders:
         return _same(0.9, "answer", "clarify")
