@@ -273,6 +273,13 @@ def test_a_member_runs_as_many_tasks_as_it_may() -> None:
     assert scenario.completes("1").offered == ["0", "2", "3"]
 
 
+def test_whoever_has_least_to_do_is_offered_a_task_first() -> None:
+    """Members that could each take all are given one after the other."""
+    team = make_plan_team(worker("w1", concurrency=3), worker("w2", 21, concurrency=3))
+    scenario = solving(team, *[task(str(number)) for number in range(3)])
+    assert [scenario.run(each).agent_id for each in scenario.offered] == ["w1#1", "w2#1", "w1#2"]
+
+
 def test_no_more_tasks_run_than_the_plan_allows() -> None:
     """max_parallel counts offers too."""
     scenario = solving(make_plan_team(plan=PlanSettings(max_parallel=3)), *[task(str(each)) for each in range(9)])
