@@ -9,17 +9,26 @@ person is asked: a small change needs more than 0.7, a cancel 0.8, everything el
 import re
 from collections.abc import Callable, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from moot.core.intake.intent import Action, ControlAction, Relation, WorkflowStatus
 from moot.core.intake.intent_routing import ACTIVE
 from moot.runtime.understanding.rules.changes import names_other_deliverable, replaces_goal
 from moot.runtime.understanding.rules.clauses import ORDERS, Act, Clause, any_has, any_is
 from moot.runtime.understanding.rules.lexicon import find_lexicon
 from moot.runtime.understanding.rules.patches import mentions_task
+from moot.runtime.understanding.rules.reading import (
+    MAJOR,
+    MINOR,
+    Message,
+    Reading,
+    as_control,
+    as_different,
+    as_major,
+    as_minor,
+    as_same,
+)
 from moot.runtime.understanding.rules.similarity import Context, Overlap, measure_overlap
-from moot.runtime.understanding.rules.tokens import Prose, count_chinese, stem, tokens_of, words_of
+from moot.runtime.understanding.rules.tokens import stem, tokens_of
 from moot.runtime.understanding.rules.topics import (
     COMMON_PARTS,
     PRIVATE_FIELDS,
@@ -29,24 +38,11 @@ from moot.runtime.understanding.rules.topics import (
     shares_field,
 )
 
-NO_CHANGE: Relation = "same_task_no_change"
-MINOR: Relation = "same_task_minor_change"
-MAJOR: Relation = "same_task_major_change"
-DIFFERENT: Relation = "different_task"
-CONTROL: Relation = "control_instruction"
 # Acts beside a control that do not change its meaning.
 _NEUTRAL = frozenset({Act.ACK, Act.AWAY, Act.FACT, Act.GO_ON, Act.RETRY, Act.TAKE_BACK, Act.KEEP_RUNNING})
 _DROPS = (Act.CANCEL, Act.TAKE_BACK)
 _STATEMENTS = (Act.FACT, Act.RETRY)
 _AFTER_DROP = (*ORDERS, Act.RESTART, Act.EXPLAIN)  # "forget that, look into the other one" orders, too
-_CONTROLS: dict[Act, tuple[ControlAction, Action]] = {
-    Act.CANCEL: ("cancel", "cancel"),
-    Act.TAKE_BACK: ("cancel", "cancel"),
-    Act.PAUSE: ("pause", "modify"),
-    Act.ASIDE: ("pause", "modify"),
-    Act.RESUME: ("resume", "continue"),
-    Act.STATUS: ("status_query", "query"),
-}
 _DEFINITE = re.compile(r"\b(?:the|your|our) ([a-z]+)")
 _RELATIVE = re.compile(r"(\b(?:a|an|some) (?:\S+ ){1,3}?)that ")  # "a script that …" points to nothing
 _YOU = re.compile(r"\b(?:you|your)\b|你")
@@ -60,78 +56,19 @@ WORDS_OF_A_REASON = 6  # beside "stop"; what says more may want something else
 SHORT_WORDS = 12  # answers are short; a longer message says more than was asked
 
 
-class Message(Struct, frozen=True, gc=False):
-    """A message with everything the rules look at."""
-
-    prose: Prose
-    clauses: Sequence[Clause]
-    context: Context
-    overlap: Overlap
-    status: WorkflowStatus
-    has_patches: bool
-
-    def has(self, *acts: Act) -> bool:
-        return any_is(self.clauses, *acts)
-
-    def orders(self) -> list[Clause]:
-        return [clause for clause in self.clauses if clause.act in ORDERS]
-
-    @property
-    def names_goal(self) -> bool:
-        """Whether a control names the goal."""
-        return any(clause.names_goal for clause in self.clauses)
-
-    @property
-    def length(self) -> int:
-        """In words; two Chinese characters count as one."""
-        return len(words_of(self.prose.text)) + count_chinese(self.prose.text) // 2
-
-
-class Reading(Struct, frozen=True, kw_only=True, gc=False):
-    """The relation that a rule found. Its text is `intent.<reason>` of the catalogue."""
-
-    relation: Relation
-    confidence: float
-    reason: str
-    action: Action = "continue"
-    control: ControlAction | None = None
-    is_vague: bool = False
-
-
-def _control(act: Act, confidence: float) -> Reading:
-    control, action = _CONTROLS[act]
-    return Reading(relation=CONTROL, confidence=confidence, reason=control, action=action, control=control)
-
-
-def _same(confidence: float, reason: str, action: Action = "continue") -> Reading:
-    return Reading(relation=NO_CHANGE, confidence=confidence, reason=reason, action=action)
-
-
-def _minor(confidence: float, reason: str = "detail") -> Reading:
-    return Reading(relation=MINOR, confidence=confidence, reason=reason, action="modify")
-
-
-def _major(confidence: float, reason: str) -> Reading:
-    return Reading(relation=MAJOR, confidence=confidence, reason=reason, action="modify")
-
-
-def _different(confidence: float, reason: str, action: Action = "create") -> Reading:
-    return Reading(relation=DIFFERENT, confidence=confidence, reason=reason, action=action)
-
-
 def _match_no_words(message: Message) -> Reading | None:
     """Only pasted output, or nothing at all."""
     if message.clauses:
         return None
-    return _same(0.78, "pasted", "clarify") if message.prose.is_pasted else _same(0.62, "nothing_said")
+    return as_same(0.78, "pasted", "clarify") if message.prose.is_pasted else as_same(0.62, "nothing_said")
 
 
 def _match_task(message: Message) -> Reading | None:
     """An order about one task of the plan: "skip step 3"."""
     if message.has_patches:
-        return _minor(0.88, "task_named")
+        return as_minor(0.88, "task_named")
     orders_task = message.has(Act.ORDER, Act.CANCEL, Act.WISH) and mentions_task(message.prose.text)
-    return _minor(0.76, "task_named") if orders_task and message.length <= SHORT_WORDS else None
+    return as_minor(0.76, "task_named") if orders_task and message.length <= SHORT_WORDS else None
 
 
 def _match_choice(message: Message) -> Reading | None:
@@ -148,7 +85,7 @@ def _match_choice(message: Message) -> Reading | None:
     said = message.prose.text.strip(" .!。！吧")
     is_quoted = bool(said) and said in message.context.last_question.lower()
     is_choice = bool(named) and len(named & asked) >= len(named) / (2 if all(map(str.isascii, named)) else 3)
-    return _same(0.84, "answer", "clarify") if is_quoted or is_choice else None
+    return as_same(0.84, "answer", "clarify") if is_quoted or is_choice else None
 
 
 def _match_bare_reply(message: Message) -> Reading | None:
@@ -158,7 +95,7 @@ def _match_bare_reply(message: Message) -> Reading | None:
         return None
     asked = tokens_of(question)
     follows = all(clause.act in ORDERS and _says_no_more(clause, asked) for clause in rest)
-    return _same(0.84, "answer", "clarify") if follows else None
+    return as_same(0.84, "answer", "clarify") if follows else None
 
 
 def _says_no_more(clause: Clause, asked: frozenset[str]) -> bool:
@@ -170,12 +107,12 @@ def _match_left_alone(message: Message) -> Reading | None:
     """Praise for what is to stay as it is: "don't change the introduction, I like it"."""
     orders = message.orders()
     is_praised = bool(orders) and message.has(Act.ACK) and all(clause.has("leave alone") for clause in orders)
-    return _same(0.8, "agreement") if is_praised else None
+    return as_same(0.8, "agreement") if is_praised else None
 
 
 def _match_keep_running(message: Message) -> Reading | None:
     """A control that is refused: "don't stop"."""
-    return _same(0.85, "keep_running") if message.has(Act.KEEP_RUNNING) and not message.orders() else None
+    return as_same(0.85, "keep_running") if message.has(Act.KEEP_RUNNING) and not message.orders() else None
 
 
 def _match_switch(message: Message) -> Reading | None:
@@ -183,7 +120,7 @@ def _match_switch(message: Message) -> Reading | None:
     if not message.has(Act.SWITCH):
         return None
     confidence = 0.6 if message.overlap.work > 0.6 else 0.85
-    return _different(confidence, "switch", "create" if message.orders() else "query")
+    return as_different(confidence, "switch", "create" if message.orders() else "query")
 
 
 def _match_other_matter(message: Message) -> Reading | None:
@@ -198,7 +135,7 @@ def _match_other_matter(message: Message) -> Reading | None:
         return None
     is_unlike = matter[-1].act is not Act.WISH and is_unrelated(overlap.tokens, message.context.work)
     leaves = is_left or is_urgent or message.has(Act.PAUSE) or is_unlike
-    return _different(0.6, "nothing_shared") if leaves else None
+    return as_different(0.6, "nothing_shared") if leaves else None
 
 
 def _belongs_to_work(message: Message, matter: Sequence[Clause], overlap: Overlap) -> bool:
@@ -221,7 +158,7 @@ def _match_put_aside(message: Message) -> Reading | None:
     is_replaced = overlap.work and any(clause.has("turn") for clause in wanted)
     if overlap.work >= 0.5 or is_replaced:
         return None
-    return _different(0.62 if overlap.work else 0.7, "new_goal_after_cancel")
+    return as_different(0.62 if overlap.work else 0.7, "new_goal_after_cancel")
 
 
 def _wants_something(clause: Clause) -> bool:
@@ -248,9 +185,9 @@ def _read_replacement(message: Message, before: Sequence[Clause], rest: Sequence
     """Something is dropped, and what takes its place is named without an order."""
     is_told = bool(rest) or message.names_goal
     if any_is(before, Act.RESTART) or (is_told and replaces_goal(message.clauses, message.context)):
-        return _major(0.78, "goal_replaced")
+        return as_major(0.78, "goal_replaced")
     is_succeeded = message.names_goal and _names_successor(rest, message.context)
-    return _major(0.72, "goal_replaced") if is_succeeded else None
+    return as_major(0.72, "goal_replaced") if is_succeeded else None
 
 
 def _names_successor(clauses: Sequence[Clause], context: Context) -> bool:
@@ -261,12 +198,12 @@ def _read_drop(message: Message, rest: Sequence[Clause]) -> Reading:
     """Nothing is wanted instead. "never mind, it works now" takes back a remark; "never mind" may end the work."""
     if message.has(Act.CANCEL):
         tells_more = len(rest) > 1 or any(len(tokens_of(clause.text)) > WORDS_OF_A_REASON for clause in rest)
-        return _control(Act.CANCEL, 0.7 if tells_more else 0.88)
+        return as_control(Act.CANCEL, 0.7 if tells_more else 0.88)
     if message.has(Act.PAUSE, Act.ASIDE):
-        return _control(Act.CANCEL, 0.7)
+        return as_control(Act.CANCEL, 0.7)
     if message.clauses[0].has("remark") and message.clauses[-1].act not in _DROPS:
-        return _same(0.66, "fact")
-    return _control(Act.TAKE_BACK, 0.62)
+        return as_same(0.66, "fact")
+    return as_control(Act.TAKE_BACK, 0.62)
 
 
 def _read_order_after_drop(message: Message, wanted: Sequence[Clause], *, is_first: bool) -> Reading | None:
@@ -280,12 +217,12 @@ def _read_order_after_drop(message: Message, wanted: Sequence[Clause], *, is_fir
     is_swap = _is_wish(wanted, has_turn=has_turn) if message.names_goal else is_replaced
     leaves = is_apart or _goes_elsewhere(wanted, overlap, message.context, is_swap=is_swap)
     if not leaves and (message.names_goal or restarts or is_replaced):
-        return _major(0.78, "goal_replaced")
+        return as_major(0.78, "goal_replaced")
     if leaves or (makes_new and overlap.work < 0.25):
-        return _different(0.85, "new_goal_after_cancel")
+        return as_different(0.85, "new_goal_after_cancel")
     if makes_new or not is_first:
         return None
-    return _major(0.66, "goal_replaced") if has_turn else _read_detail_after_drop(message, wanted, overlap)
+    return as_major(0.66, "goal_replaced") if has_turn else _read_detail_after_drop(message, wanted, overlap)
 
 
 def _takes_turn(message: Message, wanted: Sequence[Clause]) -> bool:
@@ -306,7 +243,7 @@ def _is_apart(message: Message, overlap: Overlap) -> bool:
 
 def _read_detail_after_drop(message: Message, wanted: Sequence[Clause], overlap: Overlap) -> Reading:
     is_tied = overlap.work or any(_refers_to_work(clause, message.context) for clause in wanted)
-    return _minor(0.72 if is_tied else 0.65)
+    return as_minor(0.72 if is_tied else 0.65)
 
 
 def _goes_elsewhere(wanted: Sequence[Clause], overlap: Overlap, context: Context, *, is_swap: bool) -> bool:
@@ -319,12 +256,12 @@ def _match_replaced_goal(message: Message) -> Reading | None:
     """As in "start over", "not a landing page but a shop"."""
     restart = next((clause for clause in message.clauses if clause.act is Act.RESTART), None)
     if restart and message.status == "paused" and restart.has("resume"):
-        return _control(Act.RESUME, 0.76)  # "start again"
+        return as_control(Act.RESUME, 0.76)  # "start again"
     if restart:
         named = tokens_of(restart.core) - _AGAIN_TOKENS if _AGAIN.search(restart.core) else frozenset()
         is_part = named - message.context.core and len(message.clauses) == 1  # "redo the footer from scratch"
-        return _minor(0.66) if is_part else _major(0.85, "restart")
-    return _major(0.8, "goal_replaced") if replaces_goal(message.clauses, message.context) else None
+        return as_minor(0.66) if is_part else as_major(0.85, "restart")
+    return as_major(0.8, "goal_replaced") if replaces_goal(message.clauses, message.context) else None
 
 
 def _match_control(message: Message) -> Reading | None:
@@ -336,9 +273,9 @@ def _match_control(message: Message) -> Reading | None:
         others = [clause.act for clause in clauses if clause.act is not act]
         if all(other in (*_NEUTRAL, Act.PAUSE, Act.ASIDE, Act.CANCEL, Act.STATUS, Act.QUERY) for other in others):
             if act is Act.RESUME and message.status != "paused":
-                return _control(act, 0.7)
+                return as_control(act, 0.7)
             is_clear = len(others) <= 2 and all(other in _NEUTRAL for other in others)
-            return _control(act, 0.88 if is_clear else 0.66)
+            return as_control(act, 0.88 if is_clear else 0.66)
     return None
 
 
@@ -357,7 +294,7 @@ def _match_next_item(message: Message) -> Reading | None:
     if not is_listed:
         return None
     is_other = message.overlap.work == 0 and len(message.overlap.tokens) >= 4
-    return _different(0.6, "nothing_shared") if is_other else _minor(0.74)
+    return as_different(0.6, "nothing_shared") if is_other else as_minor(0.74)
 
 
 def _match_go_on(message: Message) -> Reading | None:
@@ -366,7 +303,7 @@ def _match_go_on(message: Message) -> Reading | None:
         return None
     if message.has(Act.QUERY) and not (message.status == "paused" and message.clauses[-1].act is Act.GO_ON):
         return None
-    return _control(Act.RESUME, 0.86) if message.status == "paused" else _same(0.86, "go_on")
+    return as_control(Act.RESUME, 0.86) if message.status == "paused" else as_same(0.86, "go_on")
 
 
 def _match_answer(message: Message) -> Reading | None:
@@ -378,15 +315,15 @@ def _match_answer(message: Message) -> Reading | None:
     if any_has(message.clauses, "own") or message.clauses[0].has("additive"):
         return None
     if message.clauses[0].act is Act.ACK and not orders:
-        return _same(0.9, "answer", "clarify")
+        return as_same(0.9, "answer", "clarify")
     if not orders:
-        return _same(0.84, "answer", "clarify")
+        return as_same(0.84, "answer", "clarify")
     is_more = any(clause.has("additive") for clause in orders) or message.length > SHORT_WORDS
     spelt = lexicon.spell(question)
     is_more = is_more or not _is_reply(message, orders, is_open=lexicon["open choice"].match(spelt))
     if is_more or lexicon["offer"].match(spelt) or not lexicon["choice"].match(spelt):
         return None
-    return _same(0.74, "answer", "clarify")
+    return as_same(0.74, "answer", "clarify")
 
 
 def _is_reply(message: Message, orders: Sequence[Clause], *, is_open: bool) -> bool:
@@ -416,11 +353,11 @@ def _match_order(message: Message) -> Reading | None:
     refers, adds = _refers_to_work(first, message.context), first.has("additive")
     if overlap.work or refers or adds:
         confidence = 0.76 + 0.08 * (overlap.work >= 0.2) + 0.04 * adds + 0.03 * refers
-        return _minor(round(min(confidence, 0.9), 2))
+        return as_minor(round(min(confidence, 0.9), 2))
     is_usual = overlap.tokens & COMMON_PARTS or fields_of(overlap.tokens) & fields_of(message.context.work)
     is_new = first.has("new thing") and not first.has("pointing")  # "write a letter": whoever has no word for it asks
     is_detail = is_usual or (not is_new and (first.act is Act.WISH or len(overlap.tokens) <= 1))
-    return _minor(0.74 if is_detail else 0.65)  # an order that nothing ties to the work is asked about
+    return as_minor(0.74 if is_detail else 0.65)  # an order that nothing ties to the work is asked about
 
 
 def _read_new_thing(clause: Clause, overlap: Overlap, message: Message) -> Reading | None:
@@ -428,17 +365,17 @@ def _read_new_thing(clause: Clause, overlap: Overlap, message: Message) -> Readi
     context, is_new = message.context, clause.has("new thing")
     is_later = any_has(message.clauses, "later")
     if (is_new or clause.act is not Act.WISH) and clause.has("own") and _is_of_other_life(clause, overlap, context):
-        return _different(0.7, "other_field")  # not "the kids can't eat nuts", which only says how
+        return as_different(0.7, "other_field")  # not "the kids can't eat nuts", which only says how
     if _brings_material(clause, message):
-        return _different(0.6, "nothing_shared")
+        return as_different(0.6, "nothing_shared")
     if clause.has("other matter") and overlap.goal < 0.2 and not clause.has("additive"):
-        return _different(0.62, "nothing_shared")
+        return as_different(0.62, "nothing_shared")
     if not is_new and not (is_later and overlap.work == 0):
         return None
     if is_unrelated(overlap.tokens, context.work) and overlap.goal < 0.2:
-        return _different(0.8 if overlap.work < 0.1 else 0.66, "other_field")
+        return as_different(0.8 if overlap.work < 0.1 else 0.66, "other_field")
     if is_later and _is_next_work(clause, overlap):
-        return _different(0.64, "nothing_shared")
+        return as_different(0.64, "nothing_shared")
     return _read_untied_thing(clause, overlap, context, is_later=is_later)
 
 
@@ -453,11 +390,11 @@ def _read_untied_thing(clause: Clause, overlap: Overlap, context: Context, *, is
     if overlap.work > 0 or _refers_to_work(clause, context):
         return None
     if is_private(overlap.tokens, context.work):
-        return _different(0.62, "other_field")
+        return as_different(0.62, "other_field")
     if not _is_foreign(overlap, context) or len(overlap.tokens) < (3 if clause.lexicon.has_spaces else 2):
         return None
     is_added = clause.has("additive") and not is_later  # asked about: "also a return policy for the website"
-    return _minor(0.65) if is_added else _different(0.6, "nothing_shared")
+    return as_minor(0.65) if is_added else as_different(0.6, "nothing_shared")
 
 
 def _brings_material(clause: Clause, message: Message) -> bool:
@@ -467,7 +404,7 @@ def _brings_material(clause: Clause, message: Message) -> bool:
 
 def _match_retry(message: Message) -> Reading | None:
     """As in "try again", "still broken"."""
-    return _same(0.76, "retry") if message.has(Act.RETRY) else None
+    return as_same(0.76, "retry") if message.has(Act.RETRY) else None
 
 
 def _match_question(message: Message) -> Reading | None:
@@ -477,7 +414,7 @@ def _match_question(message: Message) -> Reading | None:
         return None
     is_tied = message.overlap.work >= 0.2
     elsewhere = None if is_tied else _match_foreign_question(message, question)
-    return elsewhere or _same(0.84 if is_tied or len(message.overlap.tokens) <= 2 else 0.7, "question", "query")
+    return elsewhere or as_same(0.84 if is_tied or len(message.overlap.tokens) <= 2 else 0.7, "question", "query")
 
 
 def _match_foreign_question(message: Message, question: Clause) -> Reading | None:
@@ -486,17 +423,17 @@ def _match_foreign_question(message: Message, question: Clause) -> Reading | Non
     is_untied, refers = overlap.work == 0, _refers_to_work(question, message.context)
     is_unlike = is_unrelated(overlap.tokens, work) or is_private(overlap.tokens, work)
     if question.has("trivia") and not mentions_task(question.text):  # not "who wrote the second task?"
-        return _different(0.78 if is_unlike or is_untied else 0.6, "other_field", "query")
+        return as_different(0.78 if is_unlike or is_untied else 0.6, "other_field", "query")
     if is_unlike and not refers:
-        return _different(0.6, "other_field", "query")
+        return as_different(0.6, "other_field", "query")
     if _asks_elsewhere(message, question):
-        return _different(0.66, "other_field", "query")
+        return as_different(0.66, "other_field", "query")
     if len(overlap.tokens) < 3:
         return None
     if question.has("new thing") and overlap.work < 0.1:
-        return _different(0.6, "nothing_shared", "query")  # "explain this SQL: …", "look up how long a visa takes"
+        return as_different(0.6, "nothing_shared", "query")  # "explain this SQL: …", "look up how long a visa takes"
     is_open = question.act is Act.EXPLAIN or question.has("open question")
-    return _same(0.56, "question", "query") if is_open and is_untied and not refers else None  # about anything
+    return as_same(0.56, "question", "query") if is_open and is_untied and not refers else None  # about anything
 
 
 def _asks_elsewhere(message: Message, question: Clause) -> bool:
@@ -510,13 +447,13 @@ def _asks_elsewhere(message: Message, question: Clause) -> bool:
 def _match_statement(message: Message) -> Reading:
     """Agreement, a fact, or a fragment like "dark theme" that may be a fact or a wish. Always matches."""
     if all(clause.act is Act.ACK for clause in message.clauses):
-        return _same(0.92, "agreement")
+        return as_same(0.92, "agreement")
     facts = [clause for clause in message.clauses if clause.act is Act.FACT]
     is_short = 2 <= message.length <= 8 and not message.prose.is_pasted
     if len(facts) == 1 and is_short and not (facts[0].has("statement") or facts[0].has("report")):
-        return _minor(0.6, "fragment")
+        return as_minor(0.6, "fragment")
     is_likely = message.overlap.work or message.prose.is_pasted or message.length <= 6
-    return _same(0.72 if is_likely else 0.62, "fact", "clarify")
+    return as_same(0.72 if is_likely else 0.62, "fact", "clarify")
 
 
 def _is_vague(clause: Clause) -> bool:
@@ -578,7 +515,7 @@ def relate(message: Message) -> Reading:
     if message.status in ACTIVE:
         return _read(message)
     control = _match_control(message) or _match_idle_control(message)
-    return control or _match_finished_work(message) or _different(0.9, "no_work", "create")
+    return control or _match_finished_work(message) or as_different(0.9, "no_work", "create")
 
 
 def _read(message: Message) -> Reading:
@@ -591,7 +528,7 @@ def _match_finished_work(message: Message) -> Reading | None:
         return None
     reading = _read(message)
     if reading.reason == "agreement":  # nothing is wanted: people are shown where the work stands
-        return replace(_control(Act.STATUS, 0.9), reason=reading.reason)
+        return replace(as_control(Act.STATUS, 0.9), reason=reading.reason)
     return _match_question_back(message, reading) or _match_follow_up(message, reading)
 
 
@@ -616,4 +553,4 @@ def _match_follow_up(message: Message, reading: Reading) -> Reading | None:
 def _match_idle_control(message: Message) -> Reading | None:
     """As in "forget it" and "resume" while nothing runs."""
     is_control = message.clauses and all(clause.act in (Act.TAKE_BACK, Act.RESUME) for clause in message.clauses)
-    return _control(message.clauses[0].act, 0.7) if is_control else None
+    return as_control(message.clauses[0].act, 0.7) if is_control else None

@@ -23,7 +23,7 @@ from moot.runtime.understanding.explicit import read_explicit
 from moot.runtime.understanding.rules.assessment import assess
 from moot.runtime.understanding.rules.clauses import read_clauses
 from moot.runtime.understanding.rules.patches import find_patches, find_tasks
-from moot.runtime.understanding.rules.relation import (
+from moot.runtime.understanding.rules.reading import (
     CONTROL,
     DIFFERENT,
     MAJOR,
@@ -31,8 +31,8 @@ from moot.runtime.understanding.rules.relation import (
     NO_CHANGE,
     Message,
     Reading,
-    relate,
 )
+from moot.runtime.understanding.rules.relation import relate
 from moot.runtime.understanding.rules.similarity import Overlap, measure_overlap, read_context
 from moot.runtime.understanding.rules.tokens import normalise, read_prose
 
