@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from moot.core.envelope import Envelope, find_source
+from moot.core.envelope import Envelope, find_source, read_declared
 from moot.core.facts import Fact
 from moot.core.flows.registry import FACTS, show
 from moot.core.session.team import Language, Team
@@ -76,6 +76,7 @@ _SHOWN = b',"show_content":"'  # quotes inside strings are escaped, so this is n
 _encode = msgspec.json.Encoder().encode
 _placed_decoder = msgspec.json.Decoder(Placed)
 _stored_decoder = msgspec.json.Decoder(_Stored)
+_declared = {kind: read_declared(kind) for kind in FACTS}
 _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
     fact_type.event: msgspec.json.Decoder(fact_type) for fact_type in FACTS
 }
@@ -96,16 +97,16 @@ def stamp(
     events: list[Event] = []
     for position, fact in enumerate(facts):
         seq += 1
-        content, timeline = fact.content, fact.timeline
+        event, author, content, timeline, has_step = _declared[type(fact)]
         data = _encode(
             Envelope(
-                event=fact.event,
+                event=event,
                 session_id=session_id,
                 seq=seq,
                 event_id=f"{named}{seq}",
                 timestamp=at,
-                step_id=getattr(fact, "step_id", None),
-                source=find_source(team, fact, tokens.get(position, "") if tokens else ""),
+                step_id=getattr(fact, "step_id") if has_step else None,  # noqa: B009 - not every fact has it
+                source=find_source(team, fact, author, tokens.get(position, "") if tokens else ""),
                 timeline=timeline if timeline and fact.is_on_timeline else None,
                 content=getattr(fact, content) if content else None,
                 metadata=fact,

@@ -5,6 +5,7 @@ its name on the timeline and its content.
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -43,9 +44,23 @@ class Source(Struct, frozen=True, omit_defaults=True):
 _MOOT = Raw(_encode(Source("moot-orchestrator", "orchestrator")))
 
 
-def find_source(team: Team, fact: Fact, token: str) -> Raw:
-    """Return who caused a fact. `token` is the id of the token with which a person did it, or empty."""
-    author = fact.author
+class Declared(NamedTuple):
+    """What a kind of fact declares for its envelope. Attributes of a class are slow to look up through an instance."""
+
+    event: str
+    author: str
+    content: str
+    timeline: str
+    has_step: bool
+
+
+def read_declared(kind: type[Fact]) -> Declared:
+    return Declared(kind.event, kind.author, kind.content, kind.timeline, "step_id" in kind.__struct_fields__)
+
+
+def find_source(team: Team, fact: Fact, author: str, token: str) -> Raw:
+    """Return who caused a fact. `author` is the field of the fact that names the member; `token` is the id of the token
+    with which a person did it, or empty."""
     member_id: str | None = getattr(fact, author) if author else None
     if member_id:
         member = team.member(member_id)
