@@ -184,7 +184,7 @@ class Flow(ABC):
         turn = state.turn(turn_id)
         if turn is None:
             raise KeyError(turn_id)
-        return plain_input(session_id, state, turn.turn_id, turn.member, turn.index)
+        return plain_input(session_id, state, turn.turn_id, turn.member, turn.index, turn)
 
     def max_hops(self, team: Team) -> int:
         """Return how many AI turns may follow each other; 0 if this flow does not count them."""

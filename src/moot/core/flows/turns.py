@@ -104,9 +104,11 @@ def list_files(messages: Iterable[Message | None]) -> list[Attachment]:
     return list({file.sha256: file for file in files}.values()) if files else files
 
 
-def plain_input(session_id: str, state: State, turn_id: str, member: str, index: int) -> TurnInput:
-    """Return the parts of a turn's input that every flow has."""
-    notes, turn = state.notes.get(turn_id, NO_NOTES), state.turn(turn_id)
+def plain_input(
+    session_id: str, state: State, turn_id: str, member_id: str, index: int, turn: Turn | None = None
+) -> TurnInput:
+    """Return the parts of an input that every flow has. `turn` is None for an aside or a task of a plan."""
+    notes, member = state.notes.get(turn_id, NO_NOTES), state.team.member(member_id)
     unread = turn.unread if turn else ()
     newest = _newest(state.history)
     if unread and (newest is None or not state.team.member(newest.member).is_human):  # what AIs said came after it
@@ -114,7 +116,7 @@ def plain_input(session_id: str, state: State, turn_id: str, member: str, index:
     return TurnInput(
         session_id=session_id,
         turn_id=turn_id,
-        member=state.team.member(member),
+        member=member,
         index=index,
         message=newest,
         history=state.history if state.team.history else (),
@@ -122,25 +124,24 @@ def plain_input(session_id: str, state: State, turn_id: str, member: str, index:
         addressable=state.team.members,
         language=state.language,
         waiting=state.slice.queue[1],
-        grants=state.grants.get(member, ()),
+        grants=state.grants.get(member_id, ()),
         answers=notes.answers,
         unread=unread,
         messages=tuple([Message(each.by, each.text) for each in notes.messages]) if notes.messages else (),
-        visit=_find_visit(state, turn_id, member),
+        visit=_find_visit(state, turn_id, member, turn),
     )
 
 
-def _find_visit(state: State, turn_id: str, member: str) -> TreeVisit | None:
+def _find_visit(state: State, turn_id: str, member: Member, turn: Turn | None) -> TreeVisit | None:
     """The tree of the session, an empty folder, or nothing: the folder of the team file is everybody's."""
     if not state.team.has_trees:
         return TreeVisit(tree="", key=turn_id) if state.team.workspace.type == "none" else None
-    turn = state.turn(turn_id)
     return TreeVisit(
         tree=MAIN,
         key=turn_id,
         started_at=turn.started_at if turn else "",
         seq=turn.seq if turn else 0,
-        writes=state.team.member(member).edits,
+        writes=member.edits,
     )
 
 

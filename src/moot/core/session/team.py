@@ -87,7 +87,7 @@ class Team(FlowSettings, frozen=True, kw_only=True, dict=True):
     permission_timeout_s: float = 0.0  # 0 = a permission waits for ever
     workspace: WorkspaceSettings = WorkspaceSettings()
 
-    @property
+    @cached_property
     def has_trees(self) -> bool:
         """Whether members work in trees that Moot makes and records."""
         return self.workspace.type == "worktree"

@@ -367,7 +367,7 @@ class PlanFlow(SteeredFlow):
                 task_turns=run.earlier,
                 visit=integration.visit_tree(run) if state.team.has_trees else plain.visit,
             )
-        plain = plain_input(session_id, state, turn_id, turn.member, turn.index)
+        plain = plain_input(session_id, state, turn_id, turn.member, turn.index, turn)
         return replace(
             plain,
             job=turn.job,
