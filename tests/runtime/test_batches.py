@@ -16,7 +16,7 @@ from moot.core.session.commands import Answer, Command, CompleteTurn, Pause, Pos
 from moot.core.session.events import MessagePosted, TurnFailed
 from moot.core.session.state import State
 from moot.core.session.team import Team
-from moot.runtime.inbox import BATCH
+from moot.runtime.inbox import BATCH, PendingCommand
 from moot.runtime.ports import CommandKey, Receipt
 from moot.runtime.stores.memory import MemoryLog
 from moot.testing import VirtualClock
@@ -208,7 +208,8 @@ async def test_what_was_refused_stays_refused_after_a_conflict() -> None:
 
         log.before = pause_there
         log.is_late = True
-        asked = [engine._inbox.add(command) for command in (Resume(), Post(text="mine"))]
+        asked = [PendingCommand(command) for command in (Resume(), Post(text="mine"))]
+        engine._inbox.waiting += asked
         engine._is_writing = True
         await engine._write_batch()
         with pytest.raises(Refused, match="nothing_to_resume"):
@@ -324,7 +325,7 @@ async def test_a_human_is_answered_while_workers_keep_reporting() -> None:
             nonlocal noise
             while noise < 1_000:
                 noise += 1
-                engine._inbox.add(Post(text="noise"))
+                engine._inbox.waiting.append(PendingCommand(Post(text="noise")))
                 await asyncio.sleep(0)
 
         async def ask() -> int:

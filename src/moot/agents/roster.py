@@ -67,8 +67,10 @@ class Roster:
 
     def find_pool(self, played_here: Collection[str], team_name: str, member_id: str) -> str | None:
         """The pool of workers that plays a member; None if it is one of those that are played here, or has none."""
+        if member_id in self._overrides:
+            return None
         team = self._teams.get(team_name)
-        members = team.members if team and member_id not in self._overrides else ()
+        members = team.members if team else ()
         pool = next((member.runs_on for member in members if member.id == member_id), "")
         return pool if pool and pool not in played_here else None
 

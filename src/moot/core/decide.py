@@ -136,6 +136,8 @@ def _obey(draft: Draft, flow: Flow, command: Command) -> None:
     match command:
         case commands.TurnReport():
             _obey_worker(draft, flow, command)
+        case commands.OfferReport():
+            flow.obey_event(draft, command)
         case commands.ExpireTurn(turn_id=turn_id) if (turn := state.turn(turn_id) or state.aside(turn_id)) is not None:
             _fail(draft, flow, turn, commands.FailTurn(turn_id=turn_id, error_type="timeout", message=""))
         case commands.WakeTurn(turn_id=turn_id):
@@ -153,7 +155,8 @@ def _obey(draft: Draft, flow: Flow, command: Command) -> None:
 
 
 def _obey_worker(draft: Draft, flow: Flow, command: commands.TurnReport) -> None:
-    if isinstance(command, _QUESTIONS) and _asks_too_much(draft.state, command):
+    is_end = isinstance(command, _ENDS)
+    if not is_end and isinstance(command, _QUESTIONS) and _asks_too_much(draft.state, command):
         command = commands.FailTurn(turn_id=command.turn_id, error_type=TOO_MANY_QUESTIONS, message="")
     if isinstance(command, _ENDS):
         command = _see_blocked(draft.state, command)

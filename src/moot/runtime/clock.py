@@ -6,6 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from msgspec import Struct
+
 from moot.runtime.ports import Handle
 
 SHARED_FROM_S = 1.0  # delays from here on share a timer
@@ -24,7 +26,7 @@ class Deadlines:
         self._timer: asyncio.TimerHandle | None = None  # for the first that was due when it was set
 
     def add(self, delay_s: float, callback: Callable[[], object]) -> "_Deadline":
-        deadline = _Deadline(self._pending, self.loop.time() + delay_s, callback)
+        deadline = _Deadline(self.loop.time() + delay_s, callback, self._pending)
         self._pending[deadline] = None
         if self._timer is None or deadline.due < self._timer.when():
             self._set_timer(deadline.due)
@@ -48,13 +50,10 @@ class Deadlines:
             self._set_timer(later)
 
 
-class _Deadline:
-    __slots__ = ("_callback", "_pending", "due")
-
-    def __init__(self, pending: "dict[_Deadline, None]", due: float, callback: Callable[[], object]) -> None:
-        self._pending = pending
-        self._callback = callback
-        self.due = due
+class _Deadline(Struct, eq=False):
+    due: float
+    _callback: Callable[[], object]
+    _pending: "dict[_Deadline, None]"
 
     def cancel(self) -> None:
         self._pending.pop(self, None)

@@ -7,6 +7,8 @@ answer starts the member's next turn. All of this is in the log, so that it surv
 import asyncio
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from moot.core.errors import Refused
 from moot.core.flows.turns import TurnInput
 from moot.core.session import inquiries, permissions
@@ -57,19 +59,18 @@ class EmptyDesk:
         """Drop it: there is no session to charge."""
 
 
-class WorkerDesk:
+class WorkerDesk(Struct, eq=False):
     """The desk of one turn.
 
     `answers` are the futures of the questions asked here, by their ids; the worker completes them.
     """
 
-    def __init__(self, turn: TurnInput, report: Report, clock: Clock, files: Files) -> None:
-        self._turn = turn
-        self._report = report
-        self._clock = clock
-        self._files = files
-        self._answers: dict[str, asyncio.Future[Reply]] = {}
-        self.spent = NO_USAGE  # so far, as the agent noted it
+    _turn: TurnInput
+    _report: Report
+    _clock: Clock
+    _files: Files
+    _answers: dict[str, "asyncio.Future[Reply]"] = {}
+    spent: Usage = NO_USAGE  # so far, as the agent noted it
 
     def answer(self, question_id: str, choice: str | None, answer: str | None) -> None:
         """Deliver an answer. After a crash it may come before the question is asked again."""

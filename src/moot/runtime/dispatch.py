@@ -88,25 +88,20 @@ class EmbeddedDispatch:
         files: Files,
         workspaces: Workspaces | None = None,
     ) -> None:
-        self._tasks = tasks
-        self._clock = clock or SystemClock()
-        self._files = files
-        self._workspaces = workspaces or NoWorkspaces()
+        self.tasks = tasks
+        self.clock = clock or SystemClock()
+        self.files = files
+        self.workspaces = workspaces or NoWorkspaces()
+        self.find_agent = find_agent
         self._find_tool = find_tool
-        self._find_agent = find_agent
         self._room = Room(max_tasks)
         self._end_session = end_session
 
     def start(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        return self._work(turn, team, report, show, None)
+        return _Worker(self, turn, team, report, show, None)
 
     def offer(self, turn: TurnInput, team: str, report: Report, show: Show) -> Worker:
-        return self._work(turn, team, report, show, self._room)
-
-    def _work(self, turn: TurnInput, team: str, report: Report, show: Show, room: Room | None) -> Worker:
-        desk = WorkerDesk(turn, report, self._clock, self._files)
-        shared = (self._find_agent, self._tasks, self._workspaces, self._files)
-        return _Worker(turn, team, report, show, *shared, room, desk)
+        return _Worker(self, turn, team, report, show, self._room)
 
     def release(self, session_id: str) -> None:
         self._end_session(session_id)
@@ -115,7 +110,7 @@ class EmbeddedDispatch:
         return ()
 
     def call(self, job: ToolJob, report: Report) -> Handle:
-        return self._tasks.create_task(_run_tool(self._find_tool, job, report))
+        return self.tasks.create_task(_run_tool(self._find_tool, job, report))
 
 
 class _Worker:
@@ -130,9 +125,8 @@ class _Worker:
         "_bringing",
         "_changes",
         "_desk",
+        "_dispatch",
         "_ends_line",
-        "_files",
-        "_find_agent",
         "_has_text",
         "_is_after_tool",
         "_is_over",
@@ -140,45 +134,36 @@ class _Worker:
         "_room",
         "_show",
         "_task",
-        "_tasks",
         "_team",
         "_turn",
-        "_workspaces",
         "is_in_line",
     )
 
     def __init__(
         self,
+        dispatch: EmbeddedDispatch,
         turn: TurnInput,
         team: str,
         report: Report,
         show: Show,
-        find_agent: FindAgent,
-        tasks: asyncio.TaskGroup,
-        workspaces: Workspaces,
-        files: Files,
         room: Room | None,
-        desk: WorkerDesk,
     ) -> None:
+        self._dispatch = dispatch
         self._turn = turn
-        self._workspaces = workspaces
-        self._files = files
         self._changes: tuple[WorkerCommand, ...] = ()  # of the tree, reported with the end
         self._team = team
         self._report = report
         self._show = show
-        self._find_agent = find_agent
         self._room = room
         self._is_over = False
         self._has_text = self._ends_line = False  # of what was shown so far
         self._is_after_tool = False
-        self._desk = desk
+        self._desk = WorkerDesk(turn, report, dispatch.clock, dispatch.files)
         self.is_in_line = False
-        self._tasks = tasks
         self._agent: Agent | None = None  # once the turn has begun
         self._begun: asyncio.Future[Agent] | None = None  # made when somebody waits for that
         self._bringing: set[asyncio.Task[None]] = set()
-        self._task = tasks.create_task(self._run())
+        self._task = dispatch.tasks.create_task(self._run())
 
     @property
     def is_alive(self) -> bool:
@@ -193,7 +178,7 @@ class _Worker:
 
     def bring(self, number: int, message: Message) -> None:
         """Deliver a message into the turn. One that is already in the turn's input has reached the agent."""
-        bringing = self._tasks.create_task(self._bring(number, message))
+        bringing = self._dispatch.tasks.create_task(self._bring(number, message))
         self._bringing.add(bringing)
         bringing.add_done_callback(self._bringing.discard)
         self._task.add_done_callback(self._stop_bringing)
@@ -223,7 +208,7 @@ class _Worker:
 
     async def _run(self) -> None:
         try:
-            end = await self._work()
+            end = await (self._play() if self._room is None else self._take(self._room))
         except asyncio.CancelledError:
             await self._tell_spending(self._desk.spent)
             raise
@@ -242,18 +227,16 @@ class _Worker:
         if usage != NO_USAGE:
             await self._report(ReportSpending(turn_id=turn.turn_id, member=turn.member.id, usage=usage))
 
-    async def _work(self) -> WorkerCommand:
-        """Play the turn, or refuse it. Return what to report."""
-        if self._room is None:
-            return await self._play()
+    async def _take(self, room: Room) -> WorkerCommand:
+        """Play the task, or refuse it. Return what to report."""
         if (reason := self._find_refusal()) is not None:
             return NackDispatch(dispatch_id=self._turn.turn_id, reason=reason)
-        return await self._play_in(self._room)
+        return await self._play_in(room)
 
     def _find_refusal(self) -> str | None:
         """Return why the agent refuses the task, None if it accepts. An agent that cannot be found refuses."""
         try:
-            agent = self._find_agent(self._team, self._turn.member.id)
+            agent = self._dispatch.find_agent(self._team, self._turn.member.id)
             refuse = getattr(agent, "refuse", None)
             return refuse(self._turn) if refuse else None
         except AgentError as error:
@@ -289,12 +272,12 @@ class _Worker:
         if self._turn.visit is None:
             return await self._play_turn()
         try:
-            entered = await self._workspaces.enter(self._turn, self._team, self._desk)
+            entered = await self._dispatch.workspaces.enter(self._turn, self._team, self._desk)
             self._turn = entered.turn
             if entered.reports:
                 await self._report(*entered.reports)
             end = await self._play_turn()
-            self._changes = await self._workspaces.leave(self._turn, self._team)
+            self._changes = await self._dispatch.workspaces.leave(self._turn, self._team)
         except WorkspaceError as error:
             return FailTurn(turn_id=self._turn.turn_id, error_type="workspace", message=str(error))
         return end
@@ -302,8 +285,8 @@ class _Worker:
     async def _play_turn(self) -> WorkerCommand:
         turn_id = self._turn.turn_id
         try:
-            agent = self._find_agent(self._team, self._turn.member.id)
-            self._turn = await self._files.hand_over(self._turn)
+            agent = self._dispatch.find_agent(self._team, self._turn.member.id)
+            self._turn = await self._dispatch.files.hand_over(self._turn)
             outputs = self._act(agent)
             self._agent = agent
             if self._begun and not self._begun.done():

@@ -7,6 +7,7 @@ from the new state, so that a restart continues with the same work.
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -35,19 +36,12 @@ from moot.core.intake.intent import SemanticInput
 from moot.core.machines.session import Status
 from moot.core.outstanding import outstanding
 from moot.core.session.commands import (
-    AckDispatch,
-    AskHuman,
     Command,
     CompleteTurn,
-    DeskReport,
     ExpireDispatch,
     FailTurn,
     Post,
-    ReportDelivery,
-    ReportSpending,
-    ReportStep,
     ReportUnderstanding,
-    StartTask,
 )
 from moot.core.session.events import Input
 from moot.core.session.state import Message, State, Turn
@@ -83,8 +77,6 @@ logger = logging.getLogger(__name__)
 SNAPSHOT_EVERY = 1_000  # events
 SNAPSHOT_WORTH = 100  # events; fewer are folded as fast as a snapshot is loaded
 STORAGE_RETRY_S = 1.0
-# Reports in the middle of a turn: the worker may be cancelled while it waits for them to be logged.
-INTERIM = (ReportStep, ReportDelivery, ReportSpending, AskHuman, DeskReport, AckDispatch, StartTask)
 
 Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 FindUnderstander = Callable[[str], Understander]  # by the team's name
@@ -221,11 +213,9 @@ class Engine:
 
         A caller that may be cancelled leaves the writing to a task: it would interrupt the others' append.
         """
-        last, add = len(commands) - 1, self._inbox.add
-        pending = [
-            add(command, key if at == last else None, is_report=is_report, job=job)
-            for at, command in enumerate(commands)
-        ]
+        pending = [PendingCommand(command, None, is_report, job) for command in commands]
+        pending[-1].key = key
+        self._inbox.waiting += pending
         if not self._is_writing:
             self._is_writing = True
             if is_cancellable:
@@ -258,8 +248,7 @@ class Engine:
             self._change_hands(self._journal.standing)
         self.act()
         state = self._journal.state
-        if self._hosted:
-            self._hosted.attend(state)
+        self._hosted.attend(state)
         if self._written:
             for turn_id in [turn_id for turn_id in self._written if not state.is_under_way(turn_id)]:
                 del self._written[turn_id]
@@ -328,8 +317,9 @@ class Engine:
         state = self._journal.state
         wanted = {effect.key: effect for effect in outstanding(state)}
         running = self._running
-        for key in [key for key in running if key not in wanted]:
-            running.pop(key).cancel()
+        for key in tuple(running):
+            if key not in wanted:
+                running.pop(key).cancel()
         for key, effect in wanted.items():
             if key in running:
                 continue
@@ -387,26 +377,27 @@ class Engine:
 
     def _start(self, state: State, effect: Effect) -> Handle:
         match effect:
-            case RunTurn(turn=turn):
-                job = self._make_input(state, turn)
+            case RunTurn():
+                job = self._make_input(state, effect.turn)
                 return self._dispatch.start(job, state.team.name, self._report, self._show)
-            case Deadline(after_s=after_s, command=command):
-                if isinstance(command, ExpireDispatch):
-                    return self._start_dispatch_timer(effect, command)
-                return self._clock.call_later(after_s, lambda: self._report_soon(command))
-            case RunTask(dispatch_id=dispatch_id, is_taken=is_taken):
-                job = flow_of(state).turn_input(self.session_id, state, dispatch_id)
-                run = self._dispatch.start if is_taken else self._dispatch.offer
+            case Deadline():
+                if isinstance(effect.command, ExpireDispatch):
+                    return self._start_dispatch_timer(effect, effect.command)
+                return self._clock.call_later(effect.after_s, partial(self._report_soon, effect.command))
+            case RunTask():
+                job = flow_of(state).turn_input(self.session_id, state, effect.dispatch_id)
+                run = self._dispatch.start if effect.is_taken else self._dispatch.offer
                 return run(job, state.team.name, self._report, self._show_task)
-            case Understand(input=input_):
+            case LeaseCheck():
+                return self._start_lease_timer(effect)
+            case Understand():
+                input_ = effect.input
                 meant = semantic_input(state, input_.text, flow_of(state), input_.attachments)
                 return self._spawn(self._understand(input_, meant))
             case RunTool() | UseWorkspace():
                 return self._start_job(state, effect)
             case DeliverAnswer() | DeliverMessage():
                 return _Delivered(self._running[effect.worker], effect)
-            case LeaseCheck():
-                return self._start_lease_timer(effect)
             case Wake() | StepDeadline():
                 return self._start_alarm(effect)
 
@@ -524,7 +515,7 @@ class Engine:
 
     async def _log_reports(self, commands: Sequence[Report], refusals: list[Refused] | None = None) -> list[Report]:
         """Return the reports that could not be logged and are to be tried again. Refusals are added to `refusals`."""
-        pending = await self._enqueue(commands, is_report=True, is_cancellable=isinstance(commands[0], INTERIM))
+        pending = await self._enqueue(commands, is_report=True, is_cancellable=commands[0].is_interim)
         unlogged: list[Report] = []
         for report, command in zip(pending, commands, strict=True):
             if not report.is_logged:

@@ -49,6 +49,8 @@ class HostedJobs:
 
     def attend(self, state: State) -> None:
         """Stop the workers whose jobs are over, and deliver what is new to the others."""
+        if not self._hosted:
+            return
         effects = outstanding(state)
         keys = {effect.key for effect in effects if isinstance(effect, _RUNS)}
         for ref, hosted in list(self._hosted.items()):

@@ -3,6 +3,8 @@
 import asyncio
 from collections import deque
 
+from msgspec import Struct
+
 from moot.core.session.commands import Command
 from moot.runtime.ports import CommandKey, Receipt
 from moot.runtime.worker_jobs import JobRef
@@ -10,25 +12,20 @@ from moot.runtime.worker_jobs import JobRef
 BATCH = 100  # commands that are decided together and logged with one append
 
 
-class PendingCommand:
+class PendingCommand(Struct, eq=False):
     """A command and its outcome: a receipt, or the error that refused it or kept it from being logged.
 
     `is_report`: an agent or a timer of this process sends it, not a person. `job`: the worker that has this claim does.
     """
 
-    __slots__ = ("_waiter", "command", "is_report", "job", "key", "outcome")
-
-    def __init__(
-        self, command: Command, key: CommandKey | None = None, *, is_report: bool = False, job: JobRef | None = None
-    ) -> None:
-        self.command = command
-        self.is_report = is_report
-        self.job = job
-        self.key = key
-        self.outcome: Receipt | Exception | None = None  # None until it is settled
-        # Made when somebody waits: most are settled before. An error is a result too, because nobody may be left to
-        # retrieve an exception.
-        self._waiter: asyncio.Future[Receipt | Exception] | None = None
+    command: Command
+    key: CommandKey | None = None
+    is_report: bool = False
+    job: JobRef | None = None
+    outcome: Receipt | Exception | None = None  # None until it is settled
+    # Made when somebody waits: most are settled before. An error is a result too, because nobody may be left to
+    # retrieve an exception.
+    _waiter: asyncio.Future[Receipt | Exception] | None = None
 
     def settle(self, outcome: Receipt | Exception) -> None:
         self.outcome = outcome
@@ -57,13 +54,6 @@ class Inbox:
 
     def __init__(self) -> None:
         self.waiting: deque[PendingCommand] = deque()
-
-    def add(
-        self, command: Command, key: CommandKey | None = None, *, is_report: bool = False, job: JobRef | None = None
-    ) -> PendingCommand:
-        pending = PendingCommand(command, key, is_report=is_report, job=job)
-        self.waiting.append(pending)
-        return pending
 
     def take(self) -> list[PendingCommand]:
         """Remove and return the next batch. A command with a key ends it: an append can record one key.

@@ -11,13 +11,13 @@ from moot.core.decide import decide
 from moot.core.draft import NOTHING_WRITTEN
 from moot.core.errors import CommandReused, Conflict, Diverged, Fenced, LogError
 from moot.core.evolve import evolve
-from moot.core.facts import Fact
+from moot.core.facts import LOG_VERSION, Fact
 from moot.core.outstanding import outstanding
 from moot.core.session import budgets
 from moot.core.session.commands import HumanCommand
 from moot.core.session.state import State
 from moot.core.session.usage import NOTHING
-from moot.runtime.cluster import PAGE_EVENTS, SOLE, Cluster, News, Stake, Standing, log_version_of
+from moot.runtime.cluster import PAGE_EVENTS, SOLE, Cluster, News, Stake, Standing
 from moot.runtime.inbox import PendingCommand
 from moot.runtime.ports import Clock, CommandKey, Log, Receipt, Summary
 from moot.runtime.snapshots import load_state
@@ -200,8 +200,10 @@ class Journal:
             return self._decide_all(batch, encode_each=True)
 
     def _decide_all(self, batch: list[PendingCommand], *, encode_each: bool = False) -> tuple[State, list[Event]]:
-        at, state, facts, tokens = self._now(), self.state, list[Fact](), dict[int, str]()
-        log_version = log_version_of(self._log)
+        at, state = self._now(), self.state
+        facts: list[Fact] = []
+        tokens: dict[int, str] = {}
+        log_version = self._cluster.log_version if self._cluster else LOG_VERSION
         for pending in tuple(batch):
             try:
                 chance = random()  # noqa: S311 - jitter is no secret
@@ -216,7 +218,7 @@ class Journal:
                 pending.settle(error)
             else:
                 state = decided.state
-                if isinstance(pending.command, HumanCommand) and pending.command.principal:
+                if not pending.is_report and isinstance(pending.command, HumanCommand) and pending.command.principal:
                     positions = range(len(facts), len(facts) + len(decided.facts))
                     tokens.update(dict.fromkeys(positions, pending.command.principal.token_id))
                 facts += decided.facts

@@ -24,6 +24,8 @@ QueueAction = Literal["skip", "clear", "move"]
 class Command(Struct, frozen=True, kw_only=True, gc=False):
     """The base of every command."""
 
+    is_interim: ClassVar[bool] = False  # reported in the middle of a turn, by a worker that may be cancelled meanwhile
+
 
 class CreateSession(Command, frozen=True, kw_only=True):
     team: Team
@@ -165,6 +167,8 @@ class OfferReport(WorkerCommand, frozen=True, kw_only=True):
 class AckDispatch(OfferReport, frozen=True, kw_only=True):
     """The worker takes the task. `place` is its position in the queue of tasks; None if it starts at once."""
 
+    is_interim: ClassVar[bool] = True
+
     place: int | None = None
 
 
@@ -177,6 +181,8 @@ class NackDispatch(OfferReport, frozen=True, kw_only=True):
 class StartTask(OfferReport, frozen=True, kw_only=True):
     """The worker starts the task."""
 
+    is_interim: ClassVar[bool] = True
+
 
 class TurnReport(WorkerCommand, frozen=True, kw_only=True):
     """About a turn, or about a task that was started: then `turn_id` is the id of its dispatch."""
@@ -186,6 +192,8 @@ class TurnReport(WorkerCommand, frozen=True, kw_only=True):
 
 class ReportStep(TurnReport, frozen=True, kw_only=True):
     """What an agent thinks, does or sees during its turn."""
+
+    is_interim: ClassVar[bool] = True
 
     thought: str | None = None
     action: str | None = None
@@ -206,6 +214,8 @@ class AskHuman(TurnReport, frozen=True, kw_only=True):
     `asked` are the steps that this worker has asked for; those of an earlier worker, before a crash, are withdrawn.
     """
 
+    is_interim: ClassVar[bool] = True
+
     key: str
     question: str
     options: tuple[Option, ...] = ()
@@ -218,6 +228,8 @@ class AskHuman(TurnReport, frozen=True, kw_only=True):
 
 class DeskReport(TurnReport, frozen=True, kw_only=True):
     """What a member does with Moot's own tools in the middle of its turn."""
+
+    is_interim: ClassVar[bool] = True
 
 
 class AskPeople(DeskReport, frozen=True, kw_only=True):
@@ -272,6 +284,8 @@ class ShowFile(DeskReport, frozen=True, kw_only=True):
 class ReportDelivery(TurnReport, frozen=True, kw_only=True):
     """Whether the agent takes a message into its turn, and when."""
 
+    is_interim: ClassVar[bool] = True
+
     number: int
     how: How
 
@@ -307,6 +321,8 @@ class FailTurn(TurnReport, frozen=True, kw_only=True):
 
 class ReportSpending(WorkerCommand, frozen=True, kw_only=True):
     """What a turn had cost when it was stopped. The session may have ended meanwhile."""
+
+    is_interim: ClassVar[bool] = True
 
     turn_id: str
     member: str
