@@ -7,7 +7,7 @@ from typing import Any
 
 from moot.app import App, Session, open_app
 from moot.core.flows.supervisor.supervisor_events import ToolCompleted, ToolsCalled
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_slice import current_job, find_job
 from moot.core.session.events import TurnFailed
 from tests.agents.fake_models import FakeModels, fake_models
 from tests.runtime.apps import facts, run, say
@@ -73,7 +73,7 @@ async def test_a_model_calls_functions_and_servers_between_its_turns(tmp_path: P
     assert "no MCP server has a tool 'sing'; there are look" in done["3"].error
     assert f"sees {tmp_path}" in second
     assert find_job(state) is not None
-    assert (state.part(SupervisorSlice).current.outcome, state.part(SupervisorSlice).current.state["picture"]) == (
+    assert (current_job(state).outcome, current_job(state).state["picture"]) == (
         "complete",
         "a fox",
     )
@@ -96,7 +96,7 @@ async def test_a_supervisor_that_is_a_model_calls_tools_before_it_decides() -> N
     assert "> add: 42" in second
     assert called.node == "supervisor_tools"
     assert find_job(state) is not None
-    assert state.part(SupervisorSlice).current.outcome == "complete"
+    assert current_job(state).outcome == "complete"
 
 
 @run

@@ -25,7 +25,7 @@ from moot.core.flows.supervisor.deciding import UNUSABLE
 from moot.core.flows.supervisor.supervision import DECISIONS, INPUTS
 from moot.core.flows.supervisor.supervisor_events import SUPERVISOR_FACTS
 from moot.core.flows.supervisor.supervisor_settings import END, SUPERVISOR
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_slice import current_job, find_job
 from moot.core.machines.session import Status
 from moot.core.outstanding import outstanding
 from moot.core.session import commands
@@ -180,7 +180,7 @@ def aim(command: Command, now: State) -> Command:
     found: dict[str, str | None] = {
         "turn_id": now.running[0].turn_id if now.running else None,
         "step_id": next(iter(now.open_steps), None),
-        "call_id": next(iter(now.part(SupervisorSlice).current.calls), None) if find_job(now) else None,
+        "call_id": next(iter(current_job(now).calls), None) if find_job(now) else None,
         "input_id": now.door.inputs[0].input_id if now.door.inputs else None,
     }
     for field, value in found.items():
@@ -196,7 +196,7 @@ def check_never_stuck(before: State, facts: list[Fact], now: State) -> None:
     goes_on = [effect for effect in effects if isinstance(effect, RunTurn | RunTool | Understand)]
     assert len(now.running) <= 1
     assert [effect.turn for effect in effects if isinstance(effect, RunTurn)] == list(now.running)
-    assert not (now.running and find_job(now) and now.part(SupervisorSlice).current.calls)
+    assert not (now.running and find_job(now) and current_job(now).calls)
     if now.status is Status.ACTIVE:
         assert goes_on
     if now.status is Status.PAUSED:
@@ -277,7 +277,7 @@ def test_without_people_a_job_ends_or_asks_within_its_bounds(team: Team, outputs
     for number in range(40 * team.supervisor.max_steps):
         if now.status is not Status.ACTIVE:
             break
-        if find_job(now) and now.part(SupervisorSlice).current.calls:
+        if find_job(now) and current_job(now).calls:
             command: Command = commands.CompleteTool(call_id="?", result=number)
         else:
             command = outputs[number % len(outputs)]

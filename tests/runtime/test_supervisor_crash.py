@@ -13,7 +13,7 @@ from moot.config.team_file import TeamFile
 from moot.core.codec import Event, chain
 from moot.core.errors import AgentError
 from moot.core.evolve import evolve
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_slice import current_job, find_job
 from moot.core.session.commands import Answer, Post
 from moot.core.session.events import MessagePosted, TurnStarted, TurnStepped
 from moot.runtime.ports import ToolFunction
@@ -74,7 +74,7 @@ async def live(log: DyingLog, session_id: str | None, clock: VirtualClock) -> st
             until_s = clock.monotonic() + LATEST_S
             while True:
                 state = await session.state()
-                if find_job(state) and not state.part(SupervisorSlice).current.is_active and state.is_settled:
+                if find_job(state) and not current_job(state).is_active and state.is_settled:
                     return
                 assert clock.monotonic() < until_s, state.pause_reason
                 events = await app.log.read(session.id, limit=10_000)
@@ -119,7 +119,7 @@ def check(events: list[Event], expected: list[Event]) -> None:
         folded = evolve(folded, event.fact)
     assert told(events) == told(expected)
     assert folded is not None
-    job = folded.part(SupervisorSlice).current
+    job = current_job(folded)
     assert job.outcome == "complete"
     assert job.state["generatedImageAssetIds"] == ["asset-cover-1", "asset-watering-1"]
 

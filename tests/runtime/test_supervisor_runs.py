@@ -10,7 +10,7 @@ from moot.config.loading import load_team
 from moot.config.team_file import TeamFile
 from moot.core.flows.supervisor.supervisor_events import SupervisorDecided, ToolCompleted, ToolsCalled
 from moot.core.flows.supervisor.supervisor_settings import SupervisedAgent, SupervisorSettings, ToolLoop
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_slice import current_job, find_job
 from moot.core.flows.turns import TurnInput
 from moot.core.session.commands import Answer, Post
 from moot.core.session.events import TurnStarted
@@ -56,8 +56,8 @@ async def test_the_support_desk_answers_its_customer() -> None:
         await say(session, "The kettle of order 1187 leaks.")
         state = await session.state()
         assert find_job(state) is not None
-        assert state.part(SupervisorSlice).current.outcome == "complete"
-        assert "new seal" in state.part(SupervisorSlice).current.state["answer"]["text"]
+        assert current_job(state).outcome == "complete"
+        assert "new seal" in current_job(state).state["answer"]["text"]
         decided = await facts(app, session, SupervisorDecided)
         assert [(each.next, each.corrected_from) for each in decided] == [
             ("triage", "refund"),
@@ -84,7 +84,7 @@ async def test_a_tool_runs_between_two_turns_of_its_agent() -> None:
     tools: dict[str, ToolFunction] = {"draw": draw, "count": lambda: 7}
     async with open_app(make_desk("-"), agents={"artist": artist}, tools=tools) as app:
         session = await begin(app)
-        assert (await session.state()).part(SupervisorSlice).current is not None
+        assert current_job(await session.state()) is not None
         brief = given[1].brief
         assert brief is not None
         assert sorted((each.call.name, each.result) for each in brief.results) == [

@@ -82,8 +82,17 @@ def summary_key(state: State) -> tuple[object, ...]:
     """
     messages = 0 if state.status is _ACTIVE else state.message_count
     asked = _find_asked(state)
-    shown = (state.shown_title, state.status, state.waiting_for, state.pause_reason, messages, _is_busy(state), asked)
-    return (*shown, _find_counted(state))
+    named = (state.title, state.slice.goal, state.team_task, state.opening)  # `shown_title` is made of them
+    return (
+        named,
+        state.status,
+        state.waiting_for,
+        state.pause_reason,
+        messages,
+        _is_busy(state),
+        asked,
+        _find_counted(state),
+    )
 
 
 def _is_busy(state: State) -> bool:

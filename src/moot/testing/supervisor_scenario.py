@@ -10,7 +10,7 @@ import msgspec
 from moot.config.team_file import TeamFile
 from moot.core.flows.supervisor.supervision import Supervision
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice
+from moot.core.flows.supervisor.supervisor_slice import current_job
 from moot.core.intake.intent import Relation
 from moot.core.session.commands import Answer, CompleteTool, CompleteTurn, ReportUnderstanding
 from moot.core.session.events import StepAsked
@@ -59,7 +59,7 @@ class SupervisorScenario(Scenario):
 
     @property
     def job(self) -> Supervision:
-        return self.state.part(SupervisorSlice).current
+        return current_job(self.state)
 
     @property
     def shared(self) -> dict[str, Any]:

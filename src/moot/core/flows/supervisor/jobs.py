@@ -7,7 +7,7 @@ from moot.core.flows.supervisor.ending import how_it_may_end
 from moot.core.flows.supervisor.supervision import REVIEW_OUTPUT, STUCK, Supervision
 from moot.core.flows.supervisor.supervisor_events import Outcome, SupervisionEnded, SupervisionStarted
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR, SupervisorSettings
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_slice import current_job, find_job
 from moot.core.session import steps
 from moot.core.session.events import NoticePosted, StepAsked
 from moot.core.session.state import State
@@ -16,7 +16,7 @@ from moot.core.session.team import Member
 
 def job_of(draft: Draft) -> Supervision:
     """Return the current job. Raises LookupError if there is none, which callers rule out."""
-    return draft.state.part(SupervisorSlice).current
+    return current_job(draft.state)
 
 
 def active_job(state: State) -> Supervision | None:

@@ -24,7 +24,7 @@ from moot.core.flows.supervisor.supervisor_events import (
 )
 from moot.core.flows.supervisor.supervisor_lines import SUPERVISOR_LINES
 from moot.core.flows.supervisor.supervisor_settings import SUPERVISOR
-from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, find_job
+from moot.core.flows.supervisor.supervisor_slice import SupervisorSlice, current_job, find_job
 from moot.core.flows.supervisor.supervisor_view import project_job
 from moot.core.flows.turns import TurnInput
 from moot.core.intake.intent import CurrentTask, RoutingDecision, WorkflowStatus
@@ -215,7 +215,7 @@ class SupervisorFlow(SteeredFlow):
     def turn_input(self, session_id: str, state: State, turn_id: str) -> TurnInput:
         plain = super().turn_input(session_id, state, turn_id)
         turn = state.turn(turn_id)
-        job = state.part(SupervisorSlice).current
+        job = current_job(state)
         node = turn.job if turn else job.node
         return replace(
             plain,
@@ -247,7 +247,7 @@ def _tell(draft: Draft, message: str, member: str) -> None:
 
 
 def _run_tools(state: State) -> Iterator[Effect]:
-    job = state.part(SupervisorSlice).current
+    job = current_job(state)
     for call in job.calls.values():
         yield RunTool(call, job.caller)
         late = CompleteTool(call_id=call.call_id, error="the tool took too long")

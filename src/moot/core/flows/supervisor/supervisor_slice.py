@@ -23,13 +23,6 @@ class SupervisorSlice(Slice, frozen=True, kw_only=True, gc=False, tag="superviso
     inputs: dict[str, Any] = field(default_factory=dict)  # what people gave for the next job
 
     @property
-    def current(self) -> Supervision:
-        """The newest job. Raises LookupError if there was none."""
-        if self.job is None:
-            raise LookupError("no job was begun")
-        return self.job
-
-    @property
     def is_active(self) -> bool:
         return self.job is not None and self.job.is_active
 
@@ -51,13 +44,21 @@ def find_job(state: State) -> Supervision | None:
     return state.slice.job if isinstance(state.slice, SupervisorSlice) else None
 
 
+def current_job(state: State) -> Supervision:
+    """Return the newest job. Raises LookupError if there was none, which callers rule out."""
+    job = find_job(state)
+    if job is None:
+        raise LookupError("no job was begun")
+    return job
+
+
 def _with_job(state: State, job: Supervision) -> State:
     inputs = state.slice.inputs if isinstance(state.slice, SupervisorSlice) else {}
     return replace(state, slice=SupervisorSlice(job=job, inputs=inputs))
 
 
 def _change_job(state: State, fact: Fact) -> State:
-    return _with_job(state, job_fold.table[type(fact)](state.part(SupervisorSlice).current, fact))
+    return _with_job(state, job_fold.table[type(fact)](current_job(state), fact))
 
 
 @fold.on(facts.SupervisionStarted)
@@ -109,12 +110,12 @@ for _kind in job_fold.table:
 
 @follow.on(events.TurnStarted)
 def _start_turn(before: State, after: State, fact: events.TurnStarted) -> State:
-    return _with_job(after, supervisor_fold.start_turn(before.part(SupervisorSlice).current, fact.job))
+    return _with_job(after, supervisor_fold.start_turn(current_job(before), fact.job))
 
 
 @follow.on(events.TurnCompleted)
 def _complete_turn(before: State, after: State, _: events.TurnCompleted) -> State:
-    job = before.part(SupervisorSlice).current
+    job = current_job(before)
     return _with_job(after, supervisor_fold.complete_turn(job, job.node))
 
 
