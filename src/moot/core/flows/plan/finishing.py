@@ -65,11 +65,11 @@ def request_reviews(draft: Draft) -> None:
 
     Work in a tree of its own is reviewed when it has passed its checks; without a reviewer it is merged then.
     """
-    for task_id, run in work_of(draft).tasks.items():
-        if run.state is not _SUCCEEDED or run.gate not in ("", "checked"):
+    for run in [run for run in work_of(draft).tasks.values() if run.state is _SUCCEEDED]:
+        if run.gate not in ("", "checked"):
             continue
-        if not start_review(draft, "review", run.member, task_id) and run.gate:
-            integration.enqueue(draft, task_id)
+        if not start_review(draft, "review", run.member, run.task.id) and run.gate:
+            integration.enqueue(draft, run.task.id)
 
 
 def aggregate(draft: Draft) -> None:

@@ -41,7 +41,7 @@ def find_ready(runs: Mapping[str, TaskRun], finished: str | None = None) -> tupl
     if finished is None:
         waiting = [run for run in runs.values() if run.state in _NOT_BEGUN]
     else:
-        waiting = [run for run in runs.values() if finished in run.task.depends_on and run.state is _CREATED]
+        waiting = [run for run in runs.values() if run.state is _CREATED and finished in run.task.depends_on]
     return tuple(
         [
             run.task.id
