@@ -131,6 +131,11 @@ the best of several runs. Measured: {measured}.
 - Moot types, hashes and logs all of its events in every column. AG2 classic, a group chat whose speaker a function
   chooses, keeps a list of messages.
 - A dash: not measured, because the library has no such thing or its script does not use it.
+- **Delivery and resume after a drop** have no columns: these libraries run inside a program and have no server. Other
+  products deliver what they do. LangGraph's Agent Server is a part of LangSmith; its clients can reconnect with the id
+  of the last event. The package `agent-framework-ag-ui` streams one run as the response to one request. A column would
+  measure servers that were written for this page. `make bench` compares Moot's delivery, and its replay after a drop,
+  with a bare server that sends the same bytes.
 """
 
 
