@@ -5,7 +5,7 @@ import asyncio
 from moot.core.codec import Head, stamp
 from moot.core.errors import NotFound
 from moot.core.session.events import NoticePosted, SessionActivated
-from moot.gateway.feeds import Feed, Feeds, Frame, as_frames, pack
+from moot.gateway.feeds import WOKEN_AT_ONCE, Feed, Feeds, Frame, as_frames, pack
 from moot.runtime.stores.memory import MemoryLog
 from tests.contract.logs import append
 from tests.gateway.server import TEAM, run
@@ -71,6 +71,32 @@ async def test_a_session_that_is_removed() -> None:
         assert isinstance(feed.ended, NotFound)
         assert ear.woken == 1
         assert feeds.followers("s") == ()
+
+
+@run
+async def test_many_followers_are_woken_some_at_a_time() -> None:
+    """What the first followers write is sent before the last ones are woken; all are woken, in order, for each call."""
+    feed = Feed("s", 0, 10, lambda: AT)
+    woken: list[int] = []
+
+    class Numbered(Ear):
+        def wake(self) -> None:
+            super().wake()
+            woken.append(numbers[self])
+
+    numbers = {Numbered(): number for number in range(2 * WOKEN_AT_ONCE + 1)}
+    feed.followers.update(dict.fromkeys(numbers))
+    feed.wake()
+    assert woken == list(range(WOKEN_AT_ONCE))
+    await asyncio.sleep(0)
+    assert len(woken) == 2 * WOKEN_AT_ONCE
+    await asyncio.sleep(0)
+    assert woken == list(range(2 * WOKEN_AT_ONCE + 1))
+    feed.wake()
+    feed.wake()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert {ear.woken for ear in numbers} == {3}
 
 
 def test_the_window() -> None:

@@ -1,6 +1,7 @@
 """Feeds: the newest events of every followed session, encoded once and shared by all of its followers."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Collection, Coroutine
 from contextlib import aclosing
 from typing import Any, Protocol
@@ -15,6 +16,7 @@ from moot.runtime.ports import Log
 Spawn = Callable[[Coroutine[Any, Any, None]], "asyncio.Task[None]"]
 
 SPARE_EVENTS = 256  # by how much the window may grow too long before it is cut, so that not every event cuts it
+WOKEN_AT_ONCE = 32  # followers of a session, before the loop sends what they write
 PACKED = 2 * len(LANGUAGES)  # cached messages of a feed: for each language, with and without batches
 
 
@@ -85,8 +87,18 @@ class Feed:
         self.wake()
 
     def wake(self) -> None:
-        for follower in self.followers:
-            follower.wake()
+        """Wake the followers, in the order in which they joined.
+
+        The event loop sends what they write when it has called everything that is due, so that many followers would
+        all wait for the last of them: they are woken some at a time.
+        """
+        self._wake(deque(self.followers))
+
+    def _wake(self, waiting: deque[Follower]) -> None:
+        for _ in range(min(len(waiting), WOKEN_AT_ONCE)):
+            waiting.popleft().wake()
+        if waiting:
+            asyncio.get_running_loop().call_soon(self._wake, waiting)
 
     def after(self, cursor: int, limit: int) -> list[Frame] | None:
         """Return up to `limit` frames after seq `cursor`; None if the first of them has left the window."""
