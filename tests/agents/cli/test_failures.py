@@ -17,6 +17,7 @@ CASES = [
     ("You are not logged in", None, "auth", 0),
     ("429 Too Many Requests, retry after 12s", None, "rate_limit", 12),
     ("Rate limit reached. Please try again in 1m30s.", None, "rate_limit", 90),
+    ("API Error: Request rejected (429) · scripted failure", None, "rate_limit", 0),
     ('{"error":{"code":429,"retryDelay":"7.5s"}}', None, "rate_limit", 7.5),
     ("Overloaded, retry in 250ms", 529, "rate_limit", 0.25),
     ("You exceeded your current quota", None, "rate_limit", 0),

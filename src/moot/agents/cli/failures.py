@@ -11,7 +11,7 @@ from moot.core.text import clean, cut
 DETAIL_CHARS = 600
 _DECODER = json.JSONDecoder(strict=False)
 
-_STATUS = re.compile(r"(?:^|status|code|http|error)\W{0,4}(?:code\W{0,4})?([45]\d\d)\b", re.IGNORECASE)
+_STATUS = re.compile(r"(?:^|status|code|http|error|rejected)\W{0,4}(?:code\W{0,4})?([45]\d\d)\b", re.IGNORECASE)
 _RETRY_AFTER = re.compile(
     r"(?:retry|try again|retrydelay)\W{0,4}(?:after|in)?\W{0,4}"
     r"(?:(\d{1,5})\s?m(?:in\w*)?\s?)?(\d{1,6}(?:\.\d{1,6})?)\s?(ms|s|sec)",
