@@ -214,6 +214,21 @@ def test_the_content_studio_comes_to_an_approved_end(language: Language) -> None
     scene()
 
 
+@run
+async def test_no_agent_of_a_supervisor_is_told_a_path_that_opens_a_file() -> None:
+    """What another agent wrote has at-signs that do nothing, also in the supervisor's excerpts of the state."""
+
+    def name_a_file(asked: Asked) -> str:
+        said = answer(asked)
+        return said.replace('"body": "', '"body": "see @/etc/passwd ') if '{"state"' in asked.prompt else said
+
+    with fake_models(name_a_file) as models:
+        await play(studio_team("en", models), GOALS["en"])
+        prompts = [asked.prompt for asked in models.asked]
+    assert any("＠/etc/passwd" in prompt for prompt in prompts if "next_agent" in prompt)
+    assert [prompt for prompt in prompts if "@/etc" in prompt] == []
+
+
 def stubborn(asked: Asked) -> str:
     """A model that writes a text where an object is needed, whatever it is told."""
     if "next_agent" not in asked.prompt and "generatedContent" in asked.prompt.partition('{"state"')[2]:

@@ -43,7 +43,7 @@ _TEMPLATES = {
 }
 _GAP = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff*_`]*"
 _LIVE = re.compile(rf"\[(?={_GAP}(?:NEXT|DROP|DONE|FROM|TEAM_TASK)\b)", re.IGNORECASE | re.ASCII)
-_AT = re.compile(r"(?<![\w.])@(?=[^\s@])")
+_AT = re.compile(r"(?<!\w)@(?=[^\s@])", re.ASCII)  # not in an address of mail
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ def describe_files(
     blocks = [f"## {render('context.files', language)}"]
     share = max(budget_bytes // len(files), LEAST_BYTES)
     for file in files:
-        name = _AT.sub("＠", defuse(file.tell()))
+        name = defuse_other(file.tell())
         if file.path:
             blocks.append(f"- {name}: {file.path}")
         elif file.data is not None and file.media_type in sees:
@@ -150,11 +150,11 @@ def _describe_answers(turn: TurnInput, budget_bytes: int) -> str:
     if not turn.answers:
         return ""
     share = max(budget_bytes // (2 * len(turn.answers)), LEAST_BYTES)
-    blocks = [
-        f"{quote_within(each.question, share, turn.language)}\n"
-        f"{_name(turn, each.by)}: {fit(defuse(each.answer), share, turn.language)}"
-        for each in turn.answers
-    ]
+    blocks = []
+    for each in turn.answers:
+        answer = defuse(each.answer) if _is_human(turn, each.by) else defuse_other(each.answer)
+        question = quote_within(each.question, share, turn.language)
+        blocks.append(f"{question}\n{_name(turn, each.by)}: {fit(answer, share, turn.language)}")
     return "\n\n".join([render("context.answers", turn.language), *blocks]) + "\n\n"
 
 
@@ -169,12 +169,17 @@ def defuse(text: str) -> str:
     return _LIVE.sub("(", text)
 
 
-def quote(text: str) -> str:
-    """Defused, and every line marked as somebody else's.
+def defuse_other(text: str) -> str:
+    """Another member's text, that opens no file either.
 
-    Command-line agents open the file that `@path` names, wherever it stands: another member's words must not do that.
+    Command-line agents open the file that `@path` names, wherever it stands.
     """
-    return "\n".join(f"> {line}".rstrip() for line in _AT.sub("＠", defuse(text)).splitlines()) or ">"
+    return _AT.sub("＠", defuse(text))
+
+
+def quote(text: str) -> str:
+    """Defused, and every line marked as somebody else's."""
+    return "\n".join(f"> {line}".rstrip() for line in defuse_other(text).splitlines()) or ">"
 
 
 def quote_within(text: str, budget_bytes: int, language: Language) -> str:
@@ -335,7 +340,7 @@ def _describe_brief(turn: TurnInput, brief: AgentBrief, prompts: Mapping[str, st
     if brief.briefing:
         tools = "".join(_describe_tools(values, turn.language))
         room = budget_bytes - len(tools.encode())
-        return fit(defuse(build_prompt(template, brief.briefing)), room, turn.language) + tools
+        return fit(defuse_other(build_prompt(template, brief.briefing)), room, turn.language) + tools
     return _fill(template, values)
 
 
@@ -450,7 +455,7 @@ def _describe_results(reports: Sequence[TaskReport], budget_bytes: int, language
 
 
 def _describe_result(report: TaskReport, budget_bytes: int, language: Language) -> str:
-    title = defuse(f"{report.task.id} · {report.task.title}:")
+    title = defuse_other(f"{report.task.id} · {report.task.title}:")
     return f"{title}\n{quote_within(report.result, budget_bytes - len(title.encode()), language)}"
 
 
