@@ -204,9 +204,10 @@ def draw_team_editor(camera: Camera) -> None:
 
 
 def make_repository(folder: Path) -> Path:
-    """A repository with a team that works in it; return the team's file."""
+    """A repository with a file, and a team that works in it; return the team's file."""
     folder.mkdir()
     team = Path(shutil.copy(FOLDER.parent / "examples" / "10_coding_team.yaml", folder / "moot.yaml"))
+    (folder / "shop.py").write_text('"""Prices of a small shop, in cents."""\n', encoding="utf-8")
     for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "start"]):
         subprocess.run(["git", *IDENTITY, *command], cwd=folder, check=True)  # noqa: S603, S607
     return team

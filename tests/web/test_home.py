@@ -20,6 +20,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     started.close()
 
 
+def test_the_first_sentence_of_a_newcomer_is_answered(open_page: Open) -> None:
+    """Nothing is chosen, clicked or learnt: one types what anybody would, presses Enter, and somebody answers."""
+    page = open_page()
+    expect(page.locator("#goal")).to_be_focused()
+    page.keyboard.type("Hello! What can you do?")
+    page.keyboard.press("Enter")
+    expect(page.locator("article.message.human .body")).to_have_text("Hello! What can you do?")
+    expect(page.locator("article.message.human .to")).to_have_text("→ Ada")
+    expect(page.locator("article.message.ai:not(.writing) .body").first).not_to_be_empty()
+    expect(page.locator("session-list .name").first).to_have_text("Hello! What can you do?")
+
+
 def test_the_demo_plays_on_the_page(open_page: Open, server: Server) -> None:
     """Captions say what to look at, the human's part is acted, the link is cut once and heals; then it is over."""
     page = open_page(query="?demo=chat")

@@ -64,6 +64,25 @@ def test_a_long_history_keeps_few_rows(open_page: Open, server: Server) -> None:
     expect(page.locator("time-line .row").first).to_have_attribute("aria-posinset", "1")
 
 
+def test_an_address_leads_to_its_event(open_page: Open, server: Server) -> None:
+    """Also in a new page, and to what is older than what is shown at first; the end is not scrolled to afterwards."""
+    session_id = server.create("talk")
+    for number in range(160):
+        server.command(session_id, "user.message", content=f"note {number}")
+    said = [each["seq"] for each in server.events(session_id) if each["event"] == "message.posted"]
+    page = open_page()
+    for at in (0, 150):
+        page.goto("about:blank")
+        page.goto(f"{server.url}/s/{session_id}#{said[at]}")
+        chosen = page.locator("article.message.selected")
+        expect(chosen.locator(".body")).to_have_text(f"note {at}")
+        expect(chosen).to_be_in_viewport(ratio=1)
+        expect(page.locator("time-line .row[aria-selected=true] .what")).to_contain_text(f"note {at}")
+        say(page, "meanwhile")
+        expect(page.locator("article.message.unsent")).to_have_count(0)
+        expect(chosen).to_be_in_viewport(ratio=1)
+
+
 def test_replay_folds_everything_from_the_log(open_page: Open, server: Server) -> None:
     """UX replay mode: a slider over the events; read only; everything shown is that moment's."""
     page = open_page(server.create("talk"))

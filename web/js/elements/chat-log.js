@@ -10,6 +10,7 @@ const NEAR = 40;
 
 export class ChatLog extends Part {
   #shown = PAGE;
+  #count = 0;
   #session = "";
   #seen = 0;
   #follows = true;
@@ -57,9 +58,14 @@ export class ChatLog extends Part {
     if (isNew) {
       this.#session = session;
       this.#shown = PAGE;
+      this.#selected = null;
     }
     const isFollowing = isNew || this.#follows;
     const all = app.tape ? itemsOf(app, view, app.tape) : [];
+    if (!isFollowing) this.#shown += Math.max(0, all.length - this.#count); // what somebody reads stays there
+    this.#count = all.length;
+    const isWanted = this.#selected !== app.selected; // the address may name what has not come yet
+    if (isWanted && app.selected !== null) this.#shown = Math.max(this.#shown, all.length - all.findLastIndex((item) => item.seq <= (app.selected ?? 0)));
     const items = all.slice(-this.#shown);
     keyed(find(log, ".items"), items, (item) => `${session} ${item.key}`, (item) => this.#make(item), (node, item) => this.#change(node, item));
     const plan = [...log.querySelectorAll(".plan-block")].at(-1);
@@ -75,7 +81,7 @@ export class ChatLog extends Part {
     set(find(this, ".blank"), { hidden: !blank });
     set(find(this, ".blank p"), { text: blank });
     set(find(this, ".blank button"), { hidden: !app.tape?.ended || app.me?.session_id !== null });
-    if (this.#selected !== app.selected || isNew) this.#select(app.selected);
+    if (isWanted && (items.length || app.selected === null)) this.#select(app.selected);
   }
 
   /** @param {Item} item */
@@ -115,7 +121,10 @@ export class ChatLog extends Part {
   /** @param {number | null} seq */
   #select(seq) {
     this.#selected = seq;
-    markSelected(this.#log, seq)?.scrollIntoView({ block: "nearest" });
+    const found = markSelected(this.#log, seq);
+    if (!found) return;
+    found.scrollIntoView({ block: "nearest" });
+    this.#follows = this.#isAtEnd;
   }
 }
 

@@ -56,7 +56,7 @@ export class TimeLine extends Part {
     }
     set(find(this, ".empty"), { hidden: this.#rows.length > 0 || !app.view });
     this.#scroller.hidden = !this.#rows.length;
-    if (app.selected !== this.#scrolled) {
+    if (app.selected !== this.#scrolled && rows?.list.length) {
       this.#scrolled = app.selected;
       this.#reveal();
     }
