@@ -99,6 +99,7 @@ def open_page(browser: Browser, server: Server, path: str) -> Page:
     page = browser.new_context(viewport={"width": 1300, "height": 800}).new_page()
     page.goto(f"{server.url}{path}#token={TOKEN}")
     page.locator("#shell").wait_for()
+    page.wait_for_url(lambda url: "#token=" not in url)  # it is logged in; whoever leaves before that is a stranger
     return page
 
 
