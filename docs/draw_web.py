@@ -116,6 +116,9 @@ def draw_chat(camera: Camera) -> None:
         expect(page.locator("confirm-cards .card.plan")).to_be_visible(timeout=60_000)
         camera.take(page, "demo")
         page.locator("demo-bar .end").click()
+        page.locator("confirm-cards [data-key=r]").click()  # else it is in the inbox of the next pictures
+        page.locator("confirm-cards .danger").click()
+        expect(page.locator("confirm-cards .card")).to_have_count(0)
 
 
 def draw_plan(camera: Camera) -> None:
