@@ -119,7 +119,7 @@ MUTANTS = (
         "runtime/engine.py",
         "        self._journal.let_go()\n",
         "        return\n",
-        "sim/test_cluster_sim.py",
+        "postgres/test_nodes.py",
     ),
     Mutant(
         "a node that takes over does not begin",
