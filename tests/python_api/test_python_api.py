@@ -101,6 +101,24 @@ async def test_sessions_and_events_can_be_printed() -> None:
 
 
 @run
+async def test_a_question_of_a_running_turn_is_answered_inside_the_loop() -> None:
+    """The floor is not back while a member waits for an answer, so that the events go on with it."""
+
+    async def asking(turn: moot.Turn, ask: moot.Ask) -> str:
+        return f"The answer is {await ask('Delete build/?')}."
+
+    async with moot.open(moot.team(moot.human("ann"), moot.ai("bob", asking), language="en")) as app:
+        session, names = await app.session(), []
+        async for event in session.say("Clean up"):
+            names.append(event.name)
+            if event.name == "agent.user_confirm":
+                (question,) = await session.questions()
+                await session.submit(moot.commands.Answer(step_id=question.step_id, choice="allow"))
+        assert names.index("agent.user_confirm") < names.index("turn.completed")
+        assert await session.ask("Again") == "bob asks for permission: Delete build/?"
+
+
+@run
 async def test_ask_returns_the_question_that_people_are_asked_instead() -> None:
     """A plan that waits for approval is what `ask` returns; approving it returns the answer."""
     async with moot.open(plan_team()) as app:
