@@ -305,7 +305,9 @@ def test_what_is_typed_anywhere_goes_into_the_composer() -> None:
             for keys in (("f2",), ("f3",), ("f4",), ("shift+f6",), ("shift+tab",)):
                 await here.press("escape", *keys)
                 await here.until(lambda: here.ui.focused is not composer)
-                await here.press("@", "r", "c", "y", "o")
+                await here.press("@")
+                await here.sees("▸ Bob")
+                await here.press("r", "c", "y", "o")
                 await here.until(lambda: composer.text == "@rcyo")
                 assert here.ui.focused is composer
                 composer.text = ""

@@ -413,7 +413,7 @@ class MootApp(App[None], inherit_bindings=False):
             event.stop()
             self.pane = "talk"
             self.arrange()
-            composer.focus()
+            self.main.set_focus(composer)  # at once: without the focus it would offer nothing for this key
             composer.insert(event.character or "")
 
     def action_pause(self) -> None:
