@@ -8,7 +8,7 @@ from moot.core.flows.plan.plan_settings import PlanSettings
 from moot.core.flows.plan.tasks import plan_hash
 from moot.core.machines.workflow import WorkflowState as Flow
 from moot.core.outstanding import outstanding
-from moot.core.session.commands import Answer, ExpireStep
+from moot.core.session.commands import Answer, ExpireStep, Retry
 from moot.core.session.events import SessionPaused, StepAsked, StepClosed
 from moot.core.states import decode, encode
 from moot.testing import task
@@ -70,6 +70,21 @@ def test_expiry_cancels_the_plan() -> None:
     scenario.when(Answer(step_id=CONFIRM, by="alice", confirmed=True)).refused("confirmation_expired")
     scenario.says("write a report").understands("different_task")
     assert scenario.work.plan_id == "p2"
+
+
+def test_a_plan_that_expired_is_asked_about_again() -> None:
+    """The same plan, without the planner; approved, it runs. Only one that expired comes back."""
+    scenario = planned(IN_TIME)
+    tasks, summary = scenario.work.proposed, scenario.work.summary
+    scenario.when(ExpireStep(step_id=CONFIRM)).when(Retry(by="alice"))
+    asked = ("plan.start", "plan.completed", "agent.user_confirm", "workflow.changed", "session.paused")
+    scenario.then("workflow.changed", *asked)
+    assert (scenario.work.proposed, scenario.work.summary, scenario.work.question) == (tasks, summary, "write a report")
+    assert not scenario.state.running
+    scenario.when(ExpireStep(step_id="confirm_plan_p2")).when(Retry(by="alice"))
+    scenario.when(Answer(step_id="confirm_plan_p3", by="alice", confirmed=True))
+    assert (scenario.work.status, list(scenario.work.tasks)) == (Flow.EXECUTION, ["a", "b", "c"])
+    planned().when(Answer(step_id=CONFIRM, by="alice", confirmed=False)).when(Retry(by="alice")).refused("no_workflow")
 
 
 @pytest.mark.parametrize("step_id", ["confirm_plan_p2", "confirm_plan", "", "other-session"])

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from moot.core.codec import Event, Head, stamp
 from moot.core.facts import Fact
-from moot.core.session.commands import ExpireStep, Pause, Resume
+from moot.core.session.commands import ExpireStep, Pause, Resume, Retry
 from moot.core.session.team import Language, Team
 from moot.telling.markdown import to_markdown
 from moot.telling.standing import list_board
@@ -166,12 +166,24 @@ def test_steering() -> None:
     [
         (
             "en",
-            ["⌛ Nobody answered in time", "✗ The plan is cancelled: nobody answered in time", "⏸ Waiting for alice"],
+            [
+                "⌛ Nobody answered in time",
+                "✗ The plan is cancelled; /retry asks about it again",
+                "⏸ Waiting for alice",
+            ],
         ),
-        ("zh", ["⌛ 无人及时回答", "✗ 计划已取消：无人及时回答", "⏸ 等待 alice"]),
+        ("zh", ["⌛ 无人及时回答", "✗ 计划已取消；输入 /retry 再次询问", "⏸ 等待 alice"]),
     ],
 )
 def test_a_plan_that_nobody_answers(language: Language, expected: list[str]) -> None:
-    """The timeout is told with its consequence, in the session's language."""
+    """The timeout is told with its consequence and what brings the plan back, in the session's language."""
     late = planned().when(ExpireStep(step_id="confirm_plan_p1"), at="2026-01-02T00:00:00.000Z")
     assert tell(late, language)[-3:] == expected
+    told = len(tell(late, language))
+    back = tell(late.when(Retry(by="alice")), language)[told:]
+    first = tell(planned(), language)
+    assert (
+        back[0]
+        == {"en": "▸ The plan that nobody answered is asked about again", "zh": "▸ 就无人回答的计划再次询问"}[language]
+    )
+    assert back[1:] == first[-len(back) + 1 :]

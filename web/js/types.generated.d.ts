@@ -882,7 +882,7 @@ declare namespace Wire {
     max_rework: number;
   }
 
-  /** Planning begins; again with `feedback` when the planner is to do better, with `snapshot_id` on a replan. */
+  /** Planning begins; again with `feedback` when the planner is to do better, with `snapshot_id` on a replan. Without a `member` nobody plans: the plan that nobody confirmed in time is shown again. */
   interface PlanStarted {
     question: string;
     plan_id?: string;

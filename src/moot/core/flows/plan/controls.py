@@ -2,7 +2,7 @@
 
 from moot.core.draft import Draft
 from moot.core.errors import Refused
-from moot.core.flows.plan import evaluation, finishing, patches, questions
+from moot.core.flows.plan import evaluation, finishing, patches, planning, questions
 from moot.core.flows.plan.jobs import cancel_review, restart_job, work_of
 from moot.core.flows.plan.plan_events import PlanPatched, SolverCancelled, SolverRestarted, TaskSkipped
 from moot.core.flows.plan.plan_slice import find_work
@@ -92,7 +92,14 @@ def restart_task(draft: Draft, task_id: str, member: str | None = None, reason: 
 
 
 def retry(draft: Draft) -> None:
-    """Restart everything that failed and waits for a decision. Raises Refused if there is nothing."""
+    """Restart everything that failed and waits for a decision, or ask again about a plan nobody answered in time.
+
+    Raises Refused if there is nothing.
+    """
+    last = find_work(draft.state)
+    if last and last.outcome == "timeout" and last.proposed:
+        planning.bring_back(draft)
+        return
     work = active_work(draft)
     asked = [step for step in draft.state.open_steps.values() if step.code in ("job_failed", "plan_refused")]
     blocked = [task_id for task_id, run in work.tasks.items() if run.state is TaskState.BLOCKED and not run.is_over]

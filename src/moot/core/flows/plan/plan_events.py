@@ -15,9 +15,14 @@ from moot.core.session.usage import NO_USAGE, Usage
 Decision = Literal["replan", "continue", "ask", "abort"]
 CancelReason = Literal["user_reject", "user_cancel", "timeout", "invalid_plan", "failed"]
 
+BROUGHT_BACK = "brought_back"  # why work begins whose plan nobody confirmed in time
+
 
 class PlanStarted(Fact, frozen=True, kw_only=True):
-    """Planning begins; again with `feedback` when the planner is to do better, with `snapshot_id` on a replan."""
+    """Planning begins; again with `feedback` when the planner is to do better, with `snapshot_id` on a replan.
+
+    Without a `member` nobody plans: the plan that nobody confirmed in time is shown again.
+    """
 
     event: ClassVar[str] = "plan.start"
     author: ClassVar[str] = "member"

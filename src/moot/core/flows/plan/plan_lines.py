@@ -106,6 +106,8 @@ def _send_back(change: Change[plan.TaskSentBack]) -> list[str]:
 @PLAN_LINES.on(plan.PlanStarted)
 def _start_plan(change: Change[plan.PlanStarted]) -> list[str]:
     fact = change.fact
+    if fact.member is None:
+        return indent("", change.say("plan_brought_back"))
     code = "planning_again" if fact.feedback else "planning"
     return indent("", change.say(code, who=change.place(fact.member), detail=fact.feedback))
 
@@ -161,6 +163,8 @@ def _approve_plan(change: Change[plan.PlanApproved]) -> list[str]:
 
 @PLAN_LINES.on(plan.PlanCancelled)
 def _cancel_plan(change: Change[plan.PlanCancelled]) -> list[str]:
+    if change.fact.reason == "timeout":
+        return [change.say("plan_expired")]
     return [change.say("plan_cancelled", reason=change.say(f"reason_{change.fact.reason}"))]
 
 

@@ -14,7 +14,7 @@ from moot.core.machines import input_routing, interrupt
 from moot.core.machines.interrupt import INTERRUPT, STOPPED
 from moot.core.machines.interrupt import State as Interrupt
 from moot.core.machines.task import TaskState
-from moot.core.machines.workflow import WorkflowState
+from moot.core.machines.workflow import WORKFLOW, WorkflowState
 from moot.core.session import budgets, events
 from moot.core.session.session_fold import remember
 from moot.core.session.state import Slice, State
@@ -133,6 +133,9 @@ def _change_workflow(state: State, fact: plan_events.WorkflowChanged) -> State:
 def _begin(state: State, fact: plan_events.WorkflowChanged) -> State:
     """New work begins. Its counts go on from those of the work before it."""
     before = state.part(PlanSlice).work
+    if before and fact.trigger == plan_events.BROUGHT_BACK:
+        work = replace(before, status=WORKFLOW.initial, trigger=fact.trigger, outcome="")
+        return replace(_with_work(state, work, state.door.move(input_routing.begin_work)), interrupt=INTERRUPT.initial)
     work = Work(
         question=fact.question or "",
         asked_by=fact.asked_by or "",

@@ -36,6 +36,15 @@ def start_planning(draft: Draft, feedback: str = "", snapshot_id: str | None = N
     start_job(draft, planner, "plan")
 
 
+def bring_back(draft: Draft) -> None:
+    """Ask again about the plan that nobody confirmed in time."""
+    expired = work_of(draft)
+    workflow.bring_back(draft)
+    draft.add(PlanStarted(question=expired.question, plan_id=f"p{expired.counts.plans + 1}"))
+    _complete(draft, expired.proposed, expired.summary)
+    submit(draft, must_ask=True)
+
+
 def receive_plan(draft: Draft, command: CompleteTurn) -> None:
     """Take what the planner returned: show a valid plan, or return an invalid one with its problems."""
     proposal = command.plan or find_object(command.text, "tasks")
@@ -69,6 +78,13 @@ def refuse(draft: Draft, invalid: InvalidPlan, job: str) -> None:
 
 def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
     """Submit a plan to the reviewer, if the team has plans reviewed, else to people."""
+    planner = _complete(draft, tasks, summary)
+    if not draft.team.plan.review or not start_review(draft, "review_plan", planner):
+        submit(draft)
+
+
+def _complete(draft: Draft, tasks: tuple[Task, ...], summary: str) -> str:
+    """Log a plan. Returns whose it is."""
     work, planner = work_of(draft), staffing.planner(draft.team).id
     draft.add(
         PlanCompleted(
@@ -80,8 +96,7 @@ def _propose(draft: Draft, tasks: tuple[Task, ...], summary: str) -> None:
             member=planner,
         )
     )
-    if not draft.team.plan.review or not start_review(draft, "review_plan", planner):
-        submit(draft)
+    return planner
 
 
 def receive_review(draft: Draft, turn: Turn, verdict: Verdict) -> None:

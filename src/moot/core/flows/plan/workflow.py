@@ -3,7 +3,7 @@
 from moot.core.draft import Draft
 from moot.core.flows.plan import questions
 from moot.core.flows.plan.jobs import work_of
-from moot.core.flows.plan.plan_events import SnapshotSaved, WorkflowChanged
+from moot.core.flows.plan.plan_events import BROUGHT_BACK, SnapshotSaved, WorkflowChanged
 from moot.core.flows.plan.plan_state import Work
 from moot.core.machines.workflow import WORKFLOW, Trigger, WorkflowState
 
@@ -27,6 +27,14 @@ def begin(
             follows=follows,
             asks_back=asks_back,
         )
+    )
+
+
+def bring_back(draft: Draft) -> None:
+    """Begin the work again whose plan nobody confirmed in time, as it was."""
+    work = work_of(draft)
+    draft.add(
+        WorkflowChanged(state=WORKFLOW.initial, trigger=BROUGHT_BACK, question=work.question, asked_by=work.asked_by)
     )
 
 
