@@ -41,6 +41,7 @@ def test_plural_forms() -> None:
     """The button names the effect, in the language's own form; the words are those of the page."""
     assert EN("plan.approve", count=1) == "Approve 1 task"
     assert EN("plan.approve_changed", count=3, changed=1) == "Approve 3 tasks (1 changed)"
+    assert EN("resumed", count=1) == "caught up: 1 event replayed"
     assert ZH("plan.approve", count=3) == "批准 3 个任务"
     assert EN("removed", title="{title}") == "“{title}” is removed"
 
