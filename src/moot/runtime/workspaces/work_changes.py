@@ -29,12 +29,13 @@ from moot.runtime.workspaces.diffs import compare, read_diff, read_patch
 from moot.runtime.workspaces.trees import CLONE, COPIED, SessionTrees, Settings, name_tree
 
 REMEMBERED = 64  # sessions whose commits are not looked up again
+PAGE_EVENTS = 1_000  # read at once
 
 
 class EventSource(Protocol):
     """Where the events of a session are read."""
 
-    async def read(self, session_id: str, after: int = 0, limit: int = 1_000) -> list[Event]: ...
+    async def read(self, session_id: str, after: int = 0, limit: int = PAGE_EVENTS) -> list[Event]: ...
 
 
 def open_trees(root: Path, session_id: str) -> SessionTrees:
@@ -248,14 +249,15 @@ async def find_span(log: EventSource, session_id: str, *, task: str, turn: str) 
 
 
 async def find_recorded(log: EventSource, session_id: str, at: int) -> dict[str, str]:
-    """The newest commit recorded of each tree at or before an event, by the tree's name."""
+    """The newest commit recorded of each tree at or before an event, by the tree's name.
+
+    Nothing behind that event is read: it may be damaged, and the fork of what is before it is its repair.
+    """
     newest: dict[str, str] = {}
     trees: dict[str, str] = {}  # the newest one of each task
     after = 0
-    while events := await log.read(session_id, after):
+    while after < at and (events := await log.read(session_id, after, min(PAGE_EVENTS, at - after))):
         for event in events:
-            if event.seq > at:
-                return newest
             match event.fact:
                 case WorkspaceOpened(tree=tree, base=base, task_id=task_id):
                     newest.setdefault(tree, base)
