@@ -76,7 +76,6 @@ _SHOWN = b',"show_content":"'  # quotes inside strings are escaped, so this is n
 _encode = msgspec.json.Encoder().encode
 _placed_decoder = msgspec.json.Decoder(Placed)
 _stored_decoder = msgspec.json.Decoder(_Stored)
-_declared = {kind: read_declared(kind) for kind in FACTS}
 _fact_decoders: dict[str, msgspec.json.Decoder[Any]] = {
     fact_type.event: msgspec.json.Decoder(fact_type) for fact_type in FACTS
 }
@@ -97,7 +96,7 @@ def stamp(
     events: list[Event] = []
     for position, fact in enumerate(facts):
         seq += 1
-        event, author, content, timeline, has_step = _declared[type(fact)]
+        event, author, content, timeline, has_step = read_declared(type(fact))
         data = _encode(
             Envelope(
                 event=event,

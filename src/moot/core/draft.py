@@ -84,7 +84,7 @@ class Draft:
         return self.seq + len(self.facts) + 1 if self.team.has_trees else 0
 
     def add(self, fact: Fact) -> None:
-        if self.log_version < LOG_VERSION and fact.since > self.log_version:
+        if fact.since > self.log_version:
             self.has_left_out = True
             return
         self.state = state = self._folds[type(fact)](self.state, fact)

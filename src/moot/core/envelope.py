@@ -4,7 +4,7 @@ Each kind of fact declares its part of the envelope as class variables (`moot.co
 its name on the timeline and its content.
 """
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -54,6 +54,7 @@ class Declared(NamedTuple):
     has_step: bool
 
 
+@cache
 def read_declared(kind: type[Fact]) -> Declared:
     return Declared(kind.event, kind.author, kind.content, kind.timeline, "step_id" in kind.__struct_fields__)
 
