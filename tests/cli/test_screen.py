@@ -1,10 +1,12 @@
 """What is left on the normal screen when the terminal UI is closed."""
 
+import io
+import logging
 from pathlib import Path
 
 import pytest
 
-from moot.cli.screen import PRINTED_LINES, say_goodbye
+from moot.cli.screen import HELD_RECORDS, PRINTED_LINES, hold_log, say_goodbye
 from moot.tui.viewer_state import Item, ViewerState
 
 
@@ -52,3 +54,21 @@ def test_a_long_transcript_goes_into_a_file(capsys: pytest.CaptureFixture[str], 
     assert capsys.readouterr().out == f"transcript: {path}\n"
     assert path.read_text(encoding="utf-8").splitlines()[-1] == f"  line {PRINTED_LINES}"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_tracebacks_wait_until_the_screen_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is logged across the screen; afterwards the newest records are, with where a member's error came from."""
+    stderr = io.StringIO()
+    monkeypatch.setattr(logging.getLogger(), "handlers", [logging.StreamHandler(stderr)])
+    logger = logging.getLogger("moot.test_screen")
+    with hold_log():
+        logger.warning("the oldest")
+        for _ in range(HELD_RECORDS - 1):
+            logger.warning("a record")
+        logger.warning("agent %s failed", "bob", exc_info=ValueError("boom"))
+        assert stderr.getvalue() == ""
+    lines = stderr.getvalue().splitlines()
+    assert (lines[0], lines[-1], lines.count("a record")) == ("a record", "ValueError: boom", HELD_RECORDS - 1)
+    assert "agent bob failed" in lines
+    logger.warning("now at once")
+    assert stderr.getvalue().endswith("now at once\n")

@@ -1,8 +1,13 @@
 """Running the terminal UI, and what it leaves on the normal screen when it is closed."""
 
+import logging
 import os
 import tempfile
 from argparse import Namespace
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from logging.handlers import QueueHandler
 from pathlib import Path
 
 from moot.cli import exits
@@ -19,6 +24,7 @@ from moot.tui.viewer_state import ViewerState
 from moot.tui.words import Words
 
 PRINTED_LINES = 200  # a longer transcript goes into a file
+HELD_RECORDS = 50  # of the log, while the screen is drawn
 
 
 async def show_session(host: Host, session_id: str, options: Namespace, keys: Keys) -> int:
@@ -26,12 +32,41 @@ async def show_session(host: Host, session_id: str, options: Namespace, keys: Ke
     alerts = read_settings().notify.terminal
     files = None if options.connect else folder_of(options.file or find_team())
     app = MootApp(host, await host.open(session_id), options.speaks_as, keys, memory, files, alerts)
-    await app.run_async()
+    with hold_log():
+        await app.run_async()
     folder = Path(tempfile.gettempdir()) if options.connect else data_folder(options) / "transcripts"
     if app.talk.id != session_id and not options.connect:  # they went over to another session
         options.file = next((entry.file for entry in app.entries if entry.session_id == app.talk.id), options.file)
     say_goodbye(app.viewer_state, app.talk.id, resume_command(app.talk.id, options), folder)
     return app.return_code or exits.OK
+
+
+class _Holder(QueueHandler):
+    """Keeps the newest records, as text with their tracebacks."""
+
+    def __init__(self) -> None:
+        self.held = deque[logging.LogRecord](maxlen=HELD_RECORDS)
+        super().__init__(self.held)  # type: ignore[arg-type] # `enqueue` is what uses it
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        self.held.append(record)
+
+
+@contextmanager
+def hold_log() -> Iterator[None]:
+    """Hold back what is logged while the screen is drawn, and write it when the screen is gone.
+
+    The traceback of a member that raised is in the log only: written at once, it would be painted over.
+    """
+    root, holder = logging.getLogger(), _Holder()
+    handlers = root.handlers
+    root.handlers = [holder]
+    try:
+        yield
+    finally:
+        root.handlers = handlers
+        for record in holder.held:
+            root.callHandlers(record)
 
 
 def say_goodbye(viewer_state: ViewerState, session_id: str, resume: str | None, folder: Path) -> None:
