@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from moot.cli.projects import load_own
+from moot.core.codec import Head
+from moot.core.errors import NotFound
+from moot.core.machines.session import Status
+from moot.runtime.ports import Listing, Summary
 from tests.cli.command import Moot, texts
 
 TEAM = """\
@@ -51,6 +56,22 @@ def test_a_session_of_moot_chat_is_continued(moot: Moot, tmp_path: Path) -> None
     over = moot("chat", file, "--plain", "--continue")
     assert (over.code, over.out) == (4, "")
     assert "leave --continue out" in over.err
+
+
+def test_what_another_window_has_just_opened_is_not_continued(tmp_path: Path) -> None:
+    """Nothing was said in it, so it is not what anybody means, and it goes when that window closes."""
+    own = load_own(write_team(tmp_path / "one"))
+    summary = Summary(title="", team="one", flow="chat", status=Status.PAUSED, waiting_for=None, busy=False)
+
+    def list_one(session_id: str, seq: int) -> Listing:
+        head = Head(seq, "hash")
+        return Listing(
+            session_id=session_id, created_at="", updated_at="", head=head, summary=summary, project=own.project
+        )
+
+    assert own.find_last([list_one("s_opened", 1), list_one("s_used", 5)]) == "s_used"
+    with pytest.raises(NotFound, match="no session of"):
+        own.find_last([list_one("s_opened", 1)])
 
 
 def test_continue_goes_with_no_other_session(moot: Moot, tmp_path: Path) -> None:

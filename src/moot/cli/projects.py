@@ -48,9 +48,13 @@ class OwnTeam(Struct, frozen=True, kw_only=True):
             )
 
     def find_last(self, sessions: Iterable[Listing]) -> str:
-        """Return the last active session of this team file that is not over. Raises NotFound."""
+        """Return the last active session of this team file that is not over. Raises NotFound.
+
+        One without a word is passed over: another window has just opened it, and removes it if it stays unused.
+        """
         for session in sessions:
-            if session.summary.status is not Status.COMPLETED and session.project == self.project:
+            is_open = session.head.seq > 1 and session.summary.status is not Status.COMPLETED
+            if is_open and session.project == self.project:
                 return session.session_id
         file = show_name(self.project.file)
         raise NotFound(f"no session of {file} to go on with; leave --continue out to start one")
