@@ -9,6 +9,7 @@ from string import Formatter
 
 import pytest
 
+from moot.core.machines.catalogue import MACHINES
 from moot.core.session.team import LANGUAGES, Language
 from moot.core.texts import TEXTS, find_text, render
 from tests.tidy.sources import PACKAGE, list_python_files, parse
@@ -78,6 +79,14 @@ def test_texts_are_translated() -> None:
     words = {code: re.sub(r"\{.*?\}|tokens|AI", "", text) for code, text in TEXTS["en"].items()}
     same = {code for code, text in TEXTS["zh"].items() if text == TEXTS["en"].get(code)}
     assert {code for code in same if re.search(r"[a-zA-Z]{2}", words[code])} == set()
+
+
+def test_every_state_of_a_machine_has_a_word() -> None:
+    """The page tells where a machine stands in the reader's language, beside the code."""
+    for machine in MACHINES:
+        family = "state" if machine.name == "task" else "phase"
+        for texts in TEXTS.values():
+            assert [state for state in machine.states if f"ui.{family}.{state}" not in texts] == [], machine.name
 
 
 def test_the_texts_of_the_screens_fill_in_plain_names_only() -> None:

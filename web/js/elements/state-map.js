@@ -6,8 +6,6 @@ import { word } from "../i18n.js";
 import { Part } from "../part.js";
 import { walks } from "../machine/walks.js";
 
-/** @type {Record<string, string>} where the words of a machine's states stand */
-const FAMILIES = { workflow: "phase", task: "state" };
 const SVG = "http://www.w3.org/2000/svg";
 
 /** @param {string} tag @param {Record<string, any>} props @param {...Node} children */
@@ -17,6 +15,9 @@ function s(tag, props, ...children) {
   node.append(...children);
   return node;
 }
+
+/** What a state is called: the drawing shows its code. @param {Translate} t @param {Machine} machine @param {string} state */
+const toldOf = (t, machine, state) => word(t, machine.name === "task" ? "state" : "phase", state);
 
 export class StateMap extends Part {
   #picked = "";
@@ -45,7 +46,7 @@ export class StateMap extends Part {
     set(picker, { value: shown.id });
     const { walk } = shown;
     const came = walk.trigger ? ` ← ${walk.from && walk.from !== walk.state ? `${walk.from} · ` : ""}${walk.trigger}` : "";
-    const told = word(t, FAMILIES[shown.machine] ?? "", walk.state);
+    const told = toldOf(t, machine, walk.state);
     set(find(this, ".now"), { text: `${t("current")}: ${told === walk.state ? "" : `${told} · `}${walk.state}${came}` });
     const key = `${machine.name} ${this.clientWidth}`;
     if (key !== this.#drawn) {
@@ -67,7 +68,9 @@ export class StateMap extends Part {
     const nodes = boxes.map((box) => {
       const text = s("text", { x: box.x + box.w / 2, y: box.y + box.h / 2 });
       text.textContent = box.state;
-      return s("g", { class: `node${box.isFinal ? " final" : ""}`, "data-state": box.state }, s("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 6 }), text);
+      const title = s("title", {});
+      title.textContent = toldOf(this.app.t, machine, box.state);
+      return s("g", { class: `node${box.isFinal ? " final" : ""}`, "data-state": box.state }, title, s("rect", { x: box.x, y: box.y, width: box.w, height: box.h, rx: 6 }), text);
     });
     const svg = s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": this.app.t(`machine.${machine.name}`) }, s("defs", {}, arrow), ...lines, ...nodes);
     find(this, ".picture").replaceChildren(svg);
