@@ -26,6 +26,7 @@ def test_a_plan_is_edited_approved_and_done(open_page: Open, server: Server) -> 
     session_id = server.create("work")
     page = open_page(session_id)
     plan(page)
+    expect(page.get_by_text("Gather, draw, write.")).to_have_count(1)
     expect(card(page).locator(".left")).to_have_text(re.compile(r"4:\d\d left · then: Reject"))
     page.get_by_role("button", name="Edit…").click()
     editor = page.locator("plan-editor dialog")

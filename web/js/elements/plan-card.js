@@ -1,4 +1,4 @@
-// A plan that waits to be approved: its tasks, and what can be done with it.
+// A plan that waits to be approved: its tasks, and what can be done with it. What it is about is told by the line above it.
 
 import { h, tell } from "../dom.js";
 import { icon } from "../icons.js";
@@ -6,7 +6,7 @@ import { wavesOf } from "../plan/edit.js";
 import { planList } from "./plan-list.ts";
 
 /** @param {App} app @param {any} question */
-export function planCard(app, { step_id, tasks = [], plan_summary }) {
+export function planCard(app, { step_id, tasks = [] }) {
   const { t } = app;
   const why = h("textarea", { rows: 2, placeholder: t("plan.feedback"), "aria-label": t("plan.feedback") });
   const feedback = h("form", {
@@ -23,7 +23,7 @@ export function planCard(app, { step_id, tasks = [], plan_summary }) {
     if (!feedback.hidden) why.focus();
   };
   return h("div", { class: "plan" },
-    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("tab.tasks") }, plan_summary && h("p", { class: "summary", text: plan_summary }), planList(app, tasks)),
+    h("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": t("tab.tasks") }, planList(app, tasks)),
     h("div", { class: "buttons" },
       h("button", { class: "primary", "data-key": "a", text: t("plan.approve", { count: tasks.length }), onclick: () => app.answer(step_id, { confirmed: true }) }),
       h("button", { "data-key": "e", onclick: () => tell("plan", step_id) }, icon("edit"), t("plan.edit")),
