@@ -127,6 +127,8 @@ def test_a_failure_asks_and_an_interruption_asks(open_page: Open, server: Server
     expect(card(page).locator("button")).to_have_text(
         ["Try again", "Go on without it", "Give it to another member", "Plan again", "Stop the work"]
     )
+    page.locator("[data-view=board]").click()
+    expect(page.locator("task-board .who .name")).to_have_text(["Ben", "Ben"])  # both slots of one member
     card(page).locator("button").first.press("Escape")
     expect(page.locator("#composer")).to_be_focused()
     page.get_by_role("button", name="Pause").click()

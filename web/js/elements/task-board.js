@@ -8,7 +8,7 @@ import { Part } from "../part.js";
 import { recall, remember } from "../prefs.js";
 import { write } from "../text/body.ts";
 import { columnOf } from "../view/columns.js";
-import { isFinished, nameOf, runsOf, slotName } from "../view/names.js";
+import { isFinished, nameOf, runsOf } from "../view/names.js";
 import { avatar } from "./avatar.ts";
 import { load } from "./later.js";
 
@@ -138,7 +138,7 @@ export class TaskBoard extends Part {
     set(find(node, "b"), { text: task.title });
     const doer = run.member || task.member || "";
     keyed(find(node, ".face"), doer ? [doer] : [], (id) => id, (id) => avatar(view, id, "small"));
-    set(find(node, ".name"), { text: run.agent_id ? slotName(view, run.agent_id) : nameOf(view, run.member || task.member) || task.role || "" });
+    set(find(node, ".name"), { text: nameOf(view, run.member || task.member) || task.role || "" });
     const isCounted = state === "RUNNING";
     set(find(node, ".how"), { hidden: !isCounted });
     if (!isCounted) set(find(node, ".live"), { hidden: true });
