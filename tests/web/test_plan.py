@@ -232,6 +232,35 @@ def test_machines_are_lit_where_they_stand(open_page: Open, server: Server) -> N
     expect(current).to_have_attribute("data-state", "EXECUTION")
 
 
+def test_a_graph_of_ten_tasks_fits_its_panel(open_page: Open, server: Server) -> None:
+    """Where many stand side by side, the nodes get narrower: nothing is scrolled sideways or runs out of its node."""
+    session_id = server.create("work")
+    page = open_page(session_id)
+    roots: dict[str, list[str]] = {f"first {at}": [] for at in range(4)}
+    after = roots | {
+        "copy": ["first 0", "first 1"],
+        "press": ["first 1"],
+        "hero": ["first 2"],
+        "mail": ["copy", "press"],
+        "posts": ["press", "hero"],
+        "go": ["mail", "posts", "first 3"],
+    }
+    tasks = [
+        {"id": name, "title": f"Write {name} for the day of the launch", "objective": "x", "depends_on": others}
+        for name, others in after.items()
+    ]
+    server.command(session_id, "user.solve_tasks", tasks=tasks)
+    page.locator("[data-view=graph]").click()
+    graph = page.locator("task-board plan-graph")
+    expect(graph.locator(".node")).to_have_count(10)
+    assert graph.evaluate("graph => graph.scrollWidth <= graph.clientWidth")
+    drawn = graph.locator("svg")
+    assert drawn.evaluate("svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width") >= 0.75
+    widths = "node => [...node.querySelectorAll('rect, text')].map((part) => part.getBBox().width)"
+    for room, *texts in drawn.locator(".node").evaluate_all(f"nodes => nodes.map({widths})"):
+        assert max(texts) < room - 12
+
+
 def test_two_tasks_of_one_title(open_page: Open, server: Server) -> None:
     """Tasks are told apart by their id: the page goes on, with an entry for each in the tab of states."""
     session_id = server.create("work")
