@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 
 import { Tape } from "../../../web/js/tape.js";
+import { connectionText } from "../../../web/js/view/connection-text.js";
 import { merge } from "../../../web/js/view/merge.js";
 import { queueLine } from "../../../web/js/view/names.js";
 import { noteText } from "../../../web/js/view/note-text.js";
@@ -100,4 +101,12 @@ test("the queue line names who acts, who waits, and you", () => {
   const words = { queue: "📋 Queue: {names}", you: "You" }, members = frames[0].metadata.members;
   assert.equal(queueLine({ members, pending: [] }, null, words), null);
   assert.equal(queueLine({ members, executing: "bob", pending: ["carol", "alice"] }, "alice", words), "📋 Queue: [Bob ⏳] → Carol → You");
+});
+
+test("the link tells the time as the timeline does, in 24 hours", () => {
+  const app = {
+    connection: { state: "CONNECTED", target: 0 }, tape: { seq: 7 }, outbox: { unsentOf: () => [] },
+    heardAt: new Date(2026, 0, 1, 23, 44, 28).getTime(), language: "en", t: (key, { at }) => `${key} ${at}`,
+  };
+  assert.deepEqual(connectionText(app), { state: "connected", words: "link.connected 23:44:28" });
 });

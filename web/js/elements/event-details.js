@@ -19,7 +19,7 @@ export function details(app, frame) {
   const close = h("button", { class: "ghost", "aria-label": t("close"), onclick: () => app.select(null) }, icon("x"));
   return h("div", {},
     h("header", {}, h("b", { text: `#${frame.seq} ${frame.timeline ? t(`event.${frame.timeline}`) : frame.event}` }), h("span", { class: "space" }), copy, close),
-    h("p", { class: "name", text: `${frame.event} · ${new Intl.DateTimeFormat(app.language, { dateStyle: "short", timeStyle: "medium" }).format(new Date(frame.timestamp))}` }),
+    h("p", { class: "name", text: `${frame.event} · ${new Intl.DateTimeFormat(app.language, { dateStyle: "short", timeStyle: "medium", hourCycle: "h23" }).format(new Date(frame.timestamp))}` }),
     h("dl", {}, ...facts.filter(([, value]) => value !== undefined && value !== null && value !== "").flatMap(([key, value]) =>
       [h("dt", { text: String(key) }), h("dd", { text: Array.isArray(value) ? value.join(", ") : String(value) })])),
     h("details", {}, h("summary", { text: "JSON" }), h("pre", { tabindex: 0, text: json })));

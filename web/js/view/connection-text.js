@@ -2,7 +2,7 @@
 
 /** @param {App} app @returns {{state: string, words: string}} */
 export function connectionText({ connection, tape, outbox, heardAt, t, language }) {
-  const clock = (/** @type {number} */ at) => new Intl.DateTimeFormat(language, { timeStyle: "medium" }).format(at);
+  const clock = (/** @type {number} */ at) => new Intl.DateTimeFormat(language, { timeStyle: "medium", hourCycle: "h23" }).format(at);
   const unsent = outbox.unsentOf(tape), waiting = unsent.length ? ` · ${t("unsent", { count: unsent.length })}` : "";
   const seq = tape?.seq ?? 0;
   switch (connection.state) {
