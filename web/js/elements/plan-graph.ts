@@ -6,7 +6,7 @@ import { nameOf, runsOf } from "../view/names.js";
 import { columnOf } from "../view/columns.js";
 
 const USUAL = { wide: 156, high: 58, letters: 20, lines: 2 }; // a node, and the text in it
-const NARROW = { wide: 104, high: 74, letters: 12, lines: 3 }; // where many stand side by side
+const NARROW = { wide: 100, high: 74, letters: 12, lines: 3 }; // where many stand side by side
 const PANEL = 392, MARGIN = 32;
 const READABLE = 0.9, SMALLEST = 0.75; // how much smaller it may be drawn: before nodes are made narrow, before it is scrolled
 type Layers = typeof import("../plan/layers.ts");
