@@ -168,11 +168,12 @@ def _machine(machine: Machine[Any, Any], subject: str, state: str, words: Words)
     transitions = "\n    ".join(
         dict.fromkeys(f"{row.trigger} → {row.target}" for row in machine.rows if row.state == state)
     )
+    told = words.term("state" if machine.name == "task" else "phase", state)
     return Content.assemble(
         plain_line(name, "bold"),
         Content("\n  ● "),
-        plain_line(str(state), "bold green"),
-        plain_line(f" ({words('current')})", "dim"),
+        plain_line(told, "bold green"),
+        plain_line(f" {state}" if told != state else "", "dim"),
         plain(f"\n    {transitions}\n" if transitions else "\n", "dim"),
     )
 
