@@ -199,7 +199,7 @@ def test_a_narrow_terminal_shows_one_pane() -> None:
             await here.sees("Routed")
             await here.until(lambda: "And from Carol." not in here.screen)
             await here.press("f4")
-            await here.sees("● paused (Current)")
+            await here.sees("● paused", "● idle IDLE")
             await here.press("escape")
             await here.sees("And from Carol.")
             await here.press("shift+f6")
