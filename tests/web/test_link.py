@@ -1,5 +1,8 @@
 """The page and its connection: reloads, restarts, cuts. It is complete afterwards, nothing missing, nothing twice."""
 
+from collections.abc import Callable
+from threading import Event
+
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.web.conftest import Open
@@ -112,22 +115,28 @@ def hurry(page: Page) -> None:
     page.evaluate("() => dispatchEvent(new Event('online'))")
 
 
+def mute(page: Page) -> Callable[[], None]:
+    """Let no new link of the page reach the server. Returns what ends that for the links that come after."""
+    is_heard = Event()
+
+    def connect(link: WebSocketRoute) -> None:
+        if is_heard.is_set():
+            link.connect_to_server()
+
+    page.route_web_socket(lambda url: "/ws" in url, connect)
+    return is_heard.set
+
+
 def test_what_is_unsent_outlives_a_reload(open_page: Open, server: Server) -> None:
     """Typed text and unsent commands stay, and are sent once (command_id)."""
     session_id = server.create("talk")
     page = open_page(session_id)
     expect(page.locator("chat-log .blank")).to_contain_text("Say something")
-    is_mute = True
-
-    def connect(link: WebSocketRoute) -> None:
-        if not is_mute:
-            link.connect_to_server()
-
-    page.route_web_socket(lambda url: "/ws" in url, connect)
+    speak = mute(page)
     page.reload()
     say(page, "are you there?")
     expect(page.locator("article.unsent")).to_have_count(1)
-    is_mute = False
+    speak()
     page.reload()
     expect(page.locator("article.message.human:not(.unsent) .body")).to_have_text("are you there?")
     page.reload()
@@ -139,19 +148,13 @@ def test_what_is_on_its_way_is_not_said_to_be_empty(open_page: Open, server: Ser
     """Until the list and a session have come there are grey bars, and nobody says that nothing is there."""
     session_id = server.create("talk")
     page = open_page(session_id)
-    is_mute = True
-
-    def connect(link: WebSocketRoute) -> None:
-        if not is_mute:
-            link.connect_to_server()
-
-    page.route_web_socket(lambda url: "/ws" in url, connect)
+    speak = mute(page)
     page.reload()
     for coming in ("session-list", "chat-log"):
         expect(page.locator(f"{coming} .skeleton")).to_be_visible()
     for empty in ("session-list .empty", "chat-log .blank", "time-line .empty"):
         expect(page.locator(empty)).to_be_hidden()
-    is_mute = False
+    speak()
     page.reload()
     expect(page.locator("chat-log .blank")).to_contain_text("Say something")
     expect(page.locator(".skeleton:visible")).to_have_count(0)
